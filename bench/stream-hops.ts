@@ -7,7 +7,8 @@ import { nodeStreams } from '../adapters/node/streams/index.ts'
 import { GatewayError } from '../src/core/errors.ts'
 import type { RequestId } from '../src/core/ids.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
-import { ChatStreamWriter } from '../src/doors/chat/stream.ts'
+import { createChatWriter } from '../src/doors/chat/stream.ts'
+import { chatChunks } from '../src/providers/openai/chat.ts'
 import { createOpenAiDecoder } from '../src/providers/openai/stream.ts'
 import { ClientBytes } from '../src/stream/client-bytes.ts'
 import { CommitGate } from '../src/stream/commit-gate.ts'
@@ -68,7 +69,9 @@ function makeChain(
 ): Readable<unknown> {
   const stages = [
     () =>
-      new TransformStream(new FrameReader(createOpenAiDecoder('not-asked'), share.openCounter())),
+      new TransformStream(
+        new FrameReader(createOpenAiDecoder('not-asked', chatChunks), share.openCounter()),
+      ),
     () => new TransformStream(new CommitGate(1e6, share.openCounter()), undefined, oneAhead),
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),
@@ -101,7 +104,7 @@ function clientBytes(): ClientBytes {
   const context = { requestId: 'r' as RequestId, model: 'm', clock: webClock }
   return new ClientBytes({
     end: { onSent() {}, onCancel() {} },
-    writer: new ChatStreamWriter(context, true),
+    writer: createChatWriter(context, true),
     usage: () => ({ usage: estimated, isInBytes: false }),
     toError: ({ kind }) => new GatewayError('LM-3010', kind),
   })

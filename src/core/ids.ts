@@ -41,6 +41,11 @@ export function newCompletionId(): string {
   return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
 }
 
+/** Creates an id for a text completion whose upstream sends none. */
+export function newTextCompletionId(): string {
+  return `cmpl-${crypto.randomUUID().replaceAll('-', '')}`
+}
+
 /** Creates an id for a tool call whose upstream sends none. */
 export function newCallId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`

@@ -1,8 +1,8 @@
 import type { Api } from '../core/capability.ts'
-import type { ChatRequest, ImagePart, OutputEstimate } from '../core/chat.ts'
+import type { ImagePart, OutputEstimate } from '../core/chat.ts'
 import type { FrameDecoder } from '../core/frame.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { Clock } from '../core/ports.ts'
+import type { Clock, TokenEncoding } from '../core/ports.ts'
 import type {
   AnswerResult,
   DialectRequest,
@@ -13,6 +13,7 @@ import type {
 } from '../core/provider.ts'
 import type { AnswerForm } from '../core/reply.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
+import type { TokenCountInput } from '../tokens/index.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** One API for chat that the gateway offers to clients. */
@@ -52,10 +53,10 @@ export interface DoorCall {
   readonly isHeavy: boolean
   /** True when the bytes are released as soon as an answer has begun. */
   readonly isLarge: boolean
-  /** The request in the form of chat completions, for exact token counts. */
-  readonly chat: ChatRequest
   /** Binds the request to a link. Throws `UntranslatableError` when the link cannot express it. */
   bind(link: Model): LinkCall
+  /** Prepares the exact count of the request and its generated text. */
+  toCountInput(encoding: TokenEncoding, output: string): TokenCountInput
   /** Drops the parsed form of a heavy request, which is parsed again when it is needed. */
   forget(): void
 }

@@ -6,7 +6,7 @@ import { jsonBytes, type Reply } from '../core/reply.ts'
 import { resolveUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
-import { createEstimatedUsage, type TokenCountInput, toChatCountInput } from '../tokens/index.ts'
+import { createEstimatedUsage, type TokenCountInput } from '../tokens/index.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { type ChatResponse, callChat } from './call-chat.ts'
 import type { ChatDoor, DoorCall } from './chat-door.ts'
@@ -153,7 +153,7 @@ function exactCounter(
   context: RequestContext,
 ): ((output: string) => TokenCountInput) | undefined {
   const encoding = call.isLarge ? undefined : context.findEncoding(link)
-  return encoding && ((output) => toChatCountInput({ encoding, request: call.chat, output }))
+  return encoding && ((output) => call.toCountInput(encoding, output))
 }
 
 function toTerminalError(failure: UpstreamFailure, { provider }: Model): GatewayError {

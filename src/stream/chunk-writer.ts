@@ -33,6 +33,11 @@ export const unrequestedChoices: readonly object[] = Object.freeze([
   { index: 0, delta: {}, finish_reason: null },
 ])
 
+/** The same for the API of text completions. */
+export const unrequestedTexts: readonly object[] = Object.freeze([
+  { index: 0, text: '', logprobs: null, finish_reason: null },
+])
+
 /** The finish reasons of the OpenAI API. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 

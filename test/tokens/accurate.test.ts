@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TokenEncoding, Tokenizer } from '../../src/index.ts'
 import { chunk, completion, done, hello, role, stop, wholeStream } from '../support/answers.ts'
+import { complete, textAnswer, textChunk } from '../support/completions.ts'
 import { embed, readOkBody, vectors } from '../support/embed.ts'
 import { series } from '../support/exposition.ts'
 import { oneProvider, type TestGateway } from '../support/gateway.ts'
@@ -126,6 +127,40 @@ describe('an upstream that reports no usage', () => {
     expect(tokenizer.calls).toHaveLength(counts)
     await tokenizer.answer()
     expect(settlements(gateway)).toBe(1)
+  })
+})
+
+describe('text completions without reported usage', () => {
+  test.each([
+    ['a text', { prompt: 'Hi' }, ['Hi', ' four'], 10],
+    [
+      'texts, each with the suffix',
+      { prompt: ['a', 'b'], suffix: 'c' },
+      ['a', 'b', 'c', 'c', ' four'],
+      40,
+    ],
+    ['token ids, one each', { prompt: [1, 2, 3] }, [' four'], 3],
+  ])('%s: the record has the exact count', async (_, fields, counted, count) => {
+    const tokenizer = new HeldTokenizer()
+    const gateway = await gatewayWith(tokenizer, accurate('gpt-3.5-turbo-instruct'))
+    gateway.upstream.next(textAnswer(' four', {}))
+    await (await complete(gateway, fields)).text()
+    expect(tokenizer.calls).toMatchObject([{ encoding: 'cl100k_base', texts: counted }])
+    await tokenizer.answer()
+    expect(settlement(gateway.log)).toMatchObject({
+      tokens_in: count,
+      tokens_out: 10,
+      estimated: true,
+    })
+  })
+
+  test('a stream of one text is counted too', async () => {
+    const tokenizer = new HeldTokenizer()
+    const gateway = await gatewayWith(tokenizer, accurate('davinci-002'))
+    gateway.upstream.next(stream([textChunk('a') + textChunk('b', 'stop') + done]))
+    await (await complete(gateway, { prompt: 'Hi', stream: true })).text()
+    expect(tokenizer.calls).toMatchObject([{ texts: ['Hi', 'ab'] }])
+    await tokenizer.answer()
   })
 })
 

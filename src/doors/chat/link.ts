@@ -9,7 +9,8 @@ import type {
   UpstreamError,
 } from '../../core/provider.ts'
 import type { LinkCall, WriterContext } from '../../data-plane/index.ts'
-import { ChatStreamWriter } from './stream.ts'
+import type { StreamWriter } from '../../stream/stream-writer.ts'
+import { createChatWriter } from './stream.ts'
 
 /** A chat request on its way to one link. The endpoint speaks this API, so nothing is converted. */
 export class ChatLink implements LinkCall {
@@ -48,8 +49,8 @@ export class ChatLink implements LinkCall {
     return this.#endpoint.createDecoder(this.#call, header)
   }
 
-  createWriter(context: WriterContext): ChatStreamWriter {
-    return new ChatStreamWriter(context, this.#call.wantsUsageChunk)
+  createWriter(context: WriterContext): StreamWriter {
+    return createChatWriter(context, this.#call.wantsUsageChunk)
   }
 
   parseError(status: number, body: string, header: HeaderReader): UpstreamError {

@@ -8,11 +8,12 @@ import {
 } from '../../core/chat.ts'
 import { invalidField } from '../../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { DoorCall, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
-import { estimatePromptTokens } from '../../tokens/index.ts'
-import { largeBodyBytes } from '../../wire/body-limiter.ts'
+import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { isHeavyBody, isLargeBody } from '../body-weight.ts'
 import { ChatLink } from './link.ts'
 
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
@@ -39,9 +40,6 @@ export async function readChat({
 type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
-/** A body over one of these is heavy: it takes much time to parse, and much memory afterwards. */
-const maxLightBytes = 64 * 1024
-const maxLightValues = 1000
 /** The tools of a body with more values are estimated from their bytes, without rendering them again. */
 const maxCountedValues = 50_000
 
@@ -76,10 +74,6 @@ export class ParsedChat implements ChatCall, DoorCall {
     return this.#request
   }
 
-  get chat(): ChatRequest {
-    return this.request
-  }
-
   get images(): readonly ImagePart[] {
     return listImageParts(this.request)
   }
@@ -90,20 +84,22 @@ export class ParsedChat implements ChatCall, DoorCall {
     return this.#promptTokens
   }
 
-  /** True when the work on the request must yield to other requests. */
   get isHeavy(): boolean {
-    return this.bytes.length > maxLightBytes || this.layout.values > maxLightValues
+    return isHeavyBody(this.bytes, this.layout.values)
   }
 
-  /** True when the bytes are released as soon as an answer has begun. */
   get isLarge(): boolean {
-    return this.bytes.length > largeBodyBytes
+    return isLargeBody(this.bytes)
   }
 
   get #toolBytes(): number | undefined {
     if (this.layout.values <= maxCountedValues) return undefined
     const tools = this.layout.spans.tools.at(-1)
     return tools ? tools.end - tools.start : 0
+  }
+
+  toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
+    return toChatCountInput({ encoding, request: this.request, output })
   }
 
   bind(link: Model): LinkCall {

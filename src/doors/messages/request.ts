@@ -1,9 +1,10 @@
 import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
-import type { BufferedBody } from '../../core/ports.ts'
+import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { ChatAnswer, Model, NativeCall } from '../../core/provider.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
+import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { largeBodyBytes } from '../../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
 import { extractTexts } from '../../wire/json-text.ts'
@@ -97,8 +98,8 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return this.call.bytes.length > largeBodyBytes
   }
 
-  get chat(): ChatRequest {
-    return this.#write(anyTarget).chat
+  toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
+    return toChatCountInput({ encoding, request: this.#write(anyTarget).chat, output })
   }
 
   bind(link: Model): LinkCall {

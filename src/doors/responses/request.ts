@@ -2,11 +2,11 @@ import { validateAsSent } from '../../core/as-sent.ts'
 import type { ChatRequest, ImagePart } from '../../core/chat.ts'
 import { invalidField } from '../../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
-import type { BufferedBody, Clock } from '../../core/ports.ts'
+import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { ChatAnswer, Model } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
-import { estimatePromptTokens } from '../../tokens/index.ts'
+import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { largeBodyBytes } from '../../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
 import type { RequestSize } from '../made-chat.ts'
@@ -83,7 +83,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest {
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePromptTokens(this.chat, this.#toolBytes)
+    this.#promptTokens ??= estimatePromptTokens(this.#chat, this.#toolBytes)
     return this.#promptTokens
   }
 
@@ -96,8 +96,12 @@ class ParsedResponses implements DoorCall, TranslatedRequest {
     return this.#received.bytes.length > largeBodyBytes
   }
 
+  toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
+    return toChatCountInput({ encoding, request: this.#chat, output })
+  }
+
   /** The messages and tools of the request, as far as the chat API can express them. */
-  get chat(): ChatRequest {
+  get #chat(): ChatRequest {
     const { turns, chatTools } = this.#forChat
     return {
       model: this.model,

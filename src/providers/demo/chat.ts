@@ -10,11 +10,10 @@ import {
   type ToolCall,
   toCallDeltas,
 } from './tools.ts'
+import { greet, quote, splitWords } from './words.ts'
 
 /** OpenAI's limit of `n`. */
 const maxChoices = 128
-/** The demo repeats at most this many characters of the last message. */
-const maxQuoted = 2000
 
 const part = z.looseObject({ text: z.string().nullish() })
 
@@ -108,11 +107,11 @@ function createText(request: DemoRequest, texts: readonly string[]): string {
   const format = request.response_format
   if (format?.type === 'json_schema')
     return JSON.stringify(createSample(format.json_schema?.schema))
-  const last = (texts.at(-1) ?? '').slice(0, maxQuoted)
-  if (format?.type === 'json_object') return JSON.stringify({ you_said: last })
+  const last = texts.at(-1) ?? ''
+  if (format?.type === 'json_object') return JSON.stringify({ you_said: quote(last) })
   return request.messages.at(-1)?.role === 'tool'
-    ? `The tool answered: ${last}`
-    : `Hello from the demo provider of Model Gateway. You said: ${last}`
+    ? `The tool answered: ${quote(last)}`
+    : greet(last)
 }
 
 function toChoices(request: DemoRequest, { words, call, finish }: DemoReply): object[] {
@@ -158,9 +157,4 @@ function toEvents(
 function joinTexts({ content }: DemoRequest['messages'][number]): string {
   if (typeof content === 'string') return content
   return (content ?? []).map(({ text }) => text ?? '').join(' ')
-}
-
-/** Splits text into words with the white space after them, so that joining restores the text. */
-function splitWords(text: string): string[] {
-  return text.match(/\S+\s*/g) ?? []
 }

@@ -1,6 +1,7 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiChat } from '../openai/chat.ts'
+import { openAiCompletions } from '../openai/completions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { createDemoUpstream } from './upstream.ts'
 
@@ -34,6 +35,14 @@ export const demo: ProviderKind = Object.freeze({
         takesTopK: false,
       },
     }),
+  native: {
+    completions: ({ baseUrl, upstreamId }) =>
+      openAiCompletions({
+        url: `${baseUrl}/completions`,
+        upstreamId,
+        streamUsage: 'not-asked',
+      }),
+  },
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({ ...openAiEmbedDefaults, url: `${baseUrl}/embeddings`, upstreamId }),
   rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),

@@ -12,6 +12,7 @@ import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { answerChat } from './chat.ts'
+import { answerCompletion } from './completions.ts'
 import { answerEmbed } from './embed.ts'
 import { answerRerank } from './rerank.ts'
 
@@ -19,6 +20,7 @@ type DemoRoute = (body: unknown, clock: Clock) => DemoAnswer
 
 const routes: Readonly<Record<string, DemoRoute>> = {
   '/v1/chat/completions': answerChat,
+  '/v1/completions': answerCompletion,
   '/v1/embeddings': answerEmbed,
   '/v1/rerank': answerRerank,
 }

@@ -1,21 +1,28 @@
-import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
+import type { ChunkIdentity, Frame, FrameDecoder, RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
-import { encodeDataEvent, noBytes, unrequestedChoices } from '../../stream/chunk-writer.ts'
+import { encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { hasContent, joinGeneratedText } from '../canonical/text.ts'
 import { toFrameFailure } from './errors.ts'
 import { readUsage } from './usage.ts'
+
+/** How the chunks of one API hold what was generated. */
+export interface ChunkForm {
+  /** Returns the generated text of a choice; undefined when the choice has no content. */
+  readonly readContent: (choice: RawChoice) => string | undefined
+  /** The choices of a usage chunk that the client did not request. */
+  readonly unrequested: readonly object[]
+}
 
 /**
  * Creates the decoder of a stream of OpenAI-shaped chunks, whose bytes the client gets unchanged. `usage`
  * says whether the gateway asked for a usage chunk and whether the client sees it.
  */
-export function createOpenAiDecoder(usage: StreamUsage): FrameDecoder {
+export function createOpenAiDecoder(usage: StreamUsage, form: ChunkForm): FrameDecoder {
   const splitter = new SseSplitter()
-  const reader = new ChunkReader(usage)
+  const reader = new ChunkReader(usage, form)
   return {
     push: (bytes) => splitter.push(bytes).map((event) => reader.read(event)),
     end: () =>
@@ -44,10 +51,12 @@ const lf = 0x0a
 
 class ChunkReader {
   readonly #usage: StreamUsage
+  readonly #form: ChunkForm
   readonly #endings = new ChoiceEndings()
 
-  constructor(usage: StreamUsage) {
+  constructor(usage: StreamUsage, form: ChunkForm) {
     this.#usage = usage
+    this.#form = form
   }
 
   read({ bytes, data, event }: RawEvent): Frame {
@@ -79,14 +88,11 @@ class ChunkReader {
       const isEnd = typeof choice['finish_reason'] === 'string'
       this.#endings.note(choice['index'], isEnd)
       if (isEnd) content = true
-      const delta = choice['delta']
-      // Azure's filter reports have no delta at all.
-      if (!isObject(delta)) continue
-      if (Array.isArray(delta['thinking_blocks'])) isNew = true
-      if (hasContent(delta)) {
-        content = true
-        output += joinGeneratedText(delta)
-      }
+      if (hasThinkingBlocks(choice)) isNew = true
+      const text = this.#form.readContent(choice)
+      if (text === undefined) continue
+      content = true
+      output += text
     }
     const isExtra = choices.length === 0 && isObject(chunk['usage'])
     return {
@@ -107,13 +113,17 @@ class ChunkReader {
       case 'not-asked':
         return bytes
       case 'shown':
-        return encodeDataEvent({ ...chunk, choices: unrequestedChoices })
+        return encodeDataEvent({ ...chunk, choices: this.#form.unrequested })
       case 'hidden':
         return noBytes
       default:
         return this.#usage satisfies never
     }
   }
+}
+
+function hasThinkingBlocks({ delta }: RawChoice): boolean {
+  return isObject(delta) && Array.isArray(delta['thinking_blocks'])
 }
 
 /** More choices than any vendor generates. Bounds the array, because the index comes from the upstream. */

@@ -2,6 +2,7 @@ import type { ProviderKind, StreamUsage } from '../../core/provider.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
 import { getBasePath } from '../base/request.ts'
 import { openAiChat } from '../openai/chat.ts'
+import { openAiCompletions } from '../openai/completions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 
 /**
@@ -37,6 +38,17 @@ export const azure: ProviderKind = Object.freeze({
         takesTopK: false,
       },
     })
+  },
+  native: {
+    completions({ baseUrl, apiVersion, upstreamId, streamUsage }) {
+      const operation = '/completions'
+      const url = buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
+      return openAiCompletions({
+        url,
+        upstreamId,
+        streamUsage: resolveStreamUsage(url, streamUsage),
+      })
+    },
   },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>
     openAiEmbed({

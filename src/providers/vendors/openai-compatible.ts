@@ -13,6 +13,7 @@ import { buildOperationUrl } from '../base/request.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { type MapStatus } from '../base/vendor-error.ts'
 import { openAiChat } from '../openai/chat.ts'
+import { openAiCompletions } from '../openai/completions.ts'
 import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { cloudflareRerank } from './cloudflare.ts'
 import { huggingFaceEmbed } from './huggingface.ts'
@@ -251,6 +252,16 @@ function toKind(vendor: Vendor): ProviderKind {
           takesTopK: vendor.takesTopK ?? false,
         },
       }),
+    native: {
+      completions: (target) =>
+        openAiCompletions({
+          url: buildOperationUrl(target.baseUrl, prefix, '/completions'),
+          upstreamId: target.upstreamId,
+          streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
+          isDoneOptional: vendor.isDoneOptional,
+          mapStatus: vendor.mapStatus,
+        }),
+    },
     embed: (target) => bindEmbed(vendor, prefix, target),
     ...(rerank && { rerank }),
   } satisfies ProviderKind)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RequestId } from '../../../src/core/ids.ts'
-import { ChatStreamWriter } from '../../../src/doors/chat/stream.ts'
+import { createChatWriter } from '../../../src/doors/chat/stream.ts'
 import { doneFrame } from '../../../src/stream/chunk-writer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { content, decodeText } from '../../support/streams.ts'
@@ -9,7 +9,7 @@ const usage = { promptTokens: 2, completionTokens: 3, totalTokens: 5, estimated:
 
 function writer(wantsUsageChunk: boolean) {
   const requestId = 'r1' as RequestId
-  return new ChatStreamWriter({ requestId, model: 'm', clock: new ManualClock() }, wantsUsageChunk)
+  return createChatWriter({ requestId, model: 'm', clock: new ManualClock() }, wantsUsageChunk)
 }
 
 /** Parses the usage chunk of a complete stream. */

@@ -1,0 +1,50 @@
+import type { RawChoice } from '../../core/frame.ts'
+import type { NativeCall, NativeEndpoint, StreamUsage } from '../../core/provider.ts'
+import { unrequestedTexts } from '../../stream/chunk-writer.ts'
+import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
+import { parseOpenAiAnswer } from './answer.ts'
+import { buildVerbatimBody, encodeModel, readStreamOptions } from './body.ts'
+import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
+
+export interface OpenAiCompletionsOptions {
+  readonly url: string
+  readonly upstreamId: string
+  /** Whether the gateway asks for usage in streams of clients that did not ask. */
+  readonly streamUsage: StreamUsage
+  readonly isDoneOptional?: boolean | undefined
+  /** Maps a status that the vendor uses with another meaning. */
+  readonly mapStatus?: MapStatus | undefined
+}
+
+/**
+ * Text completions of an upstream of the OpenAI format: sends the client's bytes with `model` replaced.
+ * https://platform.openai.com/docs/api-reference/completions
+ */
+export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndpoint {
+  const model = encodeModel(options.upstreamId)
+  const usageFor = (call: NativeCall) =>
+    readStreamOptions(call)['include_usage'] === true ? 'not-asked' : options.streamUsage
+  return {
+    buildRequest: (call) => ({
+      url: options.url,
+      headers: {},
+      body: buildVerbatimBody(call, {
+        model,
+        asksUsage: call.stream && usageFor(call) !== 'not-asked',
+      }),
+    }),
+    parseAnswer: (body) => parseOpenAiAnswer(body, readText),
+    createDecoder: (call) => createOpenAiDecoder(usageFor(call), textChunks),
+    parseError: createErrorParser(options.mapStatus),
+    isDoneOptional: options.isDoneOptional ?? false,
+  }
+}
+
+function readText({ text }: RawChoice): string {
+  return typeof text === 'string' ? text : ''
+}
+
+const textChunks: ChunkForm = {
+  readContent: (choice) => readText(choice) || undefined,
+  unrequested: unrequestedTexts,
+}
