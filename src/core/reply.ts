@@ -1,6 +1,6 @@
 import type { GatewayError } from './errors.ts'
 import type { RequestId } from './ids.ts'
-import { asHeaderList, type Body, type BufferedBody, type HeaderList } from './ports.ts'
+import { asHeaderList, type Body, type BufferedBody, type HeaderList, headerList } from './ports.ts'
 
 /** A response before the common headers are added. */
 export interface Reply {
@@ -34,6 +34,14 @@ export function jsonBytes(
 ): Reply {
   return { status, headers: asHeaderList([...jsonHeaders(body.length), ...headers]), body }
 }
+
+/** The headers of a stream of server-sent events. */
+export const streamHeaders: HeaderList = headerList({
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // Otherwise nginx buffers the frames.
+  'x-accel-buffering': 'no',
+})
 
 /** The headers of a JSON response of `length` bytes. */
 export function jsonHeaders(length: number): HeaderList {

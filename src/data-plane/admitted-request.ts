@@ -12,6 +12,8 @@ import type {
   ParkedCredential,
   Resilience,
 } from '../resilience/index.ts'
+import { StreamRecorder } from '../stream/stream-recorder.ts'
+import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { SentAnswer } from './cache-use.ts'
 import { formatPaths } from './dropped-header.ts'
@@ -75,6 +77,19 @@ export class AdmittedRequest implements ChainRequest {
   keepWhole(sent: SentAnswer): void {
     const { media } = this.#record
     this.#record.cache?.slot?.keepWhole({ ...sent, media, dropped: this.#dropped })
+  }
+
+  /** Keeps a whole stream in the same way. */
+  keepStream(sent: SentAnswer): void {
+    const { media } = this.#record
+    this.#record.cache?.slot?.keepStream({ ...sent, media, dropped: this.#dropped })
+  }
+
+  /** Creates the recorder of a stream; undefined where no stream is kept. */
+  createRecorder(account: BufferAccount): StreamRecorder | undefined {
+    const maxBytes = this.maxKeptBytes
+    if (maxBytes === undefined) return undefined
+    return new StreamRecorder({ maxBytes, onResize: (change) => account.addBody(change) })
   }
 
   /** Notes the fields that the next link to be tried leaves out. */

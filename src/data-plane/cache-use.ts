@@ -77,6 +77,11 @@ export class AnswerSlot {
     this.#keep(sent, false)
   }
 
+  /** Keeps a whole stream. */
+  keepStream(sent: KeptAnswer): void {
+    this.#keep(sent, true)
+  }
+
   #keep({ link, searchUnits, ...sent }: KeptAnswer, isStream: boolean): void {
     const { cache, place } = this.#options
     cache.keep(place, { ...sent, searchUnits, servedBy: link.id, isStream })

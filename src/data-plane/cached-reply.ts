@@ -1,5 +1,6 @@
 import type { CachedAnswer } from '../cache/index.ts'
-import { jsonBytes, type Reply } from '../core/reply.ts'
+import { asHeaderList } from '../core/ports.ts'
+import { jsonBytes, type Reply, streamHeaders } from '../core/reply.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 
 /** Ends a request with an answer from the cache. It costs nothing. */
@@ -7,10 +8,13 @@ export function replyFromCache(answer: CachedAnswer, admitted: AdmittedRequest):
   const { chain, model } = admitted.route
   // The revision of the chain is part of the key, so the link that served is still in it.
   const served = chain.find(({ id }) => id === answer.servedBy) ?? model
-  const { body, usage, searchUnits, media, dropped } = answer
+  const { body, isStream, usage, searchUnits, media, dropped } = answer
+  if (isStream) admitted.markFirstToken()
   if (media) admitted.addMedia(media)
   admitted.noteDropped(dropped)
   const cost = admitted.finish({ status: 200, served, usage, searchUnits })
   const headers = admitted.headersFor(served, cost)
-  return jsonBytes(body, { headers })
+  if (!isStream) return jsonBytes(body, { headers })
+  const length = ['content-length', String(body.length)]
+  return { status: 200, headers: asHeaderList([...streamHeaders, ...length, ...headers]), body }
 }

@@ -1,10 +1,11 @@
 import type { GatewayError } from '../core/errors.ts'
 import { toStreamError, type UpstreamFailure } from '../core/failure.ts'
-import { asHeaderList, headerList } from '../core/ports.ts'
+import { asHeaderList } from '../core/ports.ts'
 import type { Model, NativeAnswer } from '../core/provider.ts'
-import { jsonBytes, type Reply } from '../core/reply.ts'
+import { jsonBytes, type Reply, streamHeaders } from '../core/reply.ts'
 import { resolveUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
+import type { StreamEnd } from '../stream/terminator.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
 import { createEstimatedUsage, type TokenCountInput } from '../tokens/index.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
@@ -34,11 +35,7 @@ export function serveChat(door: ChatDoor): Handler {
     if (call.isHeavy) await slice.pause()
     checkExpressible(route, listDropped) // LM-1001
     if (call.isHeavy) await slice.pause()
-    // Whole answers only: an equal stream asks the upstream.
-    const cached =
-      route.cache &&
-      !call.stream &&
-      (await authenticated.answerFromCache(route, { request, bytes }))
+    const cached = route.cache && (await authenticated.answerFromCache(route, { request, bytes }))
     if (cached) return cached // LM-4002
     const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
     if (call.isHeavy) await slice.pause()
@@ -92,6 +89,7 @@ function replyWithStream(
   admitted.markFirstToken()
   // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
   const { isDoneOptional } = call.bind(link)
+  const { choices } = call
   const writer = call.bind(link).createWriter({
     requestId: context.id,
     model: link.id,
@@ -104,11 +102,13 @@ function replyWithStream(
     estimate: (outputBytes) => createEstimatedUsage(countPrompt(), outputBytes),
     shouldKeepOutput: toInput !== undefined,
   })
+  const recorder = admitted.createRecorder(context.bufferAccount)
   const { body } = new ReplyStream(stream, {
     streams: context.streams,
     doneOptional: isDoneOptional,
     tap,
     writer,
+    recorder,
     scope,
     clock: context.clock,
     heartbeat: context.snapshot.heartbeat,
@@ -121,6 +121,8 @@ function replyWithStream(
       if (end.complete && !end.finished) admitted.addUnfinishedStream(link)
       const error = failure && toTerminalError(failure, link)
       const { usage, output } = tap
+      const whole = isKeepable(end, choices) ? recorder?.whole : undefined
+      if (whole) admitted.keepStream({ body: whole, link, usage })
       admitted.finish({
         status: error?.status ?? 200,
         errorCode: error?.code,
@@ -132,6 +134,11 @@ function replyWithStream(
   })
   const headers = asHeaderList([...streamHeaders, ...admitted.headersFor(link)])
   return { status: 200, headers, body }
+}
+
+/** Of several choices one may be missing, unless the upstream says that the stream has ended. */
+function isKeepable(end: StreamEnd, choices: number): boolean {
+  return end.complete && end.allFinished && (end.terminated || choices === 1)
 }
 
 /** Returns a function that counts the prompt. A heavy call is counted now, so that it is not held. */
@@ -159,10 +166,3 @@ function exactCounter(
 function toTerminalError(failure: UpstreamFailure, { provider }: Model): GatewayError {
   return toStreamError(redactFailure(failure, provider), provider.name)
 }
-
-const streamHeaders = headerList({
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  // Otherwise nginx buffers the frames.
-  'x-accel-buffering': 'no',
-})

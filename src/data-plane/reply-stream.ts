@@ -8,6 +8,7 @@ import { type ChainEnd, ClientBytes } from '../stream/client-bytes.ts'
 import { CommitGate } from '../stream/commit-gate.ts'
 import { FrameReader } from '../stream/frame-reader.ts'
 import { Heartbeat } from '../stream/heartbeat.ts'
+import type { StreamRecorder } from '../stream/stream-recorder.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
 import { type StreamEnd, Terminator } from '../stream/terminator.ts'
 import { UpstreamBody } from '../stream/upstream-body.ts'
@@ -54,6 +55,7 @@ export interface ReplyStreamOptions {
   readonly streams: StreamClasses
   readonly tap: UsageTap
   readonly writer: StreamWriter
+  readonly recorder: StreamRecorder | undefined
   readonly scope: CancelScope
   readonly clock: Clock
   readonly heartbeat: Millis
@@ -80,7 +82,7 @@ export class ReplyStream implements ChainEnd {
     const { TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
-    const { doneOptional, tap, writer, toError } = options
+    const { doneOptional, tap, writer, recorder, toError } = options
     this.#terminator = new Terminator({ doneOptional, upstream })
     this.#onEnd = options.onEnd
     this.body = frames
@@ -89,7 +91,7 @@ export class ReplyStream implements ChainEnd {
       .pipeThrough(new TransformStream(tap))
       .pipeThrough(
         new TransformStream(
-          new ClientBytes({ end: this, writer, usage: () => tap.final, toError }),
+          new ClientBytes({ end: this, writer, recorder, usage: () => tap.final, toError }),
           undefined,
           oneAhead,
         ),

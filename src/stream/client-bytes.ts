@@ -3,6 +3,8 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { concat } from '../wire/byte-list.ts'
+import { noBytes } from './chunk-writer.ts'
+import type { StreamRecorder } from './stream-recorder.ts'
 import type { FinalUsage, StreamWriter } from './stream-writer.ts'
 
 /** Is notified at the end of a pipeline. Both methods may be called, and more than once. */
@@ -18,6 +20,8 @@ export interface ClientBytesOptions {
   readonly writer: StreamWriter
   /** Returns the usage of the stream once its last frame has passed the usage tap. */
   readonly usage: () => FinalUsage
+  /** Records what is written; absent where it is not sent again. */
+  readonly recorder?: StreamRecorder | undefined
   /** Converts the failure of the stream to the error that the client gets. */
   readonly toError: (failure: UpstreamFailure) => GatewayError
 }
@@ -34,7 +38,10 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   }
 
   transform(frames: Frame[], out: StageController<Uint8Array>): void {
-    const bytes = joinPieces(frames.map((frame) => this.#write(frame)))
+    const pieces = frames.map((frame) => this.#write(frame))
+    const { recorder } = this.#options
+    if (recorder) frames.forEach((frame, at) => recorder.add(frame, pieces[at] ?? noBytes))
+    const bytes = joinPieces(pieces)
     if (bytes.length > 0) out.enqueue(bytes)
     const last = frames.at(-1)?.kind
     if (last === 'done' || last === 'error') this.#options.end.onSent()

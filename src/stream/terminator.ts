@@ -19,6 +19,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
   readonly #options: TerminatorOptions
   #out: StageController<Frame[]> | undefined
   #finished: Frame['finished']
+  #isTerminated = false
   #outcome: StreamEnd | undefined
 
   constructor(options: TerminatorOptions) {
@@ -38,6 +39,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     for (const [index, frame] of frames.entries()) {
       if (frame.finished) this.#finished = frame.finished
       if (frame.kind !== 'done' && frame.kind !== 'error') continue
+      this.#isTerminated = frame.kind === 'done'
       const last = frame.kind === 'done' ? this.#complete(frame) : this.#broken(frame)
       out.enqueue([...frames.slice(0, index), last])
       return out.terminate()
@@ -63,7 +65,9 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
   }
 
   #complete(last: Frame): Frame {
-    this.#outcome = { complete: true, finished: this.#finished !== undefined }
+    const finished = this.#finished !== undefined
+    const allFinished = this.#finished === 'all'
+    this.#outcome = { complete: true, finished, allFinished, terminated: this.#isTerminated }
     this.#options.upstream.drain()
     return last
   }
@@ -77,6 +81,13 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
 }
 
 export type StreamEnd =
-  /** `finished`: at least one choice gave a finish reason. */
-  | { readonly complete: true; readonly finished: boolean }
+  | {
+      readonly complete: true
+      /** At least one choice gave a finish reason. */
+      readonly finished: boolean
+      /** Each choice that began gave a finish reason. */
+      readonly allFinished: boolean
+      /** The upstream sent its terminator. */
+      readonly terminated: boolean
+    }
   | { readonly complete: false; readonly failure: UpstreamFailure }

@@ -53,14 +53,14 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     const chunks = [[content('a')], [quiet('b', { finished: 'all' }), doneFrame, content('c')]]
     expect(await terminated([...chunks, [content('d')]])).toEqual({
       texts: [['a'], ['b', done]],
-      outcome: { complete: true, finished: true },
+      outcome: { complete: true, finished: true, allFinished: true, terminated: true },
       drained: 1,
     })
   })
 
   test('the end says when no choice has given its finish reason', async () => {
     const { outcome } = await terminated([[content('a'), doneFrame]])
-    expect(outcome).toEqual({ complete: true, finished: false })
+    expect(outcome).toMatchObject({ complete: true, finished: false, allFinished: false })
   })
 
   test('a failure ends the stream with the failed frame, which keeps its usage', async () => {
