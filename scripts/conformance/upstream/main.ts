@@ -1,6 +1,7 @@
 /**
- * A server that plays models in the APIs of four vendors, as strictly as the vendors do. It has no
- * state between requests: a history must carry everything that the vendor would need.
+ * A server that plays models in the APIs of four vendors, as strictly as the vendors do. It keeps
+ * nothing between requests, apart from Anthropic's threads: a history must carry everything that the
+ * vendor would need.
  *
  *   npx tsx scripts/conformance/upstream/main.ts [--port 4010]
  *   npx tsx scripts/conformance/upstream/main.ts --self-test
@@ -18,7 +19,7 @@
  * | Scenario       | Behaviour                                                                      |
  * |----------------|--------------------------------------------------------------------------------|
  * | `say`          | a short text in several frames, with multi-byte characters                     |
- * | `think`        | reasoning with its proof, then a call of the first tool, or a text without tools|
+ * | `think`        | reasoning with its proof, then as `tool`, or the text of `say` without tools   |
  * | `tool`         | calls the first tool once, then repeats the result                             |
  * | `parallel`     | calls two tools at once (or one twice), then repeats both results              |
  * | `structured`   | JSON that fits the requested schema, or the forced tool call                   |
@@ -30,8 +31,10 @@
  * | `slow`         | the text of `say`, with 300 ms between frames                                  |
  *
  * `tool`, `parallel` and `task` reason as well when the request turns reasoning on. Gemini signs the
- * first call of every turn. `GET /exchanges` lists the requests so far with their refusals;
- * `DELETE /exchanges` forgets them.
+ * first call of every turn.
+ *
+ * `GET /exchanges` lists the requests so far: `refusal` explains an error, and `lacksProof` marks a
+ * request with Google's placeholder for a lost signature. `DELETE /exchanges` forgets them.
  */
 import { parseArgs } from 'node:util'
 import { runSelfTest } from './self-test.ts'

@@ -3,6 +3,7 @@ import type { Answer, Part } from '../conversation.ts'
 import { type Reply, sseFrame } from '../dialect.ts'
 import { splitText } from '../parts.ts'
 import { signCall } from '../proofs.ts'
+import { idPrefix } from './signatures.ts'
 
 export function wholeReply(model: string, given: Answer): Reply {
   const parts = sign(given.parts.flatMap(toParts))
@@ -32,7 +33,7 @@ function toParts(part: Part): object[] {
     case 'text':
       return [{ text: part.text }]
     case 'call': {
-      const id = part.id.replace('call_', 'gcall_')
+      const id = part.id.replace('call_', idPrefix)
       return [{ functionCall: { id, name: part.name, args: part.input } }]
     }
     default:

@@ -2,6 +2,9 @@ import { verifyCall } from '../proofs.ts'
 import { check } from '../refusal.ts'
 import type { Content } from './request.ts'
 
+/** The beginning of the ids of this model's calls. */
+export const idPrefix = 'gcall_'
+
 /** Google's placeholder for a signature that a client has lost. */
 const placeholder = 'skip_thought_signature_validator'
 
@@ -24,9 +27,12 @@ export function checkSignatures(contents: readonly Content[]): void {
   }
 }
 
-/** Whether a signature was lost on its way, which lowers the quality of the answer. */
+/** Whether this model's own signature was lost on its way, which lowers the quality of the answer. */
 export function hasPlaceholder(contents: readonly Content[]): boolean {
   return contents
     .flatMap(({ parts }) => parts)
-    .some(({ thoughtSignature }) => thoughtSignature === placeholder)
+    .some(
+      ({ functionCall, thoughtSignature }) =>
+        thoughtSignature === placeholder && functionCall?.id?.startsWith(idPrefix),
+    )
 }
