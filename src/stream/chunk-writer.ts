@@ -91,9 +91,20 @@ export class ChunkWriter {
     return this.#delta({ reasoning_content: text }, text)
   }
 
-  /** Writes the signed blocks of earlier reasoning. They have no new content and do not commit a stream. */
+  /**
+   * Writes the signed blocks of earlier reasoning. They have no new content and do not commit a stream. SDKs
+   * keep only the last list of a message, so a list has a whole run of blocks; writers of other APIs get
+   * each block from `thinkingBlock`.
+   */
   thinking(blocks: readonly object[]): Frame {
-    return { ...this.#delta({ thinking_blocks: blocks }, ''), kind: 'quiet' }
+    const chunk = this.#delta({ thinking_blocks: blocks }, '')
+    return { ...chunk, kind: 'quiet', choices: undefined }
+  }
+
+  /** Returns a signed block for writers of other APIs, as soon as it has ended. It has no bytes. */
+  thinkingBlock(block: object): Frame {
+    const choices = [{ index: this.#index, delta: { thinking_blocks: [block] } }]
+    return { bytes: noBytes, kind: 'quiet', choices, outputBytes: 0 }
   }
 
   refusal(text: string): Frame {

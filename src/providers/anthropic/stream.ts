@@ -123,7 +123,10 @@ export class AnthropicStream implements FrameDecoder {
       case 'thinking':
       case 'redacted_thinking':
         this.#thinking.add(block, start)
-        return start.thinking ? [this.#chunks.reasoning(start.thinking)] : []
+        return [
+          ...this.#takeThinking(),
+          ...(start.thinking ? [this.#chunks.reasoning(start.thinking)] : []),
+        ]
       case 'text':
         return [...this.#flushThinking(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
       case 'tool_use': {
@@ -161,10 +164,17 @@ export class AnthropicStream implements FrameDecoder {
     }
   }
 
+  /** Emits the thinking blocks that have ended, each by itself. */
+  #takeThinking(): Frame[] {
+    return this.#thinking.takeEnded().map((block) => this.#chunks.thinkingBlock(block))
+  }
+
   /** Emits the run of thinking blocks that a block of another type ends. */
   #flushThinking(): Frame[] {
+    this.#thinking.end()
+    const ended = this.#takeThinking()
     const run = this.#thinking.interrupt()
-    return run.length === 0 ? [] : [this.#chunks.thinking(run)]
+    return run.length === 0 ? [] : [...ended, this.#chunks.thinking(run)]
   }
 
   /** Emits the arguments from the start of the block for a call that got no fragments. */
@@ -177,11 +187,11 @@ export class AnthropicStream implements FrameDecoder {
 
   #finish(): Frame[] {
     const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeBlock(block))
-    const run = this.#thinking.finish()
+    const thinking = this.#flushThinking()
     const explanation = this.#stopReason === 'refusal' ? this.#explanation : undefined
     return [
       ...calls,
-      ...(run.length > 0 ? [this.#chunks.thinking(run)] : []),
+      ...thinking,
       ...(explanation ? [this.#chunks.refusal(explanation)] : []),
       ...this.#chunks.finish(
         mapFinishReason(this.#stopReason, this.#calls > 0),

@@ -113,13 +113,21 @@ export class ConverseStream implements FrameDecoder {
     if (text) this.#thinking.add(block, { thinking: text })
     if (signature) this.#thinking.add(block, { thinking: '', signature })
     if (data) this.#thinking.add(block, { data })
-    return text ? [this.#writer.reasoning(text)] : []
+    const ended = this.#takeThinking()
+    return text ? [...ended, this.#writer.reasoning(text)] : ended
+  }
+
+  /** Emits the thinking blocks that have ended, each by itself. */
+  #takeThinking(): Frame[] {
+    return this.#thinking.takeEnded().map((block) => this.#writer.thinkingBlock(block))
   }
 
   /** Emits the run of thinking blocks that a block of another type ends. */
   #flushThinking(): Frame[] {
+    this.#thinking.end()
+    const ended = this.#takeThinking()
     const run = this.#thinking.interrupt()
-    return run.length === 0 ? [] : [this.#writer.thinking(run)]
+    return run.length === 0 ? [] : [...ended, this.#writer.thinking(run)]
   }
 
   /** A call without arguments has no delta, so its empty object is written here. */
@@ -131,10 +139,10 @@ export class ConverseStream implements FrameDecoder {
   }
 
   #finish(stopReason: string): Frame[] {
-    const run = this.#thinking.finish()
+    const thinking = this.#flushThinking()
     const reason = mapFinishReason(stopReason, this.#calls.size > 0)
     return [
-      ...(run.length > 0 ? [this.#writer.thinking(run)] : []),
+      ...thinking,
       ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage)),
     ]
   }

@@ -18,6 +18,8 @@ import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 export class ThinkingRuns {
   #open: { readonly index: number; readonly block: Record<string, unknown> } | undefined
   #run: JsonObject[] = []
+  /** The number of blocks of the run that `takeEnded` has returned. */
+  #taken = 0
   /** Whether only thinking has come so far. */
   #leads = true
 
@@ -41,6 +43,14 @@ export class ThinkingRuns {
     if (isProven(typed)) this.#run.push(this.#leads ? typed : { ...typed, index })
   }
 
+  /** Returns the proven blocks that have ended since the last call, for writers that need each in its place. */
+  takeEnded(): readonly JsonObject[] {
+    if (this.#taken === this.#run.length) return none
+    const ended = this.#run.slice(this.#taken)
+    this.#taken = this.#run.length
+    return ended
+  }
+
   /** Returns the run that a block of another type ends. */
   interrupt(): readonly JsonObject[] {
     const run = this.finish()
@@ -53,9 +63,12 @@ export class ThinkingRuns {
     this.end()
     const run = this.#run
     if (run.length > 0) this.#run = []
+    this.#taken = 0
     return run
   }
 }
+
+const none: readonly JsonObject[] = []
 
 /** Returns the `thinking_blocks` of an answer. `toThinking` reads the vendor's block if it is thinking. */
 export function collectThinking<Block>(
