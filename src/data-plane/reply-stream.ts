@@ -107,6 +107,10 @@ export class ReplyStream implements ChainEnd {
     this.#fail({ kind: 'client-cancelled' })
   }
 
+  onBroken(failure: UpstreamFailure): void {
+    this.#fail(failure)
+  }
+
   #fail(failure: UpstreamFailure): void {
     this.#terminator.fail(failure)
     this.#end()

@@ -1,7 +1,7 @@
 import type { RawChoice } from '../core/frame.ts'
 import { isObject } from '../wire/json.ts'
 
-type JsonObject = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** What a choice of a chunk, or of a whole answer, adds to the answer. */
 export interface ChoiceContent {
@@ -11,6 +11,8 @@ export interface ChoiceContent {
   readonly text: string
   readonly refusal: string
   readonly calls: readonly CallContent[]
+  /** A vendor's proof of the text, such as Gemini's signature. */
+  readonly extra: JsonObject | undefined
   readonly finishReason: string | undefined
 }
 
@@ -22,6 +24,8 @@ export interface CallContent {
   readonly name: string
   /** JSON text, or a piece of it. */
   readonly arguments: string
+  /** A vendor's proof of the call. */
+  readonly extra: JsonObject | undefined
 }
 
 /**
@@ -38,6 +42,7 @@ export function readChoice(choice: RawChoice): ChoiceContent {
     text: parts.text,
     refusal: toText(given['refusal']),
     calls: listObjects(given['tool_calls']).map(readCall),
+    extra: toObject(given['extra_content']),
     finishReason: typeof finishReason === 'string' ? finishReason : undefined,
   }
 }
@@ -66,14 +71,19 @@ function readParts(content: unknown): { readonly text: string; readonly reasonin
 }
 
 function readCall(call: JsonObject): CallContent {
-  const { index, id, function: called } = call
+  const { index, id, function: called, extra_content: extra } = call
   const { name, arguments: given } = isObject(called) ? called : noContent
   return {
     index: typeof index === 'number' ? index : undefined,
     id: toText(id),
     name: toText(name),
     arguments: isObject(given) ? JSON.stringify(given) : toText(given),
+    extra: toObject(extra),
   }
+}
+
+function toObject(value: unknown): JsonObject | undefined {
+  return isObject(value) ? value : undefined
 }
 
 function listObjects(value: unknown): readonly JsonObject[] {

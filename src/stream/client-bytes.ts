@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
-import type { UpstreamFailure } from '../core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { concat } from '../wire/byte-list.ts'
@@ -13,6 +13,8 @@ export interface ChainEnd {
   onSent(): void
   /** The reader has left. */
   onCancel(): void
+  /** The writer cannot write what the upstream has sent: the stream fails. */
+  onBroken(failure: UpstreamFailure): void
 }
 
 export interface ClientBytesOptions {
@@ -32,13 +34,14 @@ export interface ClientBytesOptions {
  */
 export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   readonly #options: ClientBytesOptions
+  #isBroken = false
 
   constructor(options: ClientBytesOptions) {
     this.#options = options
   }
 
   transform(frames: Frame[], out: StageController<Uint8Array>): void {
-    const pieces = frames.map((frame) => this.#write(frame))
+    const pieces = frames.map((frame) => this.#tryWrite(frame))
     const { recorder } = this.#options
     if (recorder) frames.forEach((frame, at) => recorder.add(frame, pieces[at] ?? noBytes))
     const bytes = joinPieces(pieces)
@@ -49,6 +52,22 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
 
   cancel(): void {
     this.#options.end.onCancel()
+  }
+
+  /** After a failure of the writer only the error frame, which follows, is written. */
+  #tryWrite(frame: Frame): Uint8Array {
+    if (this.#isBroken && frame.kind !== 'error') return noBytes
+    try {
+      return this.#write(frame)
+    } catch (error) {
+      const failure = toFailure(error)
+      const { end, writer, toError } = this.#options
+      // Nothing follows the last frame, so its failure is written here.
+      if (frame.kind === 'done') return writer.fail(toError(failure))
+      this.#isBroken = true
+      end.onBroken(failure)
+      return noBytes
+    }
   }
 
   #write(frame: Frame): Uint8Array {

@@ -14,7 +14,10 @@ export interface FinalUsage {
  * in the order of the stream; after `complete` or `fail` none is called.
  */
 export interface StreamWriter {
-  /** Writes a frame of the kind `content` or `quiet`. May return no bytes. */
+  /**
+   * Writes a frame of the kind `content` or `quiet`. May return no bytes. Throws `UpstreamFault` when it
+   * cannot go on; the stream then fails.
+   */
   write(frame: Frame): Uint8Array
   /** Writes a sign of life, for a stream that has been silent. */
   ping(): Uint8Array

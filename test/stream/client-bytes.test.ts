@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/core/errors.ts'
+import { type UpstreamFailure, UpstreamFault } from '../../src/core/failure.ts'
 import type { Frame } from '../../src/core/frame.ts'
 import { oneAhead } from '../../src/core/streams.ts'
 import { createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
@@ -18,13 +19,17 @@ const writer: StreamWriter = {
 }
 
 describe.each(everyKind)('client bytes in %s', (_, streams) => {
-  function ending() {
+  function ending(write: StreamWriter = writer) {
     const ends: string[] = []
-    const end = { onSent: () => ends.push('sent'), onCancel: () => ends.push('left') }
+    const end = {
+      onSent: () => ends.push('sent'),
+      onCancel: () => ends.push('left'),
+      onBroken: ({ kind }: UpstreamFailure) => ends.push(`broken: ${kind}`),
+    }
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, estimated: false }
     const stage = new ClientBytes({
       end,
-      writer,
+      writer: write,
       usage: () => ({ usage, isInBytes: true }),
       toError: ({ kind }) => new GatewayError('LM-3010', kind),
     })
@@ -32,7 +37,11 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
   }
 
   async function sent(...chunks: Frame[][]) {
-    const { stage, ends } = ending()
+    return sentBy(writer, ...chunks)
+  }
+
+  async function sentBy(write: StreamWriter, ...chunks: Frame[][]) {
+    const { stage, ends } = ending(write)
     return { pieces: await passed(streams, stage, chunks), ends }
   }
 
@@ -63,6 +72,26 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
   ])('the chain reports the end with a frame of kind %s', async (__, last) => {
     expect((await sent([content('a')])).ends).toEqual([])
     expect((await sent([content('a')], [last])).ends).toEqual(['sent'])
+  })
+
+  const fault = () => {
+    throw new UpstreamFault({ kind: 'malformed', detail: 'x' })
+  }
+
+  test('a writer that cannot go on breaks the stream, and writes only the failure that follows', async () => {
+    const { pieces, ends } = await sentBy(
+      { ...writer, write: fault },
+      [content('a'), content('b')],
+      [createFailedFrame({ kind: 'malformed', detail: 'x' })],
+    )
+    expect(pieces.map(decodeText)).toEqual(['LM-3010 malformed'])
+    expect(ends).toEqual(['broken: malformed', 'sent'])
+  })
+
+  test('a writer that cannot end the stream writes its failure', async () => {
+    const { pieces, ends } = await sentBy({ ...writer, complete: fault }, [doneFrame])
+    expect(pieces.map(decodeText)).toEqual(['LM-3010 malformed'])
+    expect(ends).toEqual(['sent'])
   })
 
   test('the chain reports a reader that leaves', async () => {

@@ -5,7 +5,7 @@ import { type ChoiceContent, readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { newMessageId, ToolIds } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
-import { readProven } from './thinking.ts'
+import { readProven, type ThinkingBlock, toProofBlock } from './thinking.ts'
 import { toInput } from './tool-input.ts'
 
 const encoder = new TextEncoder()
@@ -26,22 +26,36 @@ export function renderAnswer({ choices }: ChatAnswer, { usage, model }: ServedAn
   return encoder.encode(stringifyJson(body))
 }
 
-function toBlocks({ reasoning, thinkingBlocks, text, refusal, calls }: ChoiceContent): object[] {
+function toBlocks(choice: ChoiceContent): readonly object[] {
+  const { reasoning, thinkingBlocks, text, refusal, calls, extra } = choice
+  const content = new MessageContent()
   const proven = thinkingBlocks.flatMap((block) => readProven(block) ?? [])
-  const thinking =
-    proven.length > 0 || reasoning === ''
-      ? proven
-      : [{ type: 'thinking', thinking: reasoning, signature: '' }]
+  if (proven.length > 0) for (const block of proven) content.add(block)
+  else if (reasoning !== '') content.add({ type: 'thinking', thinking: reasoning, signature: '' })
   const words = text || refusal
+  if (words !== '') content.add({ type: 'text', text: words, citations: null })
   const ids = new ToolIds()
-  return [
-    ...thinking,
-    ...(words === '' ? [] : [{ type: 'text', text: words, citations: null }]),
-    ...calls.map(({ id, name, arguments: input }) => ({
-      type: 'tool_use',
-      id: ids.assign(id),
-      name,
-      input: toInput(input),
-    })),
-  ]
+  for (const { id, name, arguments: input, extra: proof } of calls) {
+    if (proof) content.prove(toProofBlock({ call: proof }))
+    content.add({ type: 'tool_use', id: ids.assign(id), name, input: toInput(input) })
+  }
+  if (extra) content.prove(toProofBlock({ message: extra }))
+  return content.blocks
+}
+
+/** Collects the blocks of a message. */
+class MessageContent {
+  readonly blocks: Readonly<Record<string, unknown>>[] = []
+
+  add(block: Readonly<Record<string, unknown>>): void {
+    this.blocks.push(block)
+  }
+
+  /** Signs the thinking before, or adds thinking without text for the signature. */
+  prove(proof: ThinkingBlock): void {
+    const last = this.blocks.at(-1)
+    const isOpen = last?.['type'] === 'thinking' && last['signature'] === ''
+    if (isOpen) this.blocks.splice(-1, 1, { ...last, signature: proof.signature })
+    else this.add({ ...proof })
+  }
 }

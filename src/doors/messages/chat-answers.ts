@@ -1,4 +1,5 @@
 import type { ContentPart } from '../../core/chat.ts'
+import type { JsonObject } from '../choice.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import {
   type ConversationOptions,
@@ -10,13 +11,15 @@ import {
   toContent,
 } from './chat-parts.ts'
 import { type Block, blockSchemas, checkPart } from './schema.ts'
-import { type ProvenBlock, readProven } from './thinking.ts'
+import { type Proof, type ProvenBlock, readProof, readProven } from './thinking.ts'
 
 /** The blocks of an earlier answer that one chat message can hold. */
 interface Segment {
   readonly thinking: ProvenBlock[]
   readonly parts: PlacedPart[]
   readonly calls: PlacedCall[]
+  /** The proof of the text. */
+  extra?: JsonObject | undefined
 }
 
 interface PlacedCall {
@@ -35,6 +38,8 @@ export function toAssistantMessages(
 ): PlacedMessage[] {
   const { target } = options
   const segments: Segment[] = [newSegment()]
+  /** That of the next call. */
+  let proof: JsonObject | undefined
   for (const { block, path: place } of blocks) {
     let segment = segments.at(-1) as Segment
     const thinking = target.takesThinkingBlocks ? readProven(block) : undefined
@@ -42,12 +47,19 @@ export function toAssistantMessages(
       segment = newSegment()
       segments.push(segment)
     }
+    const { call, message } = (target.ignoresUnknown && readProof(block)) || noProof
+    if (message) segment.extra = message
+    if (call) proof = call
     if (thinking) segment.thinking.push(thinking)
-    else if (block.type === 'tool_use') segment.calls.push(toCall(block, place, options))
-    else segment.parts.push(...toBlockParts(block, place, target))
+    else if (block.type === 'tool_use') {
+      segment.calls.push(toCall(block, place, { ...options, proof }))
+      proof = undefined
+    } else segment.parts.push(...toBlockParts(block, place, target))
   }
   return segments.flatMap((segment) => toMessage(segment, path, target))
 }
+
+const noProof: Proof = Object.freeze({})
 
 function newSegment(): Segment {
   return { thinking: [], parts: [], calls: [] }
@@ -56,15 +68,22 @@ function newSegment(): Segment {
 function toCall(
   block: Block,
   path: string,
-  { target, readInput }: ConversationOptions,
+  { target, readInput, proof }: ConversationOptions & { readonly proof: JsonObject | undefined },
 ): PlacedCall {
   const { id, name } = checkPart(blockSchemas.tool_use, block, path)
   const called = { name, arguments: readInput(`${path}.input`) }
-  return { path, call: { id, type: 'function', function: called, ...readMark(block, target) } }
+  const call = {
+    id,
+    type: 'function',
+    function: called,
+    ...readMark(block, target),
+    ...(proof && { extra_content: proof }),
+  }
+  return { path, call }
 }
 
 function toMessage(
-  { thinking, parts, calls }: Segment,
+  { thinking, parts, calls, extra }: Segment,
   path: string,
   target: ChatTarget,
 ): PlacedMessage[] {
@@ -77,6 +96,7 @@ function toMessage(
     content,
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(calls.length > 0 && { tool_calls: calls.map(({ call }) => call) }),
+    ...(extra && { extra_content: extra }),
   }
   return [
     {

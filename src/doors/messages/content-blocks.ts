@@ -1,7 +1,7 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import type { CallContent } from '../choice.ts'
 import { ToolIds } from './ids.ts'
-import type { ProvenBlock } from './thinking.ts'
+import { type ProvenBlock, toProofBlock } from './thinking.ts'
 import { ObjectProgress, toInputText } from './tool-input.ts'
 
 /** Receives the events of content blocks, in order. */
@@ -54,7 +54,7 @@ export class ContentBlocks {
 
   /** Adds a call, or the next piece of one. */
   call(piece: CallContent): void {
-    const call = this.#findCall(piece)
+    const call = this.#findCall(piece) ?? this.#addCall(piece)
     call.add(piece)
     this.#hold(piece.arguments.length)
     this.#advance(false)
@@ -74,11 +74,15 @@ export class ContentBlocks {
   }
 
   /** Vendors may leave out the index, or give the same one to several calls with different ids. */
-  #findCall({ index, id, name }: CallContent): CallBlock {
+  #findCall({ index, id, name }: CallContent): CallBlock | undefined {
     const known = index === undefined ? this.#latest : this.#calls.get(index)
     const isOther = known !== undefined && id !== '' && known.id !== '' && id !== known.id
     const isNew = !known || isOther || (index === undefined && id === '' && name !== '')
-    if (!isNew) return known
+    return isNew ? undefined : known
+  }
+
+  #addCall({ index, extra }: CallContent): CallBlock {
+    if (extra) this.proven(toProofBlock({ call: extra }))
     const call = new CallBlock(this.#ids)
     this.#queue.push(call)
     this.#latest = call

@@ -11,7 +11,7 @@ import { renderMessagesError } from './error.ts'
 import { renderEvent } from './events.ts'
 import { newMessageId } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
-import { readProven } from './thinking.ts'
+import { type ProvenBlock, readProven, toProofBlock } from './thinking.ts'
 
 /** The longest explanation of a refusal that is repeated in `stop_details`, in characters. */
 const maxRefusal = 64 * 1024
@@ -24,6 +24,7 @@ export class MessagesStreamWriter implements StreamWriter {
   /** The events that have not been returned. */
   #pending = ''
   #hasStarted = false
+  #hasReasoning = false
   #hasText = false
   #refusal = ''
   #finishReason: string | undefined
@@ -84,16 +85,27 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 
   #read(choice: RawChoice): void {
-    const { reasoning, thinkingBlocks, text, refusal, calls, finishReason } = readChoice(choice)
-    if (reasoning !== '') this.#blocks.thinking(reasoning)
-    for (const block of thinkingBlocks) {
-      const proven = readProven(block)
-      if (proven) this.#blocks.proven(proven)
-    }
+    const { reasoning, thinkingBlocks, text, refusal, calls, ...rest } = readChoice(choice)
+    if (reasoning !== '') this.#addReasoning(reasoning)
+    this.#addProven(thinkingBlocks.flatMap((block) => readProven(block) ?? []))
     if (text !== '') this.#addText(text)
     if (refusal !== '') this.#addRefusal(refusal)
     for (const call of calls) this.#blocks.call(call)
-    this.#finishReason = finishReason ?? this.#finishReason
+    if (rest.extra) this.#blocks.proven(toProofBlock({ message: rest.extra }))
+    this.#finishReason = rest.finishReason ?? this.#finishReason
+  }
+
+  #addReasoning(reasoning: string): void {
+    this.#hasReasoning = true
+    this.#blocks.thinking(reasoning)
+  }
+
+  /** Of several proofs at once, none belongs to the whole text that has been sent. */
+  #addProven(blocks: readonly ProvenBlock[]): void {
+    const isMixed = this.#hasReasoning && blocks.length > 1
+    for (const block of blocks) {
+      if (!isMixed || block.type === 'redacted_thinking') this.#blocks.proven(block)
+    }
   }
 
   #addText(text: string): void {

@@ -141,10 +141,7 @@ export class ConverseStream implements FrameDecoder {
   #finish(stopReason: string): Frame[] {
     const thinking = this.#flushThinking()
     const reason = mapFinishReason(stopReason, this.#calls.size > 0)
-    return [
-      ...thinking,
-      ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage)),
-    ]
+    return [...thinking, ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage))]
   }
 }
 
