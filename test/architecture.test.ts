@@ -14,6 +14,7 @@ const floors: readonly (readonly string[])[] = [
     'src/pricing',
     'src/records',
     'src/resilience',
+    'src/routing',
     'src/metrics',
   ],
   ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks', 'src/cache'],

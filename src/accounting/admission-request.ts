@@ -1,6 +1,6 @@
 import type { UsageEstimate } from '../core/admission.ts'
 import type { Millis } from '../core/ids.ts'
-import type { ModelRoute } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import type { AccountEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 

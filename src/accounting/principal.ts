@@ -1,7 +1,7 @@
 import type { Account } from '../core/accounts.ts'
 import type { Admission, Principal, UsageEstimate } from '../core/admission.ts'
 import type { Clock } from '../core/ports.ts'
-import type { ModelRoute } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
 import { admit } from './admission.ts'
 import type { BudgetObserver } from './budget-observer.ts'

@@ -1,6 +1,5 @@
 import type { Account } from '../core/accounts.ts'
 import type { Clock } from '../core/ports.ts'
-import type { Model } from '../core/provider.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { NewUsageRow } from '../store/index.ts'
@@ -17,8 +16,8 @@ export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSi
 
 interface RowContext {
   readonly account: Account
-  /** The model that the client asked for. */
-  readonly model: Model
+  /** The model or the route that the client asked for. */
+  readonly model: NonNullable<RequestRecord['model']>
   /** When the request ended, unix seconds. */
   readonly ts: number
 }
@@ -32,7 +31,8 @@ function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): 
     groupId: account.groupId,
     model: model.id,
     modelUsed: served?.id ?? null,
-    provider: (served ?? model).provider.name,
+    // A route has no provider of its own, so a failed request names the provider that was called last.
+    provider: (served ?? model).provider?.name ?? record.lastCalled?.provider.name ?? '',
     capability: record.capability,
     api: record.api,
     stream: record.stream,

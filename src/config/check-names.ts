@@ -1,18 +1,23 @@
-import type { LenientProvider } from './lenient.ts'
+import type { LenientConfig } from './lenient.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 
-/** Checks that model ids and provider names are unique in the file, and key variables in a provider. */
-export function* checkNames(providers: readonly LenientProvider[]): Generator<Finding> {
+/**
+ * Checks that ids are unique among models and routes, names among providers, and the variables of keys
+ * within a provider.
+ */
+export function* checkNames({ providers, routes }: LenientConfig): Generator<Finding> {
   yield* findRepeated(
     'provider name',
     providers.map(({ name }, i) => ({ name, path: ['providers', i, 'name'] })),
   )
-  yield* findRepeated(
-    'model id',
-    providers.flatMap(({ models }, i) =>
-      models.map(({ id }, m) => ({ name: id, path: ['providers', i, 'models', m, 'id'] })),
-    ),
+  const models = providers.flatMap((provider, i) =>
+    provider.models.map(({ id }, m) => ({ name: id, path: ['providers', i, 'models', m, 'id'] })),
   )
+  const ofRoutes = routes.map(({ id }, i) => ({ name: id, path: ['routes', i, 'id'] }))
+  yield* findRepeated('model id', models)
+  for (const finding of findRepeated('route id', [...models, ...ofRoutes])) {
+    if (finding.path[0] === 'routes') yield finding
+  }
   for (const [i, { api_key_env: single, api_key_envs: several }] of providers.entries()) {
     const at = single === undefined ? -1 : several.indexOf(single)
     const path = ['providers', i, 'api_key_envs', at]

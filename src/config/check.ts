@@ -2,6 +2,7 @@ import type { KindFacts } from '../core/provider.ts'
 import { checkFallbacks } from './check-fallbacks.ts'
 import { checkKinds } from './check-kinds.ts'
 import { checkNames } from './check-names.ts'
+import { checkRoutes } from './check-routes.ts'
 import { type LenientConfig, parseLenient } from './lenient.ts'
 import type { Finding } from './problem.ts'
 
@@ -10,8 +11,9 @@ export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonl
   const config = parseLenient(table)
   return [
     ...checkKinds(config.providers, kinds),
-    ...checkNames(config.providers),
-    ...checkFallbacks(config.providers),
+    ...checkNames(config),
+    ...checkFallbacks(config),
+    ...checkRoutes(config),
     ...checkWebhooks(config),
   ]
 }

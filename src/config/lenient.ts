@@ -36,6 +36,18 @@ const provider = z
   })
   .catch({ api_key_envs: [], models: [] })
 
+const target = z
+  .object({ model: optional(z.string()), weight: optional(z.number()).default(1) })
+  .catch({ weight: 1 })
+
+const route = z
+  .object({
+    id: optional(z.string()),
+    targets: list(target),
+    fallbacks: list(optional(z.string())),
+  })
+  .catch({ targets: [], fallbacks: [] })
+
 const lenientConfig = z.object({
   // A malformed value counts as on, which causes no further problem.
   auth: z
@@ -43,11 +55,13 @@ const lenientConfig = z.object({
     .prefault({})
     .catch({ enabled: true }),
   providers: list(provider),
+  routes: list(route),
   webhooks: optional(z.object({ signing_key_env: optional(z.string()) })),
 })
 
 export type LenientConfig = z.infer<typeof lenientConfig>
 export type LenientProvider = LenientConfig['providers'][number]
+export type LenientRoute = LenientConfig['routes'][number]
 export type LenientModel = LenientProvider['models'][number]
 
 /** Parses any table; never throws. */

@@ -87,6 +87,32 @@ const peerKinds: Readonly<Record<string, readonly string[]>> = {
   xai: ['grok'],
 }
 
+/** Finds the strategy for another product's name of it. */
+export function findPeerStrategy(name: string): string | undefined {
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]/g, '')
+    .replace(/(?:routing|based)+$/, '')
+  const [strategy] = Object.entries(peerStrategies).find(([, names]) => names.includes(plain)) ?? []
+  return strategy
+}
+
+/** Other names of each strategy of a route. Lower case, letters and digits only. */
+const peerStrategies: Readonly<Record<string, readonly string[]>> = {
+  weighted: [
+    'roundrobin',
+    'weightedroundrobin',
+    'random',
+    'weightedrandom',
+    'shuffle',
+    'simpleshuffle',
+    'loadbalance',
+  ],
+  fastest: ['latency', 'lowestlatency', 'lowlatency', 'speed'],
+  cheapest: ['cost', 'lowestcost', 'lowcost', 'price', 'lowestprice'],
+  least_busy: ['leastconnections', 'leastconn', 'leastrequests', 'leastloaded'],
+}
+
 interface PeerSetting {
   /** Lower case, without underscores. */
   readonly names: readonly string[]
@@ -174,5 +200,20 @@ const peerSettings: Readonly<Record<string, readonly PeerSetting[]>> = {
     { names: addressNames, candidates: ['providers.base_url'] },
     { names: timeNames, candidates: ['providers.total_timeout_ms'], note: timeNote },
     { names: ['type', 'mode'], candidates: ['capabilities'] },
+  ],
+  routes: [
+    { names: ['name', 'model', 'modelname', 'alias'], candidates: ['id'] },
+    { names: ['type', 'mode', 'routingstrategy', 'policy', 'algorithm'], candidates: ['strategy'] },
+    {
+      names: ['models', 'deployments', 'backends', 'members', 'endpoints'],
+      candidates: ['targets'],
+    },
+  ],
+  'routes.targets': [
+    {
+      names: ['id', 'name', 'modelid', 'modelname', 'deployment', 'target'],
+      candidates: ['model'],
+    },
+    { names: ['share', 'percent', 'percentage', 'ratio'], candidates: ['weight'] },
   ],
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { accountEventTypes } from '../core/account-event.ts'
 import { hostName, pageOrigin, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'
+import { routeSchema } from './route-schema.ts'
 import {
   byteCount,
   delay,
@@ -125,6 +126,7 @@ export const configSchema = z.strictObject({
   resilience: resilience.prefault({}),
   cache: cache.prefault({}),
   providers: z.array(providerSchema).default([]),
+  routes: z.array(routeSchema).default([]),
   image_fetch: imageFetch.prefault({}),
   webhooks: webhooks.optional(),
 })

@@ -1,13 +1,16 @@
 import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
-import { findPeerSetting, type UnknownKey } from './peer-names.ts'
+import { findPeerSetting, findPeerStrategy, type UnknownKey } from './peer-names.ts'
 import { type Finding, quote, withNote } from './problem.ts'
 import { dottedNames, getTopLevelForm, listNames } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
 /** Describes what a value must be. The rules in `rules.ts` have messages of their own. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_value') return `must be ${formatChoices(issue.values)}`
+  if (issue.code === 'invalid_value') {
+    const choices = formatChoices(issue.values)
+    return issue.input === undefined ? `is required: ${choices}` : `must be ${choices}`
+  }
   if (issue.code !== 'invalid_type') return undefined
   if (issue.input === undefined) return 'is required'
   const tables = (issue.path ?? []).filter((part) => typeof part === 'string').join('.')
@@ -37,7 +40,9 @@ export function toFindings(error: z.ZodError | undefined): readonly Finding[] {
     }
     const finding = { path, message: issue.message }
     if (issue.code !== 'invalid_value' || typeof issue.input !== 'string') return finding
-    return { ...finding, suggestion: nearestName(issue.input, issue.values.map(String)) }
+    const choices = issue.values.map(String)
+    const peer = choices.includes('weighted') ? findPeerStrategy(issue.input) : undefined
+    return { ...finding, suggestion: peer ?? nearestName(issue.input, choices) }
   })
 }
 

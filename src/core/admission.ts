@@ -3,7 +3,8 @@ import type { OutputEstimate } from './chat.ts'
 import type { NanoUsd } from './ids.ts'
 import type { RequestOrigin } from './origin.ts'
 import { asHeaderList, type HeaderList } from './ports.ts'
-import type { Model, ModelRoute } from './provider.ts'
+import type { Model } from './provider.ts'
+import type { ModelRoute } from './route.ts'
 
 /** Upper estimate of what a request will use, made before any upstream call. */
 export interface UsageEstimate {

@@ -232,23 +232,6 @@ export interface Model {
   readonly rerank: RerankEndpoint | undefined
 }
 
-/** A requested model and its chain: the model itself, then its fallbacks in order. */
-export interface ModelRoute {
-  readonly model: Model
-  readonly chain: readonly [Model, ...Model[]]
-  /** Absent while the cache is off. */
-  readonly cache?: RouteCache | undefined
-}
-
-/** How the answers of a route are cached. */
-export interface RouteCache {
-  /**
-   * Changes with the settings of the model and of its fallbacks. Undefined where the model does not
-   * allow the cache.
-   */
-  readonly revision: string | undefined
-}
-
 /** A request in the vendor's dialect, before the credential is added. */
 export interface DialectRequest {
   readonly url: string

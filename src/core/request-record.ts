@@ -4,6 +4,7 @@ import type { ErrorCode } from './errors.ts'
 import type { Bytes, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Metadata } from './metadata.ts'
 import type { Model } from './provider.ts'
+import type { ModelRoute } from './route.ts'
 import type { Usage } from './usage.ts'
 
 /** The images of a request. */
@@ -31,8 +32,8 @@ export interface RequestRecord {
   readonly api: Api
   readonly capability: Capability
   readonly stream: boolean
-  /** The model that the request names; undefined when the request failed before it was resolved. */
-  readonly model: Model | undefined
+  /** The model or the route that the request names; undefined when the request failed before it was resolved. */
+  readonly model: Pick<ModelRoute, 'id' | 'provider'> | undefined
   /** The link that served; undefined when none did. */
   readonly served: Model | undefined
   /** The link that was called last; undefined when none was. */

@@ -3,8 +3,9 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Bytes, Millis, NanoUsd } from '../core/ids.ts'
 import { formatUsd } from '../core/money.ts'
 import { asHeaderList, type Clock, type HeaderList } from '../core/ports.ts'
-import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
 import type { Media } from '../core/request-record.ts'
+import type { ModelRoute } from '../core/route.ts'
 import type {
   CallResult,
   ChainRequest,
@@ -12,6 +13,7 @@ import type {
   ParkedCredential,
   Resilience,
 } from '../resilience/index.ts'
+import { orderLinks } from '../routing/index.ts'
 import { StreamRecorder } from '../stream/stream-recorder.ts'
 import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
@@ -49,6 +51,13 @@ export class AdmittedRequest implements ChainRequest {
     this.resilience = context.resilience
     this.#admission = admission
     this.#record = record
+  }
+
+  orderLinks(): readonly Model[] {
+    const { balance, chain } = this.route
+    if (!balance) return chain
+    const { random, breakers } = this.resilience
+    return orderLinks(balance, { random, isOpen: (target) => breakers.isOpen(target) })
   }
 
   onAttempt(link: Model, result: CallResult<unknown>): void {

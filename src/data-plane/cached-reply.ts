@@ -5,9 +5,9 @@ import type { AdmittedRequest } from './admitted-request.ts'
 
 /** Ends a request with an answer from the cache. It costs nothing. */
 export function replyFromCache(answer: CachedAnswer, admitted: AdmittedRequest): Reply {
-  const { chain, model } = admitted.route
+  const { chain } = admitted.route
   // The revision of the chain is part of the key, so the link that served is still in it.
-  const served = chain.find(({ id }) => id === answer.servedBy) ?? model
+  const served = chain.find(({ id }) => id === answer.servedBy) ?? chain[0]
   const { body, isStream, usage, searchUnits, media, dropped } = answer
   if (isStream) admitted.markFirstToken()
   if (media) admitted.addMedia(media)

@@ -29,7 +29,7 @@ export function serveChat(door: ChatDoor): Handler {
     const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
     checkImages(call.images, route) // LM-2003, LM-2004, LM-2008
     const listDropped = (link: Model) => {
-      if (link !== route.model) checkReferences(call.images, link)
+      checkReferences(call.images, link)
       return call.bind(link).listUnsupported()
     }
     if (call.isHeavy) await slice.pause()

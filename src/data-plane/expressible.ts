@@ -1,4 +1,5 @@
-import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import type { RequestContext } from './request-context.ts'
@@ -10,22 +11,22 @@ import type { RequestContext } from './request-context.ts'
 export type ListDropped = (link: Model) => readonly string[]
 
 /**
- * Checks that the request can be sent. LM-1001 when the first link is `strict` and would have to drop
- * a field, and when no link of the chain can express the request.
+ * Checks that the request can be sent. LM-1001 when the requested model is `strict` and would have to
+ * drop a field, and when no link of the chain can express the request. The targets of a route are
+ * equal, so a strict one that would have to drop a field is only skipped.
  */
-export function checkExpressible({ chain }: ModelRoute, listDropped: ListDropped): void {
+export function checkExpressible({ chain, balance }: ModelRoute, listDropped: ListDropped): void {
   const [first, ...others] = chain
   const dropped = tryListDropped(first, listDropped)
-  if (!(dropped instanceof UntranslatableError)) {
-    const refusal = refuseDropped(first, dropped)
-    if (refusal) throw refusal.toError()
-    return
-  }
+  const isExpressible = !(dropped instanceof UntranslatableError)
+  const problem = isExpressible ? refuseDropped(first, dropped) : dropped
+  if (!problem) return
+  if (isExpressible && !balance) throw problem.toError()
   const isUnable = (link: Model) => {
     const fields = tryListDropped(link, listDropped)
     return fields instanceof UntranslatableError || refuseDropped(link, fields) !== undefined
   }
-  if (others.every(isUnable)) throw dropped.toError()
+  if (others.every(isUnable)) throw problem.toError()
 }
 
 interface SkipContext {

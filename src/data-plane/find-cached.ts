@@ -1,7 +1,7 @@
 import type { AnswerCache, FoundAnswer } from '../cache/index.ts'
 import type { Account } from '../core/accounts.ts'
 import type { Api } from '../core/capability.ts'
-import type { ModelRoute } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import { largeBodyBytes } from '../wire/body-limiter.ts'
 import { AnswerSlot, bypassed, type CacheUse, createHit, createMiss } from './cache-use.ts'
 
@@ -33,7 +33,7 @@ export async function findCached(lookup: CacheLookup): Promise<CacheOutcome> {
   if (revision === undefined || !mayCache) return { use: bypassed }
   const place = await cache.locate({
     api,
-    model: route.model.id,
+    model: route.id,
     revision,
     account,
     isStream,

@@ -1,6 +1,7 @@
 import type { ImagePart } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
+import type { Model, ReferenceOwner } from '../core/provider.ts'
+import { listNamed, type ModelRoute } from '../core/route.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 
 /**
@@ -19,25 +20,25 @@ export function checkImages(images: readonly ImagePart[], route: ModelRoute): vo
 /** Throws LM-2003 when a link of the chain does not accept images. */
 export function checkModality(
   { path }: Pick<ImagePart, 'path'>,
-  { model, chain }: ModelRoute,
+  { id, modalities, chain }: ModelRoute,
 ): void {
+  if (!modalities.includes('image')) {
+    throw new GatewayError('LM-2003', `model ${id} does not accept images`, { param: path })
+  }
   const blind = chain.find((link) => !link.modalities.includes('image'))
   if (blind === undefined) return
-  const message =
-    blind === model
-      ? `model ${model.id} does not accept images`
-      : `model ${model.id} accepts images, but its fallback ${blind.id} does not`
+  const message = `model ${id} accepts images, but its fallback ${blind.id} does not`
   throw new GatewayError('LM-2003', message, { param: path })
 }
 
-/** Throws LM-2008 when a reference is into the file store of another vendor than the model's. */
+/** Throws LM-2008 when a reference is into a file store that no model of this id can read. */
 export function checkReference(
   { path }: Pick<ImagePart, 'path'>,
   owner: ReferenceOwner,
-  { model }: ModelRoute,
+  route: ModelRoute,
 ): void {
-  if (model.provider.kind.references === owner) return
-  const message = `an image reference of ${owner} cannot be sent to model ${model.id}, which another vendor serves`
+  if (listNamed(route).some(({ provider }) => provider.kind.references === owner)) return
+  const message = `an image reference of ${owner} cannot be sent to model ${route.id}, which another vendor serves`
   throw new GatewayError('LM-2008', message, { param: path })
 }
 

@@ -54,8 +54,8 @@ export class RecordBuilder {
   /** When the request arrived, on the clock that never jumps. */
   readonly arrived: Millis
   principal: Principal | undefined
-  /** The model that the request names. */
-  model: Model | undefined
+  /** The model or the route that the request names. */
+  model: RequestRecord['model']
   stream = false
   media: Media | undefined
   account: Account | undefined

@@ -5,8 +5,9 @@ import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { Clock, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
-import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
+import type { ModelRoute } from '../core/route.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
@@ -154,7 +155,7 @@ class AuthenticatedRequest {
     record.stream = stream
     if (!this.#principal.mayUse(model)) throw modelForbidden(model, snapshot)
     const route = snapshot.resolve(model, capabilityOf[api])
-    record.model = route.model
+    record.model = route
     return route
   }
 

@@ -14,7 +14,7 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
   return (record) => {
     const served = record.served ?? record.model
     const model = served?.id ?? ''
-    const provider = served?.provider.name ?? ''
+    const provider = served?.provider?.name ?? ''
     const { capability, api, timeToFirstToken, usage, media, searchUnits, metadata } = record
     series.duration.observe(
       { capability, api, model, provider, status: record.status },

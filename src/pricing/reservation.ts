@@ -1,6 +1,7 @@
 import type { UsageEstimate } from '../core/admission.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import { millionthsPerNano, multiply, multiplySearches } from './cost.ts'
 
 /** Estimates the tokens that a request uses at most: the debit of its TPM limit. */

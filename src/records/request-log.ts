@@ -33,7 +33,7 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
     api: record.api,
     model: record.model?.id,
     model_used: served?.id,
-    provider: (served ?? record.lastCalled ?? record.model)?.provider.name,
+    provider: (served ?? record.lastCalled ?? record.model)?.provider?.name,
     status: record.status,
     error_code: record.errorCode,
     stream: record.stream,

@@ -46,6 +46,11 @@ export class Breaker {
     return this.#clock.elapsed() < this.#openUntil ? 'open' : 'half-open'
   }
 
+  /** True while no call is admitted: the circuit is open, or half-open with its probe running. */
+  get isOpen(): boolean {
+    return this.#openUntil !== undefined && (this.#probing || this.state === 'open')
+  }
+
   admit(policy: BreakerPolicy): BreakerDecision {
     switch (this.state) {
       case 'closed':

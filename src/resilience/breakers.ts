@@ -18,6 +18,11 @@ export class Breakers {
     return breaker
   }
 
+  /** True while the circuit of a link admits no call. */
+  isOpen({ id, provider }: Model): boolean {
+    return this.#providers.get(provider.name)?.get(id)?.isOpen ?? false
+  }
+
   /** Drops the circuits of all other models. */
   retain(links: Iterable<Model>): void {
     const former = new Map(this.#providers)

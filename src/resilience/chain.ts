@@ -1,7 +1,7 @@
 import { judgeFailure, toClientError, type UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
 import type { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { Attempt, CallResult, RecordedRequest } from './attempt.ts'
@@ -10,7 +10,8 @@ import { isProviderFault, type LinkOutcome, type Resilience, retryLink } from '.
 
 /** What the chain needs to know of a request. */
 export interface ChainRequest extends RecordedRequest {
-  readonly route: ModelRoute
+  /** Returns the links in the order in which to try them. Called once, when the first one is tried. */
+  orderLinks(): readonly Model[]
   readonly scope: CancelScope
   readonly clock: Clock
   /** When the request arrived, on the clock that never jumps. The total timeout runs from here. */
@@ -69,7 +70,7 @@ export async function tryLinks<T>(
     failures.push(failure)
     request.onLinkFailure(failure)
   }
-  for (const link of request.route.chain) {
+  for (const link of request.orderLinks()) {
     const untranslatable = explainSkip?.(link)
     if (untranslatable) {
       addFailure({ link, untranslatable })

@@ -4,7 +4,6 @@ import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core
 import type {
   DialectTarget,
   Model,
-  ModelRoute,
   NativeEndpoints,
   Provider,
   ProviderKind,
@@ -14,6 +13,7 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import { toPrices } from '../pricing/index.ts'
 import { getKind } from '../providers/index.ts'
 import { buildUsable } from './authorizer.ts'
+import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
 import { findCredentials } from './credential.ts'
 import { type PreviousSnapshot, reuseUnchanged, type UnchangedParts } from './reuse.ts'
@@ -45,7 +45,6 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
   const now = unixSeconds(sources.clock)
   const providers: Provider[] = []
   const models = new Map<string, Model>()
-  const fallbacks = new Map<string, readonly string[]>()
   const warnings = new Set<string>()
   for (const entry of config.providers) {
     const provider = buildProvider(entry, { config, sources, unchanged })
@@ -56,7 +55,6 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       models.set(modelEntry.id, buildModel(modelEntry, { target, provider, created }))
       const warning = provider.kind.findWarning?.(target)
       if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
-      fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
   }
   const { resilience, image_fetch: imageFetch, cache } = config
@@ -64,10 +62,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
   return createSnapshot({
     providers,
     warnings: [...warnings],
-    routes: buildRoutes(models, {
-      fallbacks,
-      cacheRevisions: cache.enabled ? cacheRevisions : undefined,
-    }),
+    routes: buildRoutes(config, { models, now, unchanged, cacheRevisions }),
     cache: {
       policy: {
         enabled: cache.enabled,
@@ -104,6 +99,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       prefixes: imageFetch.allowed_url_prefixes,
     },
     tokenizer: config.tokenizer.mode,
+    reserveOutputTokens: config.auth.reserve_output_tokens,
   })
 }
 
@@ -224,24 +220,4 @@ function resolveStreamUsage(
 ): StreamUsage {
   if (setting === 'auto') return auth.enabled ? 'shown' : 'not-asked'
   return setting ? 'hidden' : 'not-asked'
-}
-
-interface RouteParts {
-  readonly fallbacks: ReadonlyMap<string, readonly string[]>
-  /** Undefined while the cache is off. */
-  readonly cacheRevisions: ReadonlyMap<string, string> | undefined
-}
-
-/** Builds the chain of each model. The fallbacks of a fallback are not followed. */
-function buildRoutes(
-  models: ReadonlyMap<string, Model>,
-  { fallbacks, cacheRevisions }: RouteParts,
-): Map<string, ModelRoute> {
-  const routes = new Map<string, ModelRoute>()
-  for (const [id, model] of models) {
-    const others = (fallbacks.get(id) ?? []).flatMap((other) => models.get(other) ?? [])
-    const cache = cacheRevisions && { revision: cacheRevisions.get(id) }
-    routes.set(id, { model, chain: [model, ...others], cache })
-  }
-  return routes
 }

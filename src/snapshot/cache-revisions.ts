@@ -8,8 +8,9 @@ interface ConfiguredModel {
 }
 
 /**
- * Returns the revision of every model whose answers may be cached, by its id: a hash of all settings that
- * may change an answer, those of its fallbacks included. Empty while the cache is off.
+ * Returns the revision of every model and route whose answers may be cached, by its id: a hash of all
+ * settings that may change an answer, those of its fallbacks included. A route allows the cache when all of
+ * its targets do. Empty while the cache is off.
  */
 export function createCacheRevisions(config: Config): ReadonlyMap<string, string> {
   const revisions = new Map<string, string>()
@@ -19,11 +20,16 @@ export function createCacheRevisions(config: Config): ReadonlyMap<string, string
       owner.models.map((entry) => [entry.id, { entry, owner }] as const),
     ),
   )
-  for (const [id, model] of models) {
-    if (!model.entry.cache) continue
-    const fallbacks = model.entry.fallbacks.flatMap((other) => models.get(other) ?? [])
-    const links = [model, ...fallbacks].map(({ entry, owner }) => ({ ...owner, models: entry }))
+  const find = (ids: readonly string[]) => ids.flatMap((id) => models.get(id) ?? [])
+  const add = (id: string, named: readonly ConfiguredModel[], fallbacks: readonly string[]) => {
+    if (!named.every(({ entry }) => entry.cache)) return
+    const chain = [...named, ...find(fallbacks)]
+    const links = chain.map(({ entry, owner }) => ({ ...owner, models: entry }))
     revisions.set(id, blake3Hex(JSON.stringify([version, config.image_fetch, links])))
+  }
+  for (const [id, model] of models) add(id, [model], model.entry.fallbacks)
+  for (const { id, targets, fallbacks } of config.routes) {
+    add(id, find(targets.map(({ model }) => model)), fallbacks)
   }
   return revisions
 }

@@ -1,5 +1,6 @@
-import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
-import type { Credential, Model, Provider } from '../core/provider.ts'
+import type { Config, ModelConfig, ProviderConfig, RouteConfig } from '../config/index.ts'
+import type { Credential, Provider } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import { isFromFile } from './authorizer.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -13,7 +14,8 @@ export interface PreviousSnapshot {
 export interface UnchangedParts {
   /** The provider; undefined also when its credentials or its certificates have changed. */
   provider(entry: ProviderConfig, secrets: ProviderSecrets): Provider | undefined
-  model(entry: ModelConfig, owner: ProviderConfig): Model | undefined
+  model(entry: ModelConfig, owner: ProviderConfig): ModelRoute | undefined
+  route(entry: RouteConfig): ModelRoute | undefined
 }
 
 /** The parts of a provider that come from the environment, the database and other files. */
@@ -25,7 +27,8 @@ export interface ProviderSecrets {
 /** Finds the unchanged parts of the previous snapshot, so that access tokens stay in use. */
 export function reuseUnchanged(previous: PreviousSnapshot | undefined): UnchangedParts {
   const providers = new Map<string, Provider>()
-  const models = new Map<string, Model>()
+  const models = new Map<string, ModelRoute>()
+  const routes = new Map<string, ModelRoute>()
   if (previous) {
     const { config, snapshot } = previous
     const byName = new Map<string, Provider>(snapshot.providers.map((one) => [one.name, one]))
@@ -33,9 +36,10 @@ export function reuseUnchanged(previous: PreviousSnapshot | undefined): Unchange
       const provider = byName.get(entry.name)
       if (provider) providers.set(serialize(entry), provider)
       for (const model of entry.models) {
-        models.set(serialize(entry, model), snapshot.model(model.id))
+        models.set(serialize(entry, model), snapshot.route(model.id))
       }
     }
+    for (const entry of config.routes) routes.set(JSON.stringify(entry), snapshot.route(entry.id))
   }
   return {
     provider(entry, secrets) {
@@ -43,6 +47,7 @@ export function reuseUnchanged(previous: PreviousSnapshot | undefined): Unchange
       return provider && isUnchanged(provider, secrets) ? provider : undefined
     },
     model: (entry, owner) => models.get(serialize(owner, entry)),
+    route: (entry) => routes.get(JSON.stringify(entry)),
   }
 }
 

@@ -3,7 +3,8 @@ import type { Capability } from '../core/capability.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
 import { nearestName } from '../core/nearest-name.ts'
-import type { Model, ModelRoute, Provider } from '../core/provider.ts'
+import type { Model, Provider } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 
 /**
@@ -13,9 +14,11 @@ import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
   /** Every model, in the order of the file. */
   models(): readonly Model[]
-  /** The model with this id; throws LM-2001. */
-  model(id: string): Model
-  /** A model with its chain; throws LM-2001 for an unknown id, LM-2002 without the capability. */
+  /** Every id that clients may ask for: the models, then the routes of the file, in their orders. */
+  routes(): readonly ModelRoute[]
+  /** The model or the route with this id; throws LM-2001. */
+  route(id: string): ModelRoute
+  /** The same; throws LM-2001 for an unknown id, LM-2002 without the capability. */
   resolve(id: string, capability: Capability): ModelRoute
 }
 
@@ -27,11 +30,12 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
   }
   return Object.freeze({
     ...parts,
-    models: () => [...routes.values()].map(({ model }) => model),
-    model: (id: string) => known(id).model,
+    models: () => [...routes.values()].flatMap(({ balance, chain }) => (balance ? [] : chain[0])),
+    routes: () => [...routes.values()],
+    route: known,
     resolve(id: string, capability: Capability) {
       const route = known(id)
-      if (route.model.capabilities.includes(capability)) return route
+      if (route.capabilities.includes(capability)) return route
       const message = `model ${id} does not have the capability ${capability}`
       throw new GatewayError('LM-2002', message, { param: 'model' })
     },
@@ -66,6 +70,8 @@ export interface SnapshotParts {
   readonly imageFetch: ImageFetchPolicy
   readonly tokenizer: TokenizerMode
   readonly cache: CacheSettings
+  /** Output tokens that a reservation assumes where the request and the model set no bound. */
+  readonly reserveOutputTokens: number
 }
 
 /** How tokens are counted when the upstream reports no usage. */

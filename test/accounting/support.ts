@@ -12,7 +12,8 @@ import {
   type Log,
   type LogLevel,
 } from '../../src/core/ports.ts'
-import type { Model, ModelRoute, Prices } from '../../src/core/provider.ts'
+import type { Model, Prices } from '../../src/core/provider.ts'
+import type { ModelRoute } from '../../src/core/route.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { unlimited } from '../support/unlimited.ts'
@@ -76,7 +77,11 @@ export function writing(maxTokens: number | undefined, choices = 1): OutputEstim
   return { maxTokens: maxTokens ?? 0, isBounded: maxTokens !== undefined, choices }
 }
 
-export const routeTo = (...chain: [Model, ...Model[]]): ModelRoute => ({ model: chain[0], chain })
+export const routeTo = (...chain: [Model, ...Model[]]): ModelRoute => ({
+  ...chain[0],
+  chain,
+  balance: undefined,
+})
 
 /** Records its calls with the state of the subject at that moment. */
 export class RecordingObserver implements BudgetObserver {

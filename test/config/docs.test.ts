@@ -60,6 +60,12 @@ interface Section {
 
 const provider = '[[providers]]\nname = "a"\nkind = "openai"\n'
 
+const route = `${provider}models = [{ id = "a" }]
+[[routes]]
+id = "b"
+strategy = "weighted"
+targets = [{ model = "a" }]`
+
 const sections: readonly Section[] = [
   { heading: 'Top level', path: [], file: '' },
   { heading: '`[server]`', path: ['server'], file: '' },
@@ -73,6 +79,8 @@ const sections: readonly Section[] = [
     path: ['providers', 0, 'models', 0],
     file: `${provider}[[providers.models]]\nid = "a"`,
   },
+  { heading: '`[[routes]]`', path: ['routes', 0], file: route },
+  { heading: '`[[routes.targets]]`', path: ['routes', 0, 'targets', 0], file: route },
   { heading: '`[image_fetch]`', path: ['image_fetch'], file: '' },
   {
     heading: '`[webhooks]`',

@@ -85,7 +85,7 @@ test('the page lists every setting exactly once: changed at once, or after a res
   })
   expect(settings).toContain('server.port')
   // The page names these tables as a whole.
-  const inWords = /^(providers|resilience|tokenizer|cache|image_fetch|webhooks)\b/
+  const inWords = /^(providers|routes|resilience|tokenizer|cache|image_fetch|webhooks)\b/
   const wrong = settings.filter((setting) => {
     const isAtOnce = inWords.test(setting) || atOnce.includes(`\`${setting}\``)
     return isAtOnce === later.includes(`\`${setting}\``)

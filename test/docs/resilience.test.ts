@@ -9,6 +9,16 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 const page = readFileSync('docs/resilience.md', 'utf8')
 const examples = Array.from(page.matchAll(/^```toml\n([^]*?)^```$/gm), ([, text = '']) => text)
 
+const answer = json(completion())
+const message = json({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'text', text: 'Hi' }],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 1, output_tokens: 1 },
+})
+
 /** Gives every variable that a file names a key of its own. */
 function fillVariables(config: string): Record<string, string> {
   const names = config.match(/"[A-Z][A-Z_]+"/g) ?? []
@@ -20,7 +30,7 @@ describe.each(examples.map((config) => [config]))('the example %#', (config) => 
     const { gateway, get, chat, upstream } = await watchedGateway(config, {
       env: fillVariables(config),
     })
-    upstream.always(json(completion()))
+    upstream.always((call) => (call.url.endsWith('/messages') ? message : answer)(call))
     expect(gateway.overview.warnings).toEqual([])
     const { data } = (await (await get('/v1/models')).json()) as { data: { id: string }[] }
     expect(data.length).toBeGreaterThan(0)

@@ -57,7 +57,7 @@ describe('a reload', () => {
         model('m', 'cost_per_1m_input = 2'),
     )
     expect(snapshot()).toMatchObject({ bodyLimit: 7, retry: { maxAttempts: 9 } })
-    expect(snapshot().model('m')).toMatchObject({
+    expect(snapshot().route('m').chain[0]).toMatchObject({
       prices: { input: 2_000_000_000n },
       provider: { firstTokenTimeout: 8, totalTimeout: 10 },
     })
@@ -191,7 +191,7 @@ describe('the creation time of a model', () => {
       await clock.advance(60_000)
       await reload(`[server]\nbody_limit = ${round + 1}\n${text}`)
     }
-    expect(snapshot().model('m').created).toBe(boot)
+    expect(snapshot().route('m').created).toBe(boot)
   })
 
   test('the time stays when only the key of the provider changes', async () => {
@@ -199,13 +199,13 @@ describe('the creation time of a model', () => {
     const { snapshot, reload, clock } = await running(text, { storedKeys: { p: 'a' } })
     await clock.advance(60_000)
     await reload(text, { p: 'b' })
-    expect(snapshot().model('m').created).toBe(boot)
+    expect(snapshot().route('m').created).toBe(boot)
   })
 
   test('the time changes when a setting of the provider changes', async () => {
     const { snapshot, reload, clock } = await running(provider('p') + model('m'))
     await clock.advance(60_000)
     await reload(provider('p', 'base_url = "http://p.test"') + model('m'))
-    expect(snapshot().model('m').created).toBe(boot + 60)
+    expect(snapshot().route('m').created).toBe(boot + 60)
   })
 })

@@ -3,8 +3,14 @@
  * `TEST_SEED` repeats.
  */
 export function seededRandom(): () => number {
-  let state = Number(process.env['TEST_SEED'] ?? Date.now()) >>> 0
-  console.log(`random waits: TEST_SEED=${state}`)
+  const seed = Number(process.env['TEST_SEED'] ?? Date.now()) >>> 0
+  console.log(`random waits: TEST_SEED=${seed}`)
+  return randomFrom(seed)
+}
+
+/** Returns the numbers from 0 up to 1 that belong to a seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed
   // mulberry32, a small generator with 32 bits of state.
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -1,0 +1,52 @@
+import type { Capability, Modality } from './capability.ts'
+import type { ModelId, UnixSeconds } from './ids.ts'
+import type { Model, Provider } from './provider.ts'
+
+/** How a route orders its targets for each request. */
+export const strategies = ['weighted'] as const
+export type Strategy = (typeof strategies)[number]
+
+/** An id that clients may ask for, with the chain of models that serve it. */
+export interface ModelRoute {
+  /** The id of a model, or of a route of the configuration. */
+  readonly id: ModelId
+  /** For a route of the configuration, those that all of its targets have. */
+  readonly capabilities: readonly Capability[]
+  readonly modalities: readonly Modality[]
+  readonly created: UnixSeconds
+  /** The provider of the model; undefined for a route of the configuration. */
+  readonly provider: Provider | undefined
+  /** The model itself, or the targets of the route; then the fallbacks in order. */
+  readonly chain: readonly [Model, ...Model[]]
+  /** How the targets are ordered for each request; undefined for a model. */
+  readonly balance: Balance | undefined
+  /** Absent while the cache is off. */
+  readonly cache?: RouteCache | undefined
+}
+
+/** How the answers of a route are cached. */
+export interface RouteCache {
+  /**
+   * Changes with the settings of the links. Undefined where the model, or a target of the route, does
+   * not allow the cache.
+   */
+  readonly revision: string | undefined
+}
+
+/** The targets at the head of a chain whose order is decided for each request. */
+export interface Balance {
+  readonly strategy: Strategy
+  readonly targets: readonly Target[]
+  readonly fallbacks: readonly Model[]
+}
+
+export interface Target {
+  readonly model: Model
+  /** Its share of the requests, relative to the other targets. A target with 0 is never the first choice. */
+  readonly weight: number
+}
+
+/** The models that the id names: one, or the targets of a route. */
+export function listNamed({ balance, chain }: ModelRoute): readonly Model[] {
+  return balance ? balance.targets.map(({ model }) => model) : chain.slice(0, 1)
+}

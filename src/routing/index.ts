@@ -1,0 +1,1 @@
+export { type Conditions, orderLinks } from './order.ts'
