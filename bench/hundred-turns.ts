@@ -48,6 +48,7 @@ function findEndpoint(name: string, model: string): ChatEndpoint {
     maxOutputTokens: undefined,
     takesEffort: true,
     streamUsage: 'not-asked',
+    speaksResponses: undefined,
     mayAskUsage: true,
     forwardsMediaUrls: false,
     clock: webClock,

@@ -49,6 +49,8 @@ export const providerSchema = z.strictObject({
   stream_usage: z
     .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })
     .default('auto'),
+  /** The upstream speaks the Responses API. */
+  responses: z.boolean().optional(),
   remote_images: z.boolean().default(false),
   connect_timeout_ms: duration.optional(),
   first_token_timeout_ms: duration.optional(),

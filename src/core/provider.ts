@@ -54,8 +54,13 @@ export interface ProviderKind extends KindFacts {
   readonly findWarning?: (target: DialectTarget) => string | undefined
   /** Binds the chat dialect to one model. Called once per snapshot; never throws. */
   readonly chat?: (target: DialectTarget) => ChatEndpoint
-  /** Binds the vendor's own form of an API that the gateway also offers. */
-  readonly native?: Partial<Record<NativeApi, (target: DialectTarget) => NativeEndpoint>>
+  /**
+   * Binds the vendor's own form of an API that the gateway also offers; undefined when this upstream does not
+   * have it.
+   */
+  readonly native?: Partial<
+    Record<NativeApi, (target: DialectTarget) => NativeEndpoint | undefined>
+  >
   /** Binds the embeddings dialect in the same way. */
   readonly embed?: (target: DialectTarget) => EmbedEndpoint
   /** Binds the rerank dialect in the same way. */
@@ -98,6 +103,8 @@ export interface DialectTarget {
   /** The model accepts `reasoning_effort`, by configuration; for kinds of the OpenAI format. */
   readonly takesEffort: boolean
   readonly streamUsage: StreamUsage
+  /** The configuration says whether the upstream speaks the Responses API; undefined by default. */
+  readonly speaksResponses: boolean | undefined
   /** The configuration lets the gateway ask for usage in streams of requests that it writes itself. */
   readonly mayAskUsage: boolean
   /** Forwards https addresses of media for the vendor to fetch. */

@@ -177,6 +177,7 @@ function createTarget(
     maxOutputTokens: entry.max_output_tokens,
     takesEffort: entry.reasoning,
     streamUsage: resolveStreamUsage(owner, config),
+    speaksResponses: owner.responses,
     mayAskUsage: owner.stream_usage !== false,
     forwardsMediaUrls: provider.forwardsMediaUrls,
     clock,
@@ -210,7 +211,8 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
 }
 
 function bindNative({ native = {} }: ProviderKind, target: DialectTarget): NativeEndpoints {
-  return Object.fromEntries(Object.entries(native).map(([api, bind]) => [api, bind(target)]))
+  const bound = Object.entries(native).map(([api, bind]) => [api, bind(target)] as const)
+  return Object.fromEntries(bound.filter(([, endpoint]) => endpoint !== undefined))
 }
 
 /** With auth off nothing is charged, so `auto` does not ask upstreams for the usage of streams. */

@@ -72,6 +72,7 @@ function bindChat(kind: ProviderKind): ChatEndpoint | undefined {
     maxOutputTokens: undefined,
     takesEffort: true,
     streamUsage: 'not-asked',
+    speaksResponses: undefined,
     mayAskUsage: true,
     forwardsMediaUrls: false,
     clock,

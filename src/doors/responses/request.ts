@@ -1,15 +1,17 @@
 import { validateAsSent } from '../../core/as-sent.ts'
-import type { ChatRequest, ImagePart } from '../../core/chat.ts'
+import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
 import { invalidField } from '../../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
-import type { ChatAnswer, Model } from '../../core/provider.ts'
+import type { ChatAnswer, Model, NativeCall } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
+import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { largeBodyBytes } from '../../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
 import type { RequestSize } from '../made-chat.ts'
+import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {
   type ChatTarget,
   type ServedAnswer,
@@ -20,6 +22,7 @@ import { type AnswerBase, renderAnswer } from './answer.ts'
 import { listLeftOut, type ReadRequest, toChatRequest } from './chat-request.ts'
 import { type ResponsesRequest, responsesRequest } from './fields.ts'
 import { listImages } from './images.ts'
+import { NativeResponsesWriter } from './native.ts'
 import { locate } from './paths.ts'
 import { readForChat } from './read.ts'
 import { renderEcho } from './response.ts'
@@ -50,12 +53,13 @@ const maxLightValues = 1000
 const maxCountedValues = 50_000
 
 /** A request of the Responses API. A heavy one does not stay parsed: it is parsed again when needed. */
-class ParsedResponses implements DoorCall, TranslatedRequest {
+class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   readonly model: string
   readonly stream: boolean
   readonly choices = 1
   readonly #received: Received
   readonly #createdAt: number
+  readonly #maxOutputTokens: number | undefined
   #request: ResponsesRequest | undefined
   #read: ReadRequest | undefined
   /** Of `chat`, in which nothing depends on a link. */
@@ -71,6 +75,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest {
     this.#request = request
     this.model = request.model
     this.stream = request.stream === true
+    this.#maxOutputTokens = request.max_output_tokens ?? undefined
   }
 
   get size(): RequestSize {
@@ -116,7 +121,8 @@ class ParsedResponses implements DoorCall, TranslatedRequest {
   bind(link: Model): LinkCall {
     const known = this.#links.get(link)
     if (known) return known
-    const bound = new TranslatedLink(this, link)
+    const endpoint = link.native.responses
+    const bound = endpoint ? new NativeLink(this, endpoint) : new TranslatedLink(this, link)
     this.#links.set(link, bound)
     return bound
   }
@@ -151,6 +157,21 @@ class ParsedResponses implements DoorCall, TranslatedRequest {
 
   createWriter(context: WriterContext): ResponsesStreamWriter {
     return new ResponsesStreamWriter(context, this.#answerBase)
+  }
+
+  get call(): NativeCall {
+    const { bytes, layout } = this.#received
+    return { bytes, layout, stream: this.stream, headers: {}, query: '' }
+  }
+
+  /** A native link gets the client's own bound. */
+  estimateOutput(): OutputEstimate {
+    const bound = this.#maxOutputTokens
+    return { maxTokens: bound ?? 0, isBounded: bound !== undefined, choices: 1 }
+  }
+
+  createNativeWriter(context: WriterContext): StreamWriter {
+    return new NativeResponsesWriter(context, this.#answerBase.echo)
   }
 
   get #parsed(): ResponsesRequest {

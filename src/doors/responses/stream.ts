@@ -111,11 +111,8 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#emit(type, `{"response":${response}}`)
   }
 
-  /** `members` is the text of an object that is not empty. */
   #emit(type: string, members: string): void {
-    const sequence = this.#sequence++
-    const data = `{"type":"${type}","sequence_number":${sequence},${members.slice(1)}`
-    this.#pending += `event: ${type}\ndata: ${data}\n\n`
+    this.#pending += encodeEvent(type, this.#sequence++, members)
   }
 
   #take(): Uint8Array {
@@ -126,5 +123,11 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 }
 
+/** Renders one event. `members` is the text of a JSON object that is not empty. */
+export function encodeEvent(type: string, sequence: number, members: string): string {
+  const data = `{"type":"${type}","sequence_number":${sequence},${members.slice(1)}`
+  return `event: ${type}\ndata: ${data}\n\n`
+}
+
 /** A comment with ONE line end. With a blank line after it, some official SDKs would read an empty event. */
-const ping = new TextEncoder().encode(': ping\n')
+export const ping: Uint8Array = new TextEncoder().encode(': ping\n')

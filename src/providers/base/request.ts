@@ -13,7 +13,14 @@ export function buildOperationUrl(base: string, prefix: string, operation: strin
   return url.href
 }
 
-const operations = ['/chat/completions', '/completions', '/embeddings', '/rerank', '/reranking']
+const operations = [
+  '/chat/completions',
+  '/completions',
+  '/responses',
+  '/embeddings',
+  '/rerank',
+  '/reranking',
+]
 
 /** Returns the configured path without an operation and slashes at its end. */
 export function getBasePath(url: URL): string {

@@ -36,8 +36,31 @@ function findStatus(body: unknown): number | undefined {
   if (error['type'] === 'rate_limit_error' || code === 'rate_limit_exceeded') return 429
   if (error['type'] === 'insufficient_quota' || code === 'insufficient_quota') return 429
   if (error['type'] === 'authentication_error' || code === 'invalid_api_key') return 401
-  return error['type'] === 'invalid_request_error' ? 400 : undefined
+  if (error['type'] === 'invalid_request_error' || requestCodes.has(code)) return 400
+  return undefined
 }
+
+/** The codes of failed responses that name the request: https://platform.openai.com/docs/api-reference/responses/object */
+const requestCodes: ReadonlySet<unknown> = new Set([
+  'bio_policy',
+  'context_length_exceeded',
+  'empty_image_file',
+  'failed_to_download_image',
+  'image_content_policy_violation',
+  'image_file_not_found',
+  'image_file_too_large',
+  'image_parse_error',
+  'image_too_large',
+  'image_too_small',
+  'invalid_base64_image',
+  'invalid_image',
+  'invalid_image_format',
+  'invalid_image_mode',
+  'invalid_image_url',
+  'invalid_prompt',
+  'misalignment_policy_violation',
+  'unsupported_image_media_type',
+])
 
 /** The code comes from the upstream's text, so it may be any number. */
 function isErrorStatus(code: number): boolean {

@@ -6,6 +6,7 @@ import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { toFrameFailure } from './errors.ts'
+import { closeLastEvent } from './last-event.ts'
 import { readUsage } from './usage.ts'
 
 /** How the chunks of one API hold what was generated. */
@@ -29,25 +30,6 @@ export function createOpenAiDecoder(usage: StreamUsage, form: ChunkForm): FrameD
       splitter.end().flatMap((event) => closeLastEvent(event).map((last) => reader.read(last))),
   }
 }
-
-/**
- * Adds the blank line that the last event of a body may lack. A truncated event is dropped: a client
- * would read it as malformed JSON and miss the error that follows.
- */
-function closeLastEvent(event: RawEvent): RawEvent[] {
-  if (event.closed) return [event]
-  const { data, bytes } = event
-  if (data === undefined) return []
-  const isWhole =
-    data.startsWith('[DONE]') || event.event === 'error' || tryParseJson(data) !== undefined
-  if (!isWhole) return []
-  const missing = bytes.at(-1) === lf ? 1 : 2
-  const closed = new Uint8Array(bytes.length + missing).fill(lf)
-  closed.set(bytes)
-  return [{ ...event, bytes: closed }]
-}
-
-const lf = 0x0a
 
 class ChunkReader {
   readonly #usage: StreamUsage

@@ -4,6 +4,7 @@ import { getBasePath } from '../base/request.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
+import { openAiResponses } from '../openai/responses.ts'
 
 /**
  * The newest dated version that is generally available for inference; later ones are previews. See
@@ -15,7 +16,7 @@ const pinnedApiVersion = '2024-10-21'
 export const azure: ProviderKind = Object.freeze({
   name: 'azure',
   capabilities: ['chat', 'embed'],
-  ownSettings: ['api_version', 'stream_usage'],
+  ownSettings: ['api_version', 'stream_usage', 'responses'],
   canFetchImages: true,
   createAuthorizer: (context) =>
     (isEntraToken(context.secret) ? authorizeWithBearer : authorizeWithHeader('api-key'))(context),
@@ -49,6 +50,11 @@ export const azure: ProviderKind = Object.freeze({
         streamUsage: resolveStreamUsage(url, streamUsage),
       })
     },
+    // Only the v1 form has it without a preview version.
+    responses: ({ baseUrl, upstreamId, speaksResponses }) =>
+      speaksResponses
+        ? openAiResponses({ url: buildResponsesUrl(baseUrl), upstreamId })
+        : undefined,
   },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>
     openAiEmbed({
@@ -88,6 +94,15 @@ export function buildAzureUrl({
   const effective = version ?? (url.searchParams.get('api-version') || fallback)
   if (effective !== null) url.searchParams.set('api-version', effective)
   return url.href
+}
+
+/** https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses */
+function buildResponsesUrl(baseUrl: string): string {
+  const url = new URL(baseUrl)
+  url.pathname = getBasePath(url).replace(/\/deployments\/[^/]+$/i, '')
+  url.searchParams.delete('api-version')
+  const operation = '/responses'
+  return buildAzureUrl({ baseUrl: url.href, apiVersion: 'v1', deployment: '', operation })
 }
 
 /** The first dated version with `stream_options`. Versions compare as strings. */

@@ -2,6 +2,7 @@ import type { Capability } from '../../core/capability.ts'
 import type {
   DialectTarget,
   EmbedEndpoint,
+  NativeEndpoint,
   Probe,
   ProviderKind,
   RerankEndpoint,
@@ -15,6 +16,7 @@ import { type MapStatus } from '../base/vendor-error.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
 import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
+import { openAiResponses } from '../openai/responses.ts'
 import { cloudflareRerank } from './cloudflare.ts'
 import { huggingFaceEmbed } from './huggingface.ts'
 import { nvidiaRerank } from './nvidia.ts'
@@ -35,6 +37,8 @@ interface Vendor {
   readonly streamUsage: 'ask' | 'always' | 'never'
   /** The chat API has `top_k`, which OpenAI's refuses. */
   readonly takesTopK?: boolean
+  /** The vendor's public address has the Responses API. */
+  readonly speaksResponses?: boolean
   /** A stream may end without `[DONE]`. */
   readonly isDoneOptional?: boolean
   /** Maps a status that the vendor uses with another meaning. */
@@ -57,6 +61,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.openai.com/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'ask',
+    speaksResponses: true,
     // Servers of this format do not share a health path, and LM Studio logs unknown paths as errors.
     probe: probeAnswer('/models'),
   },
@@ -225,7 +230,7 @@ function toKind(vendor: Vendor): ProviderKind {
   return Object.freeze({
     name,
     capabilities,
-    ownSettings: ['stream_usage'],
+    ownSettings: ['stream_usage', 'responses'],
     canFetchImages: true,
     ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
@@ -261,10 +266,23 @@ function toKind(vendor: Vendor): ProviderKind {
           isDoneOptional: vendor.isDoneOptional,
           mapStatus: vendor.mapStatus,
         }),
+      responses: (target) => bindResponses(vendor, prefix, target),
     },
     embed: (target) => bindEmbed(vendor, prefix, target),
     ...(rerank && { rerank }),
   } satisfies ProviderKind)
+}
+
+/** `speaksResponses` of the configuration wins; a server at another address than the vendor's may lack it. */
+function bindResponses(
+  { speaksResponses = false, mapStatus }: Vendor,
+  prefix: string,
+  target: DialectTarget,
+): NativeEndpoint | undefined {
+  const { baseUrl, upstreamId, hasCustomBaseUrl } = target
+  if (!(target.speaksResponses ?? (speaksResponses && !hasCustomBaseUrl))) return undefined
+  const url = buildOperationUrl(baseUrl, prefix, '/responses')
+  return openAiResponses({ url, upstreamId, mapStatus })
 }
 
 function bindEmbed(

@@ -15,7 +15,7 @@ describe('POST /v1/responses', () => {
     const { upstream, ask } = await responsesGateway()
     upstream.next(json(completion('Hi')))
     const response = await ask({ input: 'Hello', instructions: 'Be brief.' })
-    expect(upstream.requests[0]?.url).toBe('https://api.openai.com/v1/chat/completions')
+    expect(upstream.requests[0]?.url).toBe('https://vendor.test/v1/chat/completions')
     expect(upstream.body()).toEqual({
       model: 'upstream-m',
       messages: [

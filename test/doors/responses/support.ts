@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { GatewayOptions } from '../../../src/index.ts'
-import { type TestGateway, testGateway } from '../../support/gateway.ts'
+import { oneProvider, type TestGateway, testGateway } from '../../support/gateway.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -30,9 +30,15 @@ export interface ResponsesGateway extends TestGateway {
   stream(body: Members): Promise<readonly StreamEvent[]>
 }
 
+/** Model `m` of a server that speaks only the chat API. */
+export const chatOnly: string = oneProvider.replace(
+  'kind = "openai"',
+  'kind = "openai"\nbase_url = "https://vendor.test/v1"',
+)
+
 /** A test gateway with functions for the Responses API. */
 export async function responsesGateway(
-  config?: string,
+  config: string = chatOnly,
   options?: Partial<GatewayOptions>,
 ): Promise<ResponsesGateway> {
   const test = await testGateway(config, options)

@@ -1,0 +1,90 @@
+import type { GatewayError } from '../../core/errors.ts'
+import { type ChunkIdentity, type Frame, mergeIdentity } from '../../core/frame.ts'
+import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { WriterContext } from '../../data-plane/index.ts'
+import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
+import { setMember, splice } from '../../wire/json-splice.ts'
+import { SseSplitter } from '../../wire/sse.ts'
+import { renderResponsesError } from './error.ts'
+import { newResponseId, renderResponse } from './response.ts'
+import { encodeEvent, ping } from './stream.ts'
+
+/** Writes a stream whose upstream speaks this API: its bytes, and what it leaves out. */
+export class NativeResponsesWriter implements StreamWriter {
+  readonly #context: WriterContext
+  readonly #echo: string
+  readonly #startedAt: number
+  #identity: ChunkIdentity = unknownIdentity
+  #lastBytes: Uint8Array | undefined
+
+  /** `echo` is the text of `renderEcho`. */
+  constructor(context: WriterContext, echo: string) {
+    this.#context = context
+    this.#echo = echo
+    this.#startedAt = unixSeconds(context.clock)
+  }
+
+  write({ bytes, identity }: Frame): Uint8Array {
+    if (identity) this.#identity = mergeIdentity(this.#identity, identity)
+    if (bytes.length > 0) this.#lastBytes = bytes
+    return bytes
+  }
+
+  ping(): Uint8Array {
+    return ping
+  }
+
+  complete({ bytes }: Frame, { usage, isInBytes }: FinalUsage): Uint8Array {
+    return isInBytes ? bytes : addUsage(bytes, usage)
+  }
+
+  /** The event continues the upstream's stream: its response, its count of events. */
+  fail(error: GatewayError): Uint8Array {
+    const { id, created, model } = this.#identity
+    const response = renderResponse(
+      {
+        id: id ?? newResponseId(),
+        createdAt: created ?? this.#startedAt,
+        completedAt: null,
+        model: model ?? this.#context.model,
+        status: 'failed',
+        error: renderResponsesError(error, this.#context.requestId).error,
+        incompleteReason: undefined,
+        output: [],
+        usage: null,
+      },
+      this.#echo,
+    )
+    const sequence = this.#lastBytes ? findSequence(this.#lastBytes) + 1 : 0
+    return encoder.encode(encodeEvent('response.failed', sequence, `{"response":${response}}`))
+  }
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const unknownIdentity: ChunkIdentity = { id: undefined, created: undefined, model: undefined }
+
+/** Finds the number of the last event in the bytes of one or more. */
+function findSequence(bytes: Uint8Array): number {
+  const numbers = decoder.decode(bytes).matchAll(/"sequence_number":\s*(\d+)/g)
+  return Math.max(-1, ...Array.from(numbers, ([, number]) => Number(number)))
+}
+
+/** Adds usage to the response of the terminal event, and keeps all its other bytes. */
+function addUsage(bytes: Uint8Array, usage: Usage): Uint8Array {
+  const splitter = new SseSplitter()
+  const [event] = [...splitter.push(bytes), ...splitter.end()]
+  if (event?.data === undefined) return bytes
+  const data = encoder.encode(event.data)
+  const [span] = scanLayout(data, ['response']).spans.response
+  if (!span) return bytes
+  const response = data.subarray(span.start, span.end)
+  const json = JSON.stringify(renderResponsesUsage(usage))
+  const changed = splice(response, setMember(scanLayout(response, ['usage']), 'usage', json))
+  const name = event.event === undefined ? '' : `event: ${event.event}\n`
+  const text = decoder.decode(splice(data, [{ span, json: changed }]))
+  return encoder.encode(`${name}data: ${text.replaceAll('\n', '\ndata: ')}\n\n`)
+}

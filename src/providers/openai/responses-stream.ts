@@ -1,0 +1,93 @@
+import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
+import { noBytes } from '../../stream/chunk-writer.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { toFrameFailure } from './errors.ts'
+import { closeLastEvent } from './last-event.ts'
+import { readResponsesUsage } from './responses-usage.ts'
+
+/**
+ * Creates the decoder of a stream of the Responses API, whose bytes the client gets unchanged. The stream ends
+ * with `response.completed` or `response.incomplete`, and has no `[DONE]`.
+ * https://platform.openai.com/docs/api-reference/responses-streaming
+ */
+export function createResponsesDecoder(): FrameDecoder {
+  const splitter = new SseSplitter()
+  return {
+    push: (bytes) => splitter.push(bytes).flatMap(readEvent),
+    end: () => splitter.end().flatMap((event) => closeLastEvent(event).flatMap(readEvent)),
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function readEvent({ bytes, data, event }: RawEvent): readonly Frame[] {
+  const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
+  if (data === undefined) return [quiet]
+  // The terminator of the chat API, which some servers add, is not an event of this API.
+  if (data.startsWith('[DONE]')) return [{ ...quiet, bytes: noBytes }]
+  const payload = tryParseJson(data)
+  if (!isObject(payload)) return [event === 'error' ? toErrorFrame(quiet, data) : quiet]
+  const { response } = payload
+  const type = typeof payload['type'] === 'string' ? payload['type'] : event
+  switch (type) {
+    case 'response.created':
+    case 'response.queued':
+    case 'response.in_progress':
+      return [{ ...quiet, identity: readIdentity(response) }]
+    case 'response.completed':
+    case 'response.incomplete':
+      return [
+        // An answer without text is an answer too: it commits the stream.
+        { bytes: noBytes, kind: 'content', outputBytes: 0, finished: 'all' },
+        { ...quiet, kind: 'done', usage: readResponsesUsage(toMembers(response)['usage']) },
+      ]
+    case 'response.failed': {
+      const { error, usage } = toMembers(response)
+      return [{ ...toErrorFrame(quiet, { error }), usage: readResponsesUsage(usage) }]
+    }
+    case 'error':
+      return [toErrorFrame(quiet, toErrorBody(payload))]
+    case undefined:
+      return [isObject(payload['error']) ? toErrorFrame(quiet, payload) : quiet]
+    default:
+      return [readContent(quiet, type, payload)]
+  }
+}
+
+/** Content is the first delta of any kind that is not empty, or the call of a tool. */
+function readContent(quiet: Frame, type: string, { delta, item }: Members): Frame {
+  if (type === 'response.output_item.added' || type === 'response.output_item.done') {
+    return isCall(item) ? { ...quiet, kind: 'content' } : quiet
+  }
+  if (!type.endsWith('.delta') || typeof delta !== 'string' || delta === '') return quiet
+  return { ...quiet, kind: 'content', output: delta, outputBytes: countUtf8Bytes(delta) }
+}
+
+function isCall(item: unknown): boolean {
+  const { type } = toMembers(item)
+  return typeof type === 'string' && type.endsWith('_call')
+}
+
+function toErrorFrame(quiet: Frame, error: unknown): Frame {
+  return { ...quiet, kind: 'error', failure: toFrameFailure(error) }
+}
+
+/** OpenAI nests the members of the error, as its published schema does not. */
+function toErrorBody({ error, code, message, param }: Members): object {
+  return { error: isObject(error) ? error : { code, message, param } }
+}
+
+function readIdentity(response: unknown): ChunkIdentity {
+  const { id, created_at: created, model } = toMembers(response)
+  return {
+    id: typeof id === 'string' ? id : undefined,
+    created: typeof created === 'number' ? created : undefined,
+    model: typeof model === 'string' ? model : undefined,
+  }
+}
+
+function toMembers(value: unknown): Members {
+  return isObject(value) ? value : {}
+}

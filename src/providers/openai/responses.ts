@@ -1,0 +1,84 @@
+import type { AsciiText, BufferedBody } from '../../core/ports.ts'
+import type { AnswerResult, NativeAnswer, NativeEndpoint } from '../../core/provider.ts'
+import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import type { Usage } from '../../core/usage.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
+import { setMember, splice } from '../../wire/json-splice.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
+import { toAnswerFailure } from './errors.ts'
+import { joinOutputTexts } from './responses-output.ts'
+import { createResponsesDecoder } from './responses-stream.ts'
+import { readResponsesUsage } from './responses-usage.ts'
+
+export interface OpenAiResponsesOptions {
+  readonly url: string
+  readonly upstreamId: string
+  readonly mapStatus?: MapStatus | undefined
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** An upstream's own Responses API: it gets the client's bytes with `model` replaced. */
+export function openAiResponses({
+  url,
+  upstreamId,
+  mapStatus,
+}: OpenAiResponsesOptions): NativeEndpoint {
+  const model = encoder.encode(JSON.stringify(upstreamId))
+  return {
+    buildRequest: ({ bytes, layout, headers }) => ({
+      url,
+      headers,
+      body: splice(
+        bytes,
+        layout.spans.model.map((span) => ({ span, json: model })),
+      ),
+    }),
+    parseAnswer: readAnswer,
+    createDecoder: createResponsesDecoder,
+    parseError: createErrorParser(mapStatus),
+    isDoneOptional: false,
+  }
+}
+
+function readAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
+  const text = decoder.decode(body)
+  const value = tryParseJson(text)
+  if (!isObject(value)) return malformed('the answer is not a JSON object')
+  const { status, error, output } = value
+  if (status === 'failed' || (!Array.isArray(output) && isObject(error))) {
+    return { ok: false, failure: toAnswerFailure({ error }) }
+  }
+  if (!Array.isArray(output)) return malformed('the answer has no output')
+  const generated = joinOutputTexts(output)
+  // A response in the background has only begun, and its usage is not known.
+  const isPending = status === 'queued' || status === 'in_progress'
+  return {
+    ok: true,
+    answer: {
+      usage: readResponsesUsage(value['usage']),
+      output: generated,
+      outputBytes: countUtf8Bytes(generated),
+      render: (usage) =>
+        usage.estimatedSide && !isPending ? replaceUsage(body, usage) : asTextIfEqual(text, body),
+    },
+  }
+}
+
+/** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
+function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
+  // Equal lengths mean one character per byte, so ASCII, or invalid UTF-8 that decoding replaced.
+  return text.length === body.length && !text.includes('\ufffd') ? (text as AsciiText) : body
+}
+
+function replaceUsage(body: Uint8Array, usage: Usage): Uint8Array {
+  const json = JSON.stringify(renderResponsesUsage(usage))
+  return splice(body, setMember(scanLayout(body, ['usage']), 'usage', json))
+}
+
+function malformed(detail: string): AnswerResult<NativeAnswer> {
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}
