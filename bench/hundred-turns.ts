@@ -1,40 +1,74 @@
 /**
  * The cost of translating a request, without sockets: the processor time to express a
- * conversation of 100 turns with tools in the dialect of each translated kind. A separate process
- * that sends the milliseconds by kind to its parent and exits.
+ * conversation of 100 turns with tools in the dialect of each translated kind, and the same conversation
+ * of each other door for two kinds. A separate process that sends the milliseconds by row to its parent
+ * and exits.
  */
-import type { ChatEndpoint } from '../src/core/provider.ts'
-import { readChat } from '../src/doors/chat/request.ts'
+import type { ModelId } from '../src/core/ids.ts'
+import type { ChatEndpoint, Model } from '../src/core/provider.ts'
+import type { ChatDoor } from '../src/data-plane/index.ts'
+import { doors } from '../src/doors/index.ts'
 import { getKind } from '../src/providers/index.ts'
 import { webClock } from '../src/web/index.ts'
 import { CancelScope } from '../src/wire/cancel-scope.ts'
 import { TimeSlice } from '../src/wire/time-slice.ts'
+import { type Conversation, conversations } from './conversations.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const requests = 400
 /** Warm-up: in a new process the compiler threads are still busy, and their time would count. */
 const warmUpRounds = 10
-const body = new TextEncoder().encode(JSON.stringify(conversation()))
 
 const milliseconds: Record<string, number> = {}
 for (const [kind, { model }] of Object.entries(vendorStreams)) {
-  const endpoint = findEndpoint(kind, model)
-  for (let round = 0; round < warmUpRounds; round++) await sayAll(endpoint)
-  milliseconds[kind] = (await sayAll(endpoint)) / requests
+  milliseconds[kind] = await measure('chat', kind, model)
 }
+for (const api of ['messages', 'responses'] as const) {
+  milliseconds[`${api} to openai`] = await measure(api, 'openai', 'gpt-5')
+  milliseconds[`${api} to google`] = await measure(api, 'google', vendorStreams.google.model)
+}
+milliseconds['responses to anthropic'] = await measure(
+  'responses',
+  'anthropic',
+  vendorStreams.anthropic.model,
+)
 process.send?.(milliseconds)
 
-/** The processor milliseconds of the whole process, garbage collection included. */
-async function sayAll(endpoint: ChatEndpoint): Promise<number> {
-  // A call caches its parsed parts, so every request needs its own call.
+/** Returns the processor milliseconds of one request, garbage collection included. */
+async function measure(api: Conversation, kind: string, model: string): Promise<number> {
+  const door = doors.find((each) => each.api === api)
+  if (!door) throw new Error(`there is no door for ${api}`)
+  const link = createLink(kind, model)
+  const body = new TextEncoder().encode(JSON.stringify(conversations[api]))
+  for (let round = 0; round < warmUpRounds; round++) await translateAll(door, { link, body })
+  return (await translateAll(door, { link, body })) / requests
+}
+
+interface Translation {
+  readonly link: Model
+  readonly body: Uint8Array
+}
+
+/** Returns the processor milliseconds of the whole process. */
+async function translateAll(door: ChatDoor, { link, body }: Translation): Promise<number> {
   const slice = new TimeSlice(webClock, new CancelScope(webClock))
+  const request = new Request(`http://gateway${door.path}`)
+  // A call caches its parsed parts, so every request needs its own call.
   const calls = await Promise.all(
-    Array.from({ length: requests }, () => readChat({ bytes: body, slice })),
+    Array.from({ length: requests }, () =>
+      door.read({ bytes: body, request, slice, clock: webClock }),
+    ),
   )
   const before = process.cpuUsage()
-  for (const call of calls) void endpoint.buildRequest(call)
+  for (const call of calls) void call.bind(link).buildRequest()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
+}
+
+function createLink(kind: string, model: string): Model {
+  const chat = findEndpoint(kind, model)
+  // Doors read only these members of a link.
+  return { id: 'm' as ModelId, upstreamId: model, chat, native: {} } as unknown as Model
 }
 
 function findEndpoint(name: string, model: string): ChatEndpoint {
@@ -57,40 +91,4 @@ function findEndpoint(name: string, model: string): ChatEndpoint {
   })
   if (!endpoint) throw new Error(`${name} has no chat`)
   return endpoint
-}
-
-function conversation(): object {
-  const text = 'The quick brown fox jumps over the lazy dog, and then it rests a while. '.repeat(3)
-  const tool = (name: string) => ({
-    type: 'function',
-    function: {
-      name,
-      description: text,
-      parameters: {
-        type: 'object',
-        properties: { city: { type: 'string' }, days: { type: 'integer' } },
-        required: ['city'],
-      },
-    },
-  })
-  const turns = Array.from({ length: 25 }, (_, turn) => {
-    const id = `call_${turn}`
-    const call = {
-      id,
-      type: 'function',
-      function: { name: 'weather', arguments: '{"city":"Lima"}' },
-    }
-    return [
-      { role: 'user', content: text },
-      { role: 'assistant', content: null, tool_calls: [call] },
-      { role: 'tool', tool_call_id: id, content: text },
-      { role: 'assistant', content: text },
-    ]
-  })
-  return {
-    model: 'm',
-    max_tokens: 100,
-    messages: [{ role: 'system', content: text }, ...turns.flat()],
-    tools: ['weather', 'news', 'stocks', 'maps', 'mail'].map(tool),
-  }
 }
