@@ -23,6 +23,8 @@ export interface ChatDoor {
   readonly path: string
   /** A second path, in which `:model+` names the model. It counts instead of the body's. */
   readonly pathWithModel?: string
+  /** Paths of the API that do not exist here, each with the reason. */
+  readonly absent?: Readonly<Record<string, string>>
   /** The form of errors and headers; by default that of chat completions. */
   readonly form?: AnswerForm
   /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */

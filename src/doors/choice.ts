@@ -11,6 +11,8 @@ export interface ChoiceContent {
   readonly text: string
   readonly refusal: string
   readonly calls: readonly CallContent[]
+  /** The sources that the text cites, in the form of the chat API. */
+  readonly annotations: readonly JsonObject[]
   /** A vendor's proof of the text, such as Gemini's signature. */
   readonly extra: JsonObject | undefined
   readonly finishReason: string | undefined
@@ -42,6 +44,7 @@ export function readChoice(choice: RawChoice): ChoiceContent {
     text: parts.text,
     refusal: toText(given['refusal']),
     calls: listObjects(given['tool_calls']).map(readCall),
+    annotations: listObjects(given['annotations']),
     extra: toObject(given['extra_content']),
     finishReason: typeof finishReason === 'string' ? finishReason : undefined,
   }

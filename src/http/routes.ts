@@ -69,6 +69,7 @@ export function createRoutes({
   return {
     '/': { GET: ({ request }) => front(request) },
     '/metrics': { GET: noMetrics },
+    ...Object.fromEntries(doors.flatMap(createAbsentRoutes)),
     ...routes,
   }
 }
@@ -78,6 +79,17 @@ function createDoorRoutes(door: ChatDoor, plane: DataPlane): [path: string, Rout
   const paths = pathWithModel === undefined ? [path] : [path, pathWithModel]
   const route = { POST: plane.recorded(api, serveChat(door)), ...(form && { form }) }
   return paths.map((each) => [each, route])
+}
+
+/** Every method of an absent path is 404 with the reason. */
+function createAbsentRoutes({ absent = {}, form }: ChatDoor): [path: string, Route<Arrival>][] {
+  return Object.entries(absent).map(([path, reason]) => {
+    const refuse = () => {
+      throw new GatewayError('LM-1003', reason)
+    }
+    const methods = { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse }
+    return [path, { ...methods, ...(form && { form }) }]
+  })
 }
 
 async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {

@@ -1,8 +1,7 @@
 import type { RawChoice } from '../../core/frame.ts'
 import { renderResponsesUsage } from '../../core/responses-usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { type ChoiceContent, readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
-import { type Delta, readDelta } from './delta.ts'
 import { ResponseOutput } from './output.ts'
 import { type IncompleteReason, newResponseId, renderResponse } from './response.ts'
 import type { ToolNames } from './tools.ts'
@@ -30,9 +29,9 @@ export function renderAnswer(answer: WholeAnswer): Uint8Array {
   const id = newResponseId()
   const output = new ResponseOutput({ emit: () => {}, responseId: id, model: served.model, names })
   const choice = findFirstChoice(choices)
-  const message = choice?.['message']
-  if (isObject(message)) output.add(numberCalls(readDelta(message)))
-  const incompleteReason = findIncompleteReason(choice?.['finish_reason'])
+  const content = choice && readChoice(choice)
+  if (content) output.add(numberCalls(content))
+  const incompleteReason = findIncompleteReason(content?.finishReason)
   const status = incompleteReason ? 'incomplete' : 'completed'
   const response = renderResponse(
     {
@@ -52,7 +51,7 @@ export function renderAnswer(answer: WholeAnswer): Uint8Array {
 }
 
 /** The calls of a whole message are in order, without indexes. */
-function numberCalls(message: Delta): Delta {
+function numberCalls(message: ChoiceContent): ChoiceContent {
   return { ...message, calls: message.calls.map((call, index) => ({ ...call, index })) }
 }
 
@@ -62,7 +61,9 @@ export function findFirstChoice(choices: readonly RawChoice[]): RawChoice | unde
 }
 
 /** Maps a finish reason; undefined when the answer is complete. */
-export function findIncompleteReason(finishReason: unknown): IncompleteReason | undefined {
+export function findIncompleteReason(
+  finishReason: string | undefined,
+): IncompleteReason | undefined {
   if (finishReason === 'length') return 'max_output_tokens'
   return finishReason === 'content_filter' ? 'content_filter' : undefined
 }

@@ -6,6 +6,10 @@ import { readResponses } from './request.ts'
 export const responsesDoor: ChatDoor = Object.freeze({
   api: 'responses',
   path: '/v1/responses',
+  absent: {
+    '/v1/responses/:id+':
+      'no such route; only POST /v1/responses exists, because the id of a response names no model',
+  },
   form: { renderError: renderResponsesError },
   read: readResponses,
 } satisfies ChatDoor)

@@ -1,9 +1,10 @@
 import { newCallId } from '../../core/ids.ts'
+import type { CallContent, ChoiceContent } from '../choice.ts'
+import { toAnnotations } from './annotations.ts'
 import { CallItem } from './call-item.ts'
-import type { CallDelta, Delta } from './delta.ts'
 import type { Emit, ItemPlace, ItemStatus, OutputItem } from './item.ts'
 import { MessageItem } from './message-item.ts'
-import type { ExtraContent } from './proofs.ts'
+import { type ExtraContent, readExtraContent, readThinkingBlocks } from './proofs.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 import { findTool, type ToolNames } from './tools.ts'
 
@@ -35,14 +36,25 @@ export class ResponseOutput {
     this.#options = options
   }
 
-  add({ reasoning, thinking, text, refusal, annotations, calls, extra }: Delta): void {
+  /** Adds a delta, or a whole answer. */
+  add({
+    reasoning,
+    thinkingBlocks,
+    text,
+    refusal,
+    annotations,
+    calls,
+    extra,
+  }: ChoiceContent): void {
     if (reasoning !== '') this.#openReasoning().addText(reasoning)
+    const thinking = readThinkingBlocks(thinkingBlocks)
     if (thinking.length > 0) this.#openReasoning().addThinking(thinking)
     if (text !== '') this.#openMessage().addText(text)
     if (refusal !== '') this.#openMessage().addRefusal(refusal)
-    for (const annotation of annotations) this.#openMessage().addAnnotation(annotation)
+    for (const citation of toAnnotations(annotations)) this.#openMessage().addAnnotation(citation)
     for (const call of calls) this.#addCall(call)
-    if (extra) this.#openReasoning().addMessageProof(extra)
+    const proof = readExtraContent(extra)
+    if (proof) this.#openReasoning().addMessageProof(proof)
   }
 
   /** Ends all items. With `incomplete`, the last one was cut off. */
@@ -75,27 +87,28 @@ export class ResponseOutput {
     return this.#message.item
   }
 
-  #addCall(delta: CallDelta): void {
+  #addCall(delta: CallContent): void {
     const call = this.#findCall(delta)
     this.#latestCall = call
     call.id ||= delta.id
     call.name ||= delta.name
-    call.extra ??= delta.extra
+    const proof = readExtraContent(delta.extra)
+    call.proof ??= proof
     call.held += delta.arguments
     // An item cannot begin without its name.
     if (!call.item && call.name !== '') this.#beginCall(call)
-    else if (call.item && delta.extra) this.#proveCall(call)
+    else if (call.item && proof) this.#prove(call)
     if (!call.item || call.held === '') return
     call.item.addArguments(call.held)
     call.held = ''
   }
 
   /** Some servers leave out the index, or repeat it for a further call, which then has an id of its own. */
-  #findCall({ index, id, name }: CallDelta): Call {
+  #findCall({ index, id, name }: CallContent): Call {
     const known = index === undefined ? this.#latestCall : this.#byIndex.get(index)
     const isOther = known && name !== '' && id !== '' && known.id !== '' && id !== known.id
     if (known && !isOther) return known
-    const call: Call = { id: '', name: '', held: '', extra: undefined, item: undefined }
+    const call: Call = { id: '', name: '', held: '', proof: undefined, item: undefined }
     this.#calls.push(call)
     if (index !== undefined) this.#byIndex.set(index, call)
     return call
@@ -103,7 +116,7 @@ export class ResponseOutput {
 
   #beginCall(call: Call): void {
     call.id ||= newCallId()
-    if (call.extra) this.#proveCall(call)
+    this.#prove(call)
     this.#closeReasoning()
     const tool = findTool(this.#options.names, call.name)
     const prefix = tool.type === 'function' ? 'fc' : tool.type === 'custom' ? 'ctc' : 'tsc'
@@ -111,8 +124,8 @@ export class ResponseOutput {
   }
 
   /** The proof of a call is in the reasoning before it. */
-  #proveCall({ id, extra }: Call): void {
-    if (extra) this.#openReasoning().addCallProof(id, extra)
+  #prove({ id, proof }: Call): void {
+    if (proof) this.#openReasoning().addCallProof(id, proof)
   }
 
   #closeReasoning(): void {
@@ -156,7 +169,7 @@ type PlacedItem = Open<OutputItem>
 interface Call {
   id: string
   name: string
-  extra: ExtraContent | undefined
+  proof: ExtraContent | undefined
   /** Arguments that wait for the name. */
   held: string
   item: CallItem | undefined

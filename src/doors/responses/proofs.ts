@@ -63,11 +63,9 @@ export function decodeProof(content: string): Proof | undefined {
   return bytes && proofSchema.safeParse(parseJson(bytes)).data
 }
 
-/** Returns the blocks of Claude in a value, without those that have no proof. */
-export function readThinkingBlocks(value: unknown): ThinkingBlock[] {
-  return Array.isArray(value)
-    ? value.flatMap((block) => thinkingBlock.safeParse(block).data ?? [])
-    : []
+/** Returns the blocks that have a proof. */
+export function readThinkingBlocks(blocks: readonly object[]): ThinkingBlock[] {
+  return blocks.flatMap((block) => thinkingBlock.safeParse(block).data ?? [])
 }
 
 /** Returns the signature in a value, if it has one. */

@@ -8,8 +8,8 @@ import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { largeBodyBytes } from '../../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { isHeavyBody, isLargeBody } from '../body-weight.ts'
 import type { RequestSize } from '../made-chat.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {
@@ -46,9 +46,6 @@ interface Received {
   readonly clock: Clock
 }
 
-/** A body over one of these is heavy: it takes much time to parse, and much memory afterwards. */
-const maxLightBytes = 64 * 1024
-const maxLightValues = 1000
 /** The tools of a body with more values are estimated from their bytes, without rendering them again. */
 const maxCountedValues = 50_000
 
@@ -65,7 +62,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   /** Of `chat`, in which nothing depends on a link. */
   #promptTokens: number | undefined
   #base: AnswerBase | undefined
-  #links = new Map<Model, LinkCall>()
+  readonly #links = new Map<Model, LinkCall>()
 
   /** Throws LM-1001 for a value that is not a request. */
   constructor(received: Received, value: unknown) {
@@ -94,11 +91,11 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
 
   get isHeavy(): boolean {
     const { bytes, layout } = this.#received
-    return bytes.length > maxLightBytes || layout.values > maxLightValues
+    return isHeavyBody(bytes, layout.values)
   }
 
   get isLarge(): boolean {
-    return this.#received.bytes.length > largeBodyBytes
+    return isLargeBody(this.#received.bytes)
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -121,6 +118,8 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   bind(link: Model): LinkCall {
     const known = this.#links.get(link)
     if (known) return known
+    // The chat requests of a heavy call take much memory, so only one is kept.
+    if (this.isHeavy) this.#links.clear()
     const endpoint = link.native.responses
     const bound = endpoint ? new NativeLink(this, endpoint) : new TranslatedLink(this, link)
     this.#links.set(link, bound)
@@ -134,7 +133,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
     void this.#answerBase
     this.#request = undefined
     this.#read = undefined
-    this.#links = new Map()
+    this.#links.clear()
   }
 
   toChat(target: ChatTarget): ChatRequest {

@@ -6,9 +6,8 @@ import type { WriterContext } from '../../data-plane/index.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
-import { isObject } from '../../wire/json.ts'
+import { readChoice } from '../choice.ts'
 import { type AnswerBase, findFirstChoice, findIncompleteReason } from './answer.ts'
-import { readDelta } from './delta.ts'
 import { renderResponsesError } from './error.ts'
 import { ResponseOutput } from './output.ts'
 import {
@@ -50,9 +49,9 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#start()
     const choice = choices && findFirstChoice(choices)
     if (choice) {
-      const { delta, finish_reason: reason } = choice
-      if (isObject(delta)) this.#output.add(readDelta(delta))
-      this.#incompleteReason = findIncompleteReason(reason) ?? this.#incompleteReason
+      const content = readChoice(choice)
+      this.#output.add(content)
+      this.#incompleteReason = findIncompleteReason(content.finishReason) ?? this.#incompleteReason
     }
     return this.#take()
   }

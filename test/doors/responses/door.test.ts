@@ -133,3 +133,34 @@ describe('POST /v1/responses', () => {
     expect(error['message']).toContain('must be a string or an array')
   })
 })
+
+describe('paths below /v1/responses', () => {
+  test.each([
+    ['GET', '/v1/responses/resp_1'],
+    ['DELETE', '/v1/responses/resp_1'],
+    ['POST', '/v1/responses/resp_1/cancel'],
+    ['GET', '/v1/responses/resp_1/input_items?limit=1'],
+    ['POST', '/v1/responses/compact'],
+    ['PUT', '/v1/responses/resp_1'],
+  ])('%s %s is 404 and says why', async (method, path) => {
+    const { get } = await responsesGateway()
+    const response = await get(path, { method })
+    expect(response.status).toBe(404)
+    const error = await readError(response)
+    expect(error).toMatchObject({ code: 'LM-1003', gateway_code: 'LM-1003' })
+    expect(error['message']).toContain('only POST /v1/responses exists')
+  })
+
+  test('they are not listed', async () => {
+    const { get } = await responsesGateway()
+    const { routes } = (await (await get('/')).json()) as { routes: string[] }
+    expect(routes.filter((route) => route.includes('/v1/responses'))).toEqual([
+      'POST /v1/responses',
+    ])
+  })
+
+  test('GET /v1/responses is 405', async () => {
+    const { get } = await responsesGateway()
+    expect((await get('/v1/responses')).status).toBe(405)
+  })
+})
