@@ -3,6 +3,7 @@ import type { Clock, Digest } from '../core/ports.ts'
 import { sha256Hex } from '../wire/digest.ts'
 import { type KeyedRequest, writeKeyText } from './answer-key.ts'
 import type { AnswerOrigin, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
+import { Flight } from './flight.ts'
 import { type MemoryLimits, MemoryStore } from './memory-store.ts'
 
 /** The settings of the cache. */
@@ -41,6 +42,8 @@ export class AnswerCache {
   #settings: CacheSettings = off
   #store: AnswerStore | undefined
   #clears = 0
+  /** The requests whose answers others may wait for, by key. */
+  readonly #flights = new Map<string, Flight>()
 
   constructor(options: AnswerCacheOptions) {
     this.#options = options
@@ -90,6 +93,20 @@ export class AnswerCache {
     return this.#store?.get(key, this.#settings.policy.ttl)
   }
 
+  /** Returns the running request at a place, if there is one. */
+  findFlight({ key }: AnswerPlace): Flight | undefined {
+    return this.#flights.get(key)
+  }
+
+  /** Lets equal requests wait for the one at this place, which must land its flight however it ends. */
+  openFlight({ key }: AnswerPlace): Flight {
+    const flight = new Flight(() => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+    })
+    this.#flights.set(key, flight)
+    return flight
+  }
+
   /** The maximum size of the body of an answer. */
   get maxBodyBytes(): Bytes {
     return this.#settings.policy.maxEntryBytes
@@ -108,6 +125,8 @@ export class AnswerCache {
   /** Removes all answers, and returns how many they were. */
   clear(): number {
     this.#clears++
+    // Requests from now on must not get an answer that was asked for before.
+    this.#flights.clear()
     return this.#store?.remove(() => true) ?? 0
   }
 }

@@ -3,4 +3,5 @@ export {
   type AnswerPlace,
   type CacheSettings,
 } from './answer-cache.ts'
-export type { CachedAnswer, FoundAnswer } from './answer-store.ts'
+export type { CachedAnswer } from './answer-store.ts'
+export { Flight } from './flight.ts'

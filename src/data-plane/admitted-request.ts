@@ -137,6 +137,11 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.addUnfinishedStream(link)
   }
 
+  /** Undoes the admission, as if the request had not been admitted yet. */
+  withdraw(): void {
+    this.#record.withdrawAdmission()
+  }
+
   /**
    * Ends the request: settles its admission and emits its record. Only the first call counts. Returns the
    * cost of the answer; undefined when its model has no prices.

@@ -1,4 +1,4 @@
-import type { AnswerCache, AnswerPlace } from '../cache/index.ts'
+import type { AnswerCache, AnswerPlace, Flight } from '../cache/index.ts'
 import type { Api } from '../core/capability.ts'
 import type { CacheResult } from '../core/gateway-events.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
@@ -6,6 +6,7 @@ import { asHeaderList, type BufferedBody, type HeaderList } from '../core/ports.
 import type { Model } from '../core/provider.ts'
 import type { Media } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
 import { isFinishedAnswer } from './finished-answer.ts'
 
 /** How the cache serves one request. */
@@ -55,14 +56,34 @@ export interface AnswerSlotOptions {
   readonly cache: AnswerCache
   readonly place: AnswerPlace
   readonly api: Api
+  /** The equal requests that wait for the answer; absent where none may. */
+  readonly flight?: Flight | undefined
 }
 
 /** Keeps the answer of one request. */
 export class AnswerSlot {
   readonly #options: AnswerSlotOptions
+  #hasClientLeft = false
 
   constructor(options: AnswerSlotOptions) {
     this.#options = options
+  }
+
+  /** The call to the upstream went on without the client, because equal requests waited for it. */
+  get hasClientLeft(): boolean {
+    return this.#hasClientLeft
+  }
+
+  /** Ends the scope of a client that has left: now, or when no equal request waits any more. */
+  leave(scope: CancelScope): void {
+    const end = () => scope.end({ kind: 'client-cancelled' })
+    if (this.#options.flight?.handOver(end)) this.#hasClientLeft = true
+    else end()
+  }
+
+  /** Ends the wait of equal requests: there is no answer, or it has been kept. */
+  close(): void {
+    this.#options.flight?.land(undefined)
   }
 
   /** The maximum size of an answer. */
@@ -83,7 +104,9 @@ export class AnswerSlot {
   }
 
   #keep({ link, searchUnits, ...sent }: KeptAnswer, isStream: boolean): void {
-    const { cache, place } = this.#options
-    cache.keep(place, { ...sent, searchUnits, servedBy: link.id, isStream })
+    const { cache, place, flight } = this.#options
+    const answer = { ...sent, searchUnits, servedBy: link.id, isStream }
+    cache.keep(place, answer)
+    flight?.land(answer)
   }
 }

@@ -97,10 +97,12 @@ export class DataPlane {
       this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
-    const cancel = () => scope.end({ kind: 'client-cancelled' })
+    const cancel = () => {
+      const slot = record.cache?.slot
+      if (slot) slot.leave(scope)
+      else scope.end({ kind: 'client-cancelled' })
+    }
     const leave = inFlight.add(scope)
-    if (signal.aborted) cancel()
-    else signal.addEventListener('abort', cancel)
     const bufferAccount = bodyLimiter.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
     const slot = bodyLimiter.openSlot(bufferAccount)
     const record = new RecordBuilder({
@@ -119,6 +121,8 @@ export class DataPlane {
       },
       emit: this.#emit,
     })
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel)
     const snapshot = this.#options.snapshot()
     const context = new RequestContext({
       ports: this.#options,

@@ -117,6 +117,13 @@ export class RecordBuilder {
     events.streamUnfinished(link)
   }
 
+  /** Undoes the admission, before another one takes its place. */
+  withdrawAdmission(): void {
+    this.admission?.withdraw()
+    this.admission = undefined
+    this.account = undefined
+  }
+
   /** Records the arrival of the first content. Only the first call counts. */
   markFirstToken(): void {
     this.#timeToFirstToken ??= this.#options.clock.elapsed() - this.arrived
@@ -126,13 +133,15 @@ export class RecordBuilder {
    * Ends the request. Only the first call counts. Returns the cost of the answer, charged or not; undefined
    * when nothing was answered, or by a model without prices.
    */
-  finish(outcome: RequestOutcome): NanoUsd | undefined {
+  finish(given: RequestOutcome): NanoUsd | undefined {
     if (this.#isFinished) return undefined
+    const outcome = this.cache?.slot?.hasClientLeft ? { ...given, ...clientLeft } : given
     const { served, usage, toCountInput } = outcome
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
     const { id, api, metadata, clock, release, emit } = this.#options
     release()
+    this.cache?.slot?.close()
     const price = this.#calculatePrice(outcome)
     const cost = this.#settle(outcome, price)
     const record: RequestRecord = {
@@ -200,6 +209,9 @@ export class RecordBuilder {
 }
 
 const free = 0n as NanoUsd
+
+/** What the record of a request says whose client has left, whatever became of its call. */
+const clientLeft = Object.freeze({ status: 499, errorCode: 'LM-6001' } as const)
 
 /** A request that is malformed, or that its model cannot serve, leaves no trace in any account. */
 function isNotAccounted(code: ErrorCode | undefined): boolean {

@@ -18,8 +18,7 @@ import type { BufferAccount, Buffers } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
-import { replyFromCache } from './cached-reply.ts'
-import { findCached } from './find-cached.ts'
+import { answerFromCache } from './answer-from-cache.ts'
 import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
@@ -163,20 +162,26 @@ class AuthenticatedRequest {
    * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
    * Resolves to undefined when the upstream must be asked. For routes with a cache only.
    */
-  async answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
-    const { record, ports, api } = this.#options
+  answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
+    const { record, ports, api, scope } = this.#options
+    const { cache, events, clock } = ports
     const { account } = this.#principal
-    const { cache, events } = ports
-    const isStream = record.stream
-    const { use, found } = await findCached({ ...asked, cache, api, isStream, route, account })
-    events.cacheUsed(use.result)
-    record.cache = use
-    if (!found) return undefined
-    record.account = account
-    const admission = this.#principal.admitHit()
-    record.admission = admission
-    const admitted = new AdmittedRequest({ context: this.#context, route, admission, record })
-    return replyFromCache(found.answer, admitted)
+    return answerFromCache({
+      ...asked,
+      cache,
+      events,
+      api,
+      isStream: record.stream,
+      route,
+      account,
+      scope,
+      clock,
+      arrived: record.arrived,
+      admitHit: () => this.#admitHit(route),
+      noteUse: (use) => {
+        record.cache = use
+      },
+    })
   }
 
   /** Admits the request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. Comes before everything that costs. */
@@ -184,6 +189,14 @@ class AuthenticatedRequest {
     const { record } = this.#options
     record.account = this.#principal.account
     const admission = this.#principal.admit(route, estimate)
+    record.admission = admission
+    return new AdmittedRequest({ context: this.#context, route, admission, record })
+  }
+
+  #admitHit(route: ModelRoute): AdmittedRequest {
+    const { record } = this.#options
+    record.account = this.#principal.account
+    const admission = this.#principal.admitHit()
     record.admission = admission
     return new AdmittedRequest({ context: this.#context, route, admission, record })
   }

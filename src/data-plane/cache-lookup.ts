@@ -1,9 +1,8 @@
-import type { AnswerCache, FoundAnswer } from '../cache/index.ts'
+import type { AnswerCache, AnswerPlace } from '../cache/index.ts'
 import type { Account } from '../core/accounts.ts'
 import type { Api } from '../core/capability.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { largeBodyBytes } from '../wire/body-limiter.ts'
-import { AnswerSlot, bypassed, type CacheUse, createHit, createMiss } from './cache-use.ts'
 
 /** A request to a model while the cache is on. */
 export interface CacheLookup {
@@ -18,19 +17,20 @@ export interface CacheLookup {
   readonly account: Account | undefined
 }
 
-/** How the cache serves a request, and the answer where it has one. */
-export interface CacheOutcome {
-  readonly use: CacheUse
-  readonly found?: FoundAnswer | undefined
+/** The place of a request in the cache. */
+export interface CachePlace {
+  readonly place: AnswerPlace
+  /** False when the client asks for a new answer. */
+  readonly mayRead: boolean
 }
 
-/** Looks for the answer to an equal request of the same account. */
-export async function findCached(lookup: CacheLookup): Promise<CacheOutcome> {
+/** Finds the place of a request; undefined when the cache is neither read nor written for it. */
+export async function locateRequest(lookup: CacheLookup): Promise<CachePlace | undefined> {
   const { cache, request, bytes, api, isStream, route, account } = lookup
   const directive = readDirective(request.headers)
   const revision = route.cache?.revision
   const mayCache = directive !== 'no-store' && bytes.length <= largeBodyBytes
-  if (revision === undefined || !mayCache) return { use: bypassed }
+  if (revision === undefined || !mayCache) return undefined
   const place = await cache.locate({
     api,
     model: route.id,
@@ -40,10 +40,7 @@ export async function findCached(lookup: CacheLookup): Promise<CacheOutcome> {
     bytes,
     vendorFields: listVendorFields(api, request),
   })
-  if (!place) return { use: bypassed }
-  const found = directive === 'no-cache' ? undefined : await cache.find(place)
-  if (found) return { use: createHit(found.age), found }
-  return { use: createMiss(new AnswerSlot({ cache, place, api })) }
+  return place && { place, mayRead: directive !== 'no-cache' }
 }
 
 type Directive = 'no-cache' | 'no-store' | undefined

@@ -1,0 +1,84 @@
+import type { Flight } from '../cache/index.ts'
+import type { RequestEvents } from '../core/gateway-events.ts'
+import type { Millis } from '../core/ids.ts'
+import type { Clock } from '../core/ports.ts'
+import type { Reply } from '../core/reply.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import type { AdmittedRequest } from './admitted-request.ts'
+import { type CacheLookup, locateRequest } from './cache-lookup.ts'
+import { AnswerSlot, bypassed, type CacheUse, createHit, createMiss } from './cache-use.ts'
+import { replyFromCache } from './cached-reply.ts'
+
+/** A request to a model while the cache is on, and what the cache may do with it. */
+export interface CacheableRequest extends CacheLookup {
+  readonly events: Pick<RequestEvents, 'cacheUsed'>
+  readonly scope: CancelScope
+  readonly clock: Clock
+  /** When the request arrived, on the clock that never jumps. */
+  readonly arrived: Millis
+  /** Admits the request as a hit, or throws LM-4002. */
+  admitHit(): AdmittedRequest
+  /** Notes how the cache serves the request. */
+  noteUse(use: CacheUse): void
+}
+
+/** How many requests of others one request waits for, if they end without an answer. */
+const maxFollowed = 2
+
+/**
+ * Answers a request with the answer to an equal one: with a kept one, or with that of a request which is
+ * running. Resolves to undefined when the upstream must be asked; other requests may then wait for this one.
+ */
+export async function answerFromCache(asked: CacheableRequest): Promise<Reply | undefined> {
+  const located = await locateRequest(asked)
+  if (!located) return useCache(asked, bypassed)
+  const { cache, api, isStream } = asked
+  const { place, mayRead } = located
+  const attempts = mayRead ? maxFollowed : 0
+  for (let followed = 0; followed < attempts; followed++) {
+    const finding = cache.find(place)
+    // Without a wait no equal request can come in between.
+    const found = finding instanceof Promise ? await finding : finding
+    if (found) {
+      useCache(asked, createHit(found.age))
+      return replyFromCache(found.answer, asked.admitHit())
+    }
+    // A stream asks the upstream itself: its first content should not wait for the end of another.
+    if (isStream) break
+    const running = cache.findFlight(place)
+    if (!running) {
+      const flight = cache.openFlight(place)
+      return useCache(asked, createMiss(new AnswerSlot({ cache, place, api, flight })))
+    }
+    const reply = await follow(running, asked)
+    if (reply) return reply
+  }
+  return useCache(asked, createMiss(new AnswerSlot({ cache, place, api })))
+}
+
+/** Waits for the answer to another request, until the total timeout. It counts as a hit. */
+async function follow(flight: Flight, asked: CacheableRequest): Promise<Reply | undefined> {
+  const { scope, clock, arrived, route } = asked
+  const admitted = asked.admitHit()
+  const totalTimeout = Math.max(...route.chain.map(({ provider }) => provider.totalTimeout))
+  const left = arrived + totalTimeout - clock.elapsed()
+  const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
+  const leave = flight.join()
+  try {
+    const answer = await scope.race(flight.landed)
+    if (!answer) {
+      admitted.withdraw()
+      return undefined
+    }
+    useCache(asked, createHit(0))
+    return replyFromCache(answer, admitted)
+  } finally {
+    stop()
+    leave()
+  }
+}
+
+function useCache({ events, noteUse }: CacheableRequest, use: CacheUse): undefined {
+  events.cacheUsed(use.result)
+  noteUse(use)
+}
