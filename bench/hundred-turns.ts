@@ -81,6 +81,7 @@ function findEndpoint(name: string, model: string): ChatEndpoint {
     modelId: 'm',
     maxOutputTokens: undefined,
     takesEffort: true,
+    messagesUrl: undefined,
     streamUsage: 'not-asked',
     speaksResponses: undefined,
     mayAskUsage: true,

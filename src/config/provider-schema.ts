@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
-import { baseUrl, originPath, proxyAddress } from './addresses.ts'
+import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import {
   amount,
   delay,
@@ -42,6 +42,8 @@ export const providerSchema = z.strictObject({
   api_key_env: variableName.optional(),
   api_key_envs: distinctNonEmpty(variableName).optional(),
   base_url: baseUrl.optional(),
+  /** The full address of the vendor's own Messages API. */
+  messages_url: webAddress.optional(),
   health_path: originPath.optional(),
   proxy: proxyAddress.optional(),
   ca_file: text.optional(),

@@ -102,6 +102,8 @@ export interface DialectTarget {
   readonly maxOutputTokens: number | undefined
   /** The model accepts `reasoning_effort`, by configuration; for kinds of the OpenAI format. */
   readonly takesEffort: boolean
+  /** The full address of the upstream's Messages API, where the configuration names one. */
+  readonly messagesUrl: string | undefined
   readonly streamUsage: StreamUsage
   /** The configuration says whether the upstream speaks the Responses API; undefined by default. */
   readonly speaksResponses: boolean | undefined
@@ -174,6 +176,8 @@ export type Credential =
 
 /** A credential that requests can carry. Every snapshot has its own, so that nothing parked outlives a reload. */
 export interface UsableCredential {
+  /** The secret itself; undefined where requests carry none. */
+  readonly secret: string | undefined
   /** The variable that holds it, for the log. */
   readonly name: string
   readonly authorize: Authorizer
@@ -244,6 +248,8 @@ export interface DialectRequest {
   readonly url: string
   readonly headers: RequestHeaders
   readonly body: Uint8Array
+  /** The header for the secret, where the endpoint does not take it in the way of its kind. */
+  readonly keyHeader?: string | undefined
 }
 
 /** A parsed answer to a request without `stream`. */
@@ -353,6 +359,15 @@ export interface NativeEndpoint {
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
   /** A stream that ends after a finish reason is complete even without a terminator. */
   readonly isDoneOptional: boolean
+  /** Counts the tokens of a prompt; absent where the upstream does not. */
+  readonly counting?: NativeCounting
+}
+
+/** The counting of tokens at an upstream, which answers it without charge. */
+export interface NativeCounting {
+  buildRequest(call: NativeCall): DialectRequest
+  /** Whether a 2xx answer holds a count. */
+  isCount(body: Uint8Array): boolean
 }
 
 export type NativeEndpoints = Readonly<Partial<Record<NativeApi, NativeEndpoint>>>

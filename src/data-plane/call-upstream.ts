@@ -55,8 +55,8 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   const cancel = new LightAbortController()
   const stopListening = scope.onEnd(() => cancel.abort())
   const resend = new OneResend(call.mayResend)
-  const { authorize } = credential
-  const control: Control = { authorize, signal: cancel, mayResend: () => resend.take() }
+  const { authorize, secret } = credential
+  const control: Control = { authorize, secret, signal: cancel, mayResend: () => resend.take() }
   let result: CallResult<T>
   try {
     result = await sendAndRead(call, control)
@@ -135,6 +135,7 @@ function isAnswer(status: number): boolean {
 /** The credential of a request, how the port may resend it, and the signal that ends it. */
 interface Control extends Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>> {
   readonly authorize: Authorizer
+  readonly secret: string | undefined
 }
 
 interface Sent {
@@ -147,7 +148,11 @@ async function sendWithCredential<T>(
   request: DialectRequest,
   control: Control,
 ): Promise<Sent> {
-  const { authorize } = control
+  const { authorize, secret } = control
+  if (request.keyHeader !== undefined) {
+    const credential: RequestHeaders = secret === undefined ? {} : { [request.keyHeader]: secret }
+    return { response: await send(call, { request, credential, control }), credential }
+  }
   const { complete } = authorize
   const completed = complete ? await call.scope.race(complete(request)) : request
   const headers = authorize(completed)

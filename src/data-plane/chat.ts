@@ -21,15 +21,16 @@ import { estimateChatUsage } from './usage-estimate.ts'
 
 /** Serves the requests of one API for chat, streamed and not. */
 export function serveChat(door: ChatDoor): Handler {
+  const isNative = (link: Model) => door.api in link.native
   return async (request, context) => {
     const slice = context.startTimeSlice()
     const authenticated = context.authenticate(request) // LM-4004
     const bytes = await authenticated.readBody(request) // LM-1002
     const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
     const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-    checkImages(call.images, route) // LM-2003, LM-2004, LM-2008
+    checkImages(call.images, route, isNative) // LM-2003, LM-2004, LM-2008
     const listDropped = (link: Model) => {
-      checkReferences(call.images, link)
+      if (!isNative(link)) checkReferences(call.images, link)
       return call.bind(link).listUnsupported()
     }
     if (call.isHeavy) await slice.pause()

@@ -8,14 +8,24 @@ import { UntranslatableError } from '../core/untranslatable-error.ts'
  * Checks every image of a request against the whole chain, before any upstream call: the modality
  * (LM-2003), references to a vendor's file store (LM-2008), remote addresses (LM-2004).
  */
-export function checkImages(images: readonly ImagePart[], route: ModelRoute): void {
+export function checkImages(
+  images: readonly ImagePart[],
+  route: ModelRoute,
+  isNative: IsNative = never,
+): void {
   for (const image of images) {
     checkModality(image, route)
     const owner = findReferenceOwner(image.url)
-    if (owner !== undefined) checkReference(image, owner, route)
-    else if (isRemote(image.url)) checkRemote(image, route)
+    if (owner === undefined) {
+      if (isRemote(image.url)) checkRemote(image, route, isNative)
+    } else if (!listNamed(route).some(isNative)) checkReference(image, owner, route)
   }
 }
+
+/** Whether a link gets the client's own bytes, so that its vendor judges every address. */
+export type IsNative = (link: Model) => boolean
+
+const never: IsNative = () => false
 
 /** Throws LM-2003 when a link of the chain does not accept images. */
 export function checkModality(
@@ -54,8 +64,8 @@ export function checkReferences(images: readonly ImagePart[], { id, provider }: 
   }
 }
 
-function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute): void {
-  const local = chain.find((link) => !acceptsAddress(link, url))
+function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute, isNative: IsNative): void {
+  const local = chain.find((link) => !isNative(link) && !acceptsAddress(link, url))
   if (local === undefined) return
   const { id, provider } = local
   const message = provider.forwardsMediaUrls

@@ -1,5 +1,6 @@
-import type { ProviderKind } from '../core/provider.ts'
+import type { DialectTarget, NativeEndpoints, ProviderKind } from '../core/provider.ts'
 import { anthropic } from './anthropic/kind.ts'
+import { bindMessages } from './anthropic/native.ts'
 import { bedrock } from './bedrock/kind.ts'
 import { cohere } from './cohere/kind.ts'
 import { demo } from './demo/kind.ts'
@@ -39,4 +40,16 @@ export function getKind(name: string): ProviderKind {
   const kind = byName.get(name)
   if (!kind) throw new TypeError(`unknown provider kind ${name}`)
   return kind
+}
+
+/** Binds the APIs of the gateway that an upstream speaks itself: by its kind, or at an address of its own. */
+export function bindNative({ native = {} }: ProviderKind, target: DialectTarget): NativeEndpoints {
+  const { messagesUrl: url, upstreamId } = target
+  const ofKind = Object.entries(native).map(([api, bind]) => [api, bind(target)] as const)
+  return {
+    ...Object.fromEntries(ofKind.filter(([, endpoint]) => endpoint !== undefined)),
+    ...(url !== undefined && {
+      messages: bindMessages({ url, upstreamId, keyHeader: 'x-api-key' }),
+    }),
+  }
 }

@@ -18,15 +18,15 @@ export function buildUsable(
   credentials: readonly Credential[],
   { kept, ...context }: UsableOptions,
 ): readonly UsableCredential[] {
-  if (kept) return kept.usable.map(({ name, authorize }) => ({ name, authorize }))
+  if (kept) return kept.usable.map((credential) => ({ ...credential }))
   return credentials.flatMap((credential) => {
     switch (credential.kind) {
       case 'secret': {
         const { name, value } = credential
-        return { name, authorize: buildAuthorizer(kind, value, context) }
+        return { name, secret: value, authorize: buildAuthorizer(kind, value, context) }
       }
       case 'none':
-        return { name: 'none', authorize: () => noHeaders }
+        return { name: 'none', secret: undefined, authorize: () => noHeaders }
       case 'missing':
         return []
       default:

@@ -1,17 +1,10 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type {
-  DialectTarget,
-  Model,
-  NativeEndpoints,
-  Provider,
-  ProviderKind,
-  StreamUsage,
-} from '../core/provider.ts'
+import type { DialectTarget, Model, Provider, ProviderKind, StreamUsage } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { toPrices } from '../pricing/index.ts'
-import { getKind } from '../providers/index.ts'
+import { bindNative, getKind } from '../providers/index.ts'
 import { buildUsable } from './authorizer.ts'
 import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
@@ -176,6 +169,7 @@ function createTarget(
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
     takesEffort: entry.reasoning,
+    messagesUrl: owner.messages_url,
     streamUsage: resolveStreamUsage(owner, config),
     speaksResponses: owner.responses,
     mayAskUsage: owner.stream_usage !== false,
@@ -208,11 +202,6 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
     rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
   }
-}
-
-function bindNative({ native = {} }: ProviderKind, target: DialectTarget): NativeEndpoints {
-  const bound = Object.entries(native).map(([api, bind]) => [api, bind(target)] as const)
-  return Object.fromEntries(bound.filter(([, endpoint]) => endpoint !== undefined))
 }
 
 /** With auth off nothing is charged, so `auto` does not ask upstreams for the usage of streams. */

@@ -71,6 +71,7 @@ function bindChat(kind: ProviderKind): ChatEndpoint | undefined {
     modelId: 'm',
     maxOutputTokens: undefined,
     takesEffort: true,
+    messagesUrl: undefined,
     streamUsage: 'not-asked',
     speaksResponses: undefined,
     mayAskUsage: true,

@@ -1,9 +1,6 @@
-import type {
-  DialectRequest,
-  NativeCall,
-  NativeEndpoint,
-  RequestHeaders,
-} from '../../core/provider.ts'
+import type { DialectRequest, NativeCall, NativeEndpoint } from '../../core/provider.ts'
+import { isCount } from '../../core/usage.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
 import { splice } from '../../wire/json-splice.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { readNativeAnswer } from './native-answer.ts'
@@ -20,37 +17,46 @@ export interface NativeTarget {
   /** The full address of the endpoint. */
   readonly url: string
   readonly upstreamId: string
+  /** The header for the secret, where the kind sends it in another way. */
+  readonly keyHeader?: string
 }
 
 /** The Messages API for clients that speak it too: bytes pass as they are, except for `model`. */
-export function bindMessages({ url, upstreamId }: NativeTarget): NativeEndpoint {
-  const model = encoder.encode(JSON.stringify(upstreamId))
+export function bindMessages(target: NativeTarget): NativeEndpoint {
+  const model = encoder.encode(JSON.stringify(target.upstreamId))
+  const countUrl = appendPath(target.url, '/count_tokens')
+  const buildFor = (call: NativeCall, url: string): DialectRequest => ({
+    url: addQuery(url, call.query),
+    // The client decides about the version and the features of the API.
+    headers: { 'anthropic-version': apiVersion, ...call.headers },
+    body: splice(
+      call.bytes,
+      call.layout.spans.model.map((span) => ({ span, json: model })),
+    ),
+    keyHeader: target.keyHeader,
+  })
   return {
-    buildRequest: (call) => buildRequest(call, url, model),
+    buildRequest: (call) => buildFor(call, target.url),
     parseAnswer: readNativeAnswer,
     createDecoder: () => new NativeStream(),
     parseError: createErrorParser(),
     isDoneOptional: false,
+    counting: {
+      buildRequest: (call) => buildFor(call, countUrl),
+      isCount: (body) => {
+        const value = tryParseJson(body)
+        return isObject(value) && isCount(value['input_tokens'])
+      },
+    },
   }
 }
 
 const encoder = new TextEncoder()
 
-function buildRequest(call: NativeCall, url: string, model: Uint8Array): DialectRequest {
-  const { bytes, layout, headers, query } = call
-  return {
-    url: addQuery(url, query),
-    headers: toHeaders(headers),
-    body: splice(
-      bytes,
-      layout.spans.model.map((span) => ({ span, json: model })),
-    ),
-  }
-}
-
-/** The client decides about the version and the features of the API. */
-function toHeaders(headers: RequestHeaders): RequestHeaders {
-  return { 'anthropic-version': apiVersion, ...headers }
+function appendPath(address: string, path: string): string {
+  const url = new URL(address)
+  url.pathname = url.pathname.replace(/\/+$/, '') + path
+  return url.href
 }
 
 function addQuery(url: string, query: string): string {
