@@ -1,7 +1,7 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type { DialectTarget, Model, Provider, ProviderKind, StreamUsage } from '../core/provider.ts'
+import type { DialectTarget, Model, Provider, StreamUsage } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { toPrices } from '../pricing/index.ts'
 import { bindNative, getKind } from '../providers/index.ts'
