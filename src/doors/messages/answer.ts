@@ -32,6 +32,8 @@ function toBlocks(choice: ChoiceContent): readonly object[] {
   const proven = thinkingBlocks.flatMap((block) => readProven(block) ?? [])
   if (proven.length > 0) for (const block of proven) content.add(block)
   else if (reasoning !== '') content.add({ type: 'thinking', thinking: reasoning, signature: '' })
+  // Thinking behind the text would be taken for the answer, so without reasoning this proof is left out.
+  if (extra && reasoning !== '') content.prove(toProofBlock({ message: extra }))
   const words = text || refusal
   if (words !== '') content.add({ type: 'text', text: words, citations: null })
   const ids = new ToolIds()
@@ -39,7 +41,6 @@ function toBlocks(choice: ChoiceContent): readonly object[] {
     if (proof) content.prove(toProofBlock({ call: proof }))
     content.add({ type: 'tool_use', id: ids.assign(id), name, input: toInput(input) })
   }
-  if (extra) content.prove(toProofBlock({ message: extra }))
   return content.blocks
 }
 

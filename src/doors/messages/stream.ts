@@ -91,7 +91,8 @@ export class MessagesStreamWriter implements StreamWriter {
     if (text !== '') this.#addText(text)
     if (refusal !== '') this.#addRefusal(refusal)
     for (const call of calls) this.#blocks.call(call)
-    if (rest.extra) this.#blocks.proven(toProofBlock({ message: rest.extra }))
+    // Thinking behind the text would be taken for the answer, so the proof of a text is left out there.
+    if (rest.extra && !this.#hasText) this.#blocks.proven(toProofBlock({ message: rest.extra }))
     this.#finishReason = rest.finishReason ?? this.#finishReason
   }
 
