@@ -9,7 +9,6 @@ export function readConversation(request: ConverseRequest): Conversation {
   const { messages, toolConfig, additionalModelRequestFields, outputConfig } = request
   const turns = messages.map(toTurn)
   checkPairs(turns)
-  const { any, tool } = toolConfig?.toolChoice ?? {}
   const thinking = additionalModelRequestFields?.thinking?.type
   const format = outputConfig?.textFormat.structure.jsonSchema.schema
   return {
@@ -17,10 +16,18 @@ export function readConversation(request: ConverseRequest): Conversation {
     tools: (toolConfig?.tools ?? []).flatMap(({ toolSpec: spec }) =>
       spec ? [{ name: spec.name, schema: spec.inputSchema.json }] : [],
     ),
-    choice: tool ?? (any ? 'any' : 'auto'),
+    choice: toChoice(request),
     format: format === undefined ? undefined : parseFormat(format),
     thinks: thinking === 'enabled' || thinking === 'adaptive',
   }
+}
+
+function toChoice({ toolConfig, additionalModelRequestFields }: ConverseRequest) {
+  const { any, tool } = toolConfig?.toolChoice ?? {}
+  const own = additionalModelRequestFields?.tool_choice
+  const name = tool?.name ?? own?.name
+  if (name !== undefined) return { name }
+  return any || own?.type === 'any' ? 'any' : 'auto'
 }
 
 function parseFormat(format: string): JsonSchema {

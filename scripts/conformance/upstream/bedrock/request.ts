@@ -77,7 +77,11 @@ export const requestSchema = z.strictObject({
     })
     .optional(),
   additionalModelRequestFields: z
-    .looseObject({ thinking: z.looseObject({ type: z.string() }).optional() })
+    .looseObject({
+      thinking: z.looseObject({ type: z.string() }).optional(),
+      /** Claude's own choice, which can forbid parallel calls. */
+      tool_choice: z.looseObject({ type: z.string(), name: z.string().optional() }).optional(),
+    })
     .optional(),
   outputConfig: z
     .strictObject({
