@@ -3,10 +3,11 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { strategies } from '../src/core/route.ts'
 import { bundlePath } from './bundle.ts'
 import { median, residentMegabytes } from './measure.ts'
 import { freePort, getPid, isHealthy, startNode, stop, waitUntil } from './processes.ts'
-import { models, translatedKinds, translatedModel } from './scenarios.ts'
+import { models, routeName, routeTargets, translatedKinds, translatedModel } from './scenarios.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 export interface GatewayStart {
@@ -105,7 +106,7 @@ kind = "openai"
 base_url = "http://127.0.0.1:${upstreamPort}/v1"
 api_key_env = "BENCH_UPSTREAM_KEY"
 `
-  const entries = models.map(
+  const entries = [...models, ...routeTargets].map(
     (id) => `
 [[providers.models]]
 id = "${id}"
@@ -115,8 +116,18 @@ cost_per_1m_output = 0.6
 `,
   )
   const vendors = translatedKinds.map((kind) => vendorEntry(kind, upstreamPort))
-  writeFileSync(join(folder, 'config.toml'), [head, ...entries, ...vendors].join(''))
+  const routes = strategies.map(routeEntry)
+  writeFileSync(join(folder, 'config.toml'), [head, ...entries, ...vendors, ...routes].join(''))
   return folder
+}
+
+function routeEntry(strategy: string): string {
+  return `
+[[routes]]
+id = "${routeName(strategy)}"
+strategy = "${strategy}"
+targets = [${routeTargets.map((model) => `{ model = "${model}" }`).join(', ')}]
+`
 }
 
 function vendorEntry(kind: keyof typeof vendorStreams, upstreamPort: number): string {

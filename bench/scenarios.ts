@@ -1,3 +1,5 @@
+import { strategies } from '../src/core/route.ts'
+
 /** Number of frames with a choice in a streamed response; the usage chunk and `[DONE]` follow. */
 export const streamedChunks = 100
 export const streamedFrames = streamedChunks + 2
@@ -14,6 +16,14 @@ export const streamedWords: readonly string[] = Array.from(
 
 /** The model whose streams arrive frame by frame. */
 export const pacedModel = 'bench-paced'
+/** The models behind the routes of `route4`. */
+export const routeTargets = ['bench-1', 'bench-2', 'bench-3', 'bench-4']
+
+/** The route over these targets that orders them by a strategy. */
+export function routeName(strategy: string): string {
+  return `bench-${strategy}`
+}
+
 export const models = ['bench', pacedModel]
 
 /** A translated kind of each API. The model of each is named by `translatedModel`. */
@@ -73,6 +83,9 @@ export interface Scenario {
 /** The name for `--only` of the scenario with the authenticated gateway. */
 export const keyedScenario = 'json32auth'
 
+/** The name of the scenario with routes. */
+export const routeScenario = 'route4'
+
 /** The rows of the scenarios that compare the doors; the first is verbatim chat. */
 export const doorRows = {
   chat: 'chat, verbatim',
@@ -102,6 +115,16 @@ export const scenarios: readonly Scenario[] = [
     asked: [
       { name: 'verbatim', ...streamedChat('bench') },
       ...translatedKinds.map((kind) => ({ name: kind, ...streamedChat(translatedModel(kind)) })),
+    ],
+  },
+  {
+    name: routeScenario,
+    title: 'small JSON to a model and to routes over four targets, 32 connections',
+    connections: 32,
+    parts: 4,
+    asked: [
+      { name: 'model', ...chat('bench', question) },
+      ...strategies.map((name) => ({ name, ...chat(routeName(name), question) })),
     ],
   },
   {

@@ -1,8 +1,9 @@
+import { strategies } from '../src/core/route.ts'
 import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import type { GatewayStart } from './gateway.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
-import { doorRows, keyedScenario, translatedKinds } from './scenarios.ts'
+import { doorRows, keyedScenario, routeScenario, translatedKinds } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import type { UsageFigures } from './usage.ts'
 
@@ -97,6 +98,15 @@ const targets: readonly Target[] = [
       (gateway, other) => gateway.firstByte - other.firstByte,
     ),
   },
+  ...strategies.map(
+    (strategy): Target => ({
+      title: `small JSON to a ${strategy} route over four targets, rate against a model`,
+      bound: 'at least',
+      limit: 0.97,
+      unit: 'x',
+      value: compare(routeScenario, [strategy, 'model'], ratio(rate)),
+    }),
+  ),
   ...translatedKinds.map(
     (kind): Target => ({
       title: `streamed frames of ${kind}, rate against verbatim`,

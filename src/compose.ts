@@ -10,6 +10,7 @@ import type { GatewayOptions } from './options.ts'
 import { RecordBatcher, requestLogSink } from './records/index.ts'
 import { ConfigReloader } from './reload/index.ts'
 import { Breakers, Credentials, ParkedInProcess } from './resilience/index.ts'
+import { TrafficInProcess } from './routing/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { BodyLimiter } from './wire/body-limiter.ts'
 import { Buffers } from './wire/buffers.ts'
@@ -69,6 +70,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const bodyLimiter = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
   const breakers = new Breakers(clock)
   const credentials = new Credentials(clock, new ParkedInProcess())
+  const traffic = new TrafficInProcess(clock)
   const cache = new AnswerCache({
     clock,
     digest: ports.digest,
@@ -89,6 +91,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     bodyLimiter,
     breakers,
     credentials,
+    traffic,
     cache,
   }
   const { plane, records } = composeRequests(parts, config)
@@ -105,13 +108,14 @@ type RequestParts = Pick<
   | 'bodyLimiter'
   | 'breakers'
   | 'credentials'
+  | 'traffic'
   | 'cache'
 >
 
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
-  const { ports, series, events, access, reloader, bodyLimiter, breakers, credentials, cache } =
-    parts
+  const { ports, series, events, access, reloader, cache } = parts
+  const { bodyLimiter, breakers, credentials, traffic } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
@@ -135,6 +139,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     tokenizer,
     breakers,
     credentials,
+    traffic,
     bodyLimiter,
     random,
     record: (record) => records.add(record),

@@ -88,6 +88,7 @@ function connect({
   ports,
   reloader,
   breakers,
+  traffic,
   cache,
   activity,
   bodyLimiter,
@@ -97,6 +98,7 @@ function connect({
 }: Parts) {
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
+    traffic.retain(snapshot.models())
     cache.configure(snapshot.cache)
     activity.setEnabled(snapshot.healthCheck.enabled)
     bodyLimiter.admitWaiting()

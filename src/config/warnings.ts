@@ -1,5 +1,6 @@
 import { quote } from './problem.ts'
 import type { ModelConfig } from './provider-schema.ts'
+import type { RouteConfig } from './route-schema.ts'
 import type { Config } from './schema.ts'
 
 /** Finds settings that are valid but probably a mistake. */
@@ -7,6 +8,7 @@ export function findWarnings({
   auth,
   cache,
   providers,
+  routes,
   image_fetch,
   webhooks,
 }: Config): readonly string[] {
@@ -21,6 +23,7 @@ export function findWarnings({
     }
   }
   warnings.push(...findCacheWarnings(cache, models))
+  warnings.push(...findRouteWarnings(routes, models))
   const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
   if (image_fetch.enabled && limits.length === 0) {
     warnings.push(
@@ -34,6 +37,21 @@ export function findWarnings({
     )
   }
   return warnings
+}
+
+function findRouteWarnings(
+  routes: readonly RouteConfig[],
+  models: readonly ModelConfig[],
+): readonly string[] {
+  return routes.flatMap(({ id, strategy, targets }) => {
+    const ids = new Set(strategy === 'cheapest' ? targets.map(({ model }) => model) : [])
+    return models
+      .filter((model) => ids.has(model.id) && !hasPrice(model))
+      .map(
+        (model) =>
+          `model ${quote(model.id)} has no price, so route ${quote(id)} takes it for the cheapest`,
+      )
+  })
 }
 
 function findCacheWarnings(

@@ -3,7 +3,7 @@ import type { ModelId, UnixSeconds } from './ids.ts'
 import type { Model, Provider } from './provider.ts'
 
 /** How a route orders its targets for each request. */
-export const strategies = ['weighted'] as const
+export const strategies = ['weighted', 'fastest', 'cheapest', 'least_busy'] as const
 export type Strategy = (typeof strategies)[number]
 
 /** An id that clients may ask for, with the chain of models that serve it. */

@@ -13,7 +13,7 @@ import type {
   ParkedCredential,
   Resilience,
 } from '../resilience/index.ts'
-import { orderLinks } from '../routing/index.ts'
+import { orderLinks, type Traffic } from '../routing/index.ts'
 import { StreamRecorder } from '../stream/stream-recorder.ts'
 import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
@@ -22,10 +22,16 @@ import { formatPaths } from './dropped-header.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
 
 export interface AdmittedRequestOptions {
-  readonly context: Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'>
+  readonly context: RunningRequest
   readonly route: ModelRoute
   readonly admission: Admission
   readonly record: RecordBuilder
+  /** By the target; empty unless the route orders its targets by them. */
+  readonly costs?: ReadonlyMap<Model, bigint>
+}
+
+interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
+  readonly traffic: Traffic
 }
 
 /**
@@ -40,10 +46,12 @@ export class AdmittedRequest implements ChainRequest {
   readonly resilience: Resilience
   readonly #admission: Admission
   readonly #record: RecordBuilder
+  readonly #traffic: Traffic
+  readonly #costs: ReadonlyMap<Model, bigint>
   /** The fields that the link tried last leaves out, as dotted paths. */
   #dropped: readonly string[] = []
 
-  constructor({ context, route, admission, record }: AdmittedRequestOptions) {
+  constructor({ context, route, admission, record, costs }: AdmittedRequestOptions) {
     this.route = route
     this.scope = context.scope
     this.clock = context.clock
@@ -51,13 +59,30 @@ export class AdmittedRequest implements ChainRequest {
     this.resilience = context.resilience
     this.#admission = admission
     this.#record = record
+    this.#traffic = context.traffic
+    this.#costs = costs ?? new Map()
   }
 
   orderLinks(): readonly Model[] {
     const { balance, chain } = this.route
     if (!balance) return chain
-    const { random, breakers } = this.resilience
-    return orderLinks(balance, { random, isOpen: (target) => breakers.isOpen(target) })
+    const { random, breakers, breaker } = this.resilience
+    return orderLinks(balance, {
+      random,
+      isOpen: (target) => breakers.isOpen(target),
+      traffic: this.#traffic,
+      isStream: this.#record.stream,
+      cooldown: breaker.cooldown,
+      cost: (target) => this.#costs.get(target) ?? 0n,
+    })
+  }
+
+  onLinkStart(link: Model): void {
+    this.#record.startLink(link)
+  }
+
+  onServed(): void {
+    this.#record.markServed()
   }
 
   onAttempt(link: Model, result: CallResult<unknown>): void {

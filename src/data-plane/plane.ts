@@ -93,7 +93,7 @@ export class DataPlane {
   }
 
   #open(api: Api, { request, context: arrival, params }: Matched): OpenedRequest {
-    const { clock, log, breakers, credentials, bodyLimiter, random, events, inFlight } =
+    const { clock, log, breakers, credentials, bodyLimiter, random, traffic, events, inFlight } =
       this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
@@ -112,6 +112,7 @@ export class DataPlane {
       clock,
       log,
       events,
+      traffic,
       release() {
         scope.close()
         slot.release()

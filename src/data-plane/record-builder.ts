@@ -11,7 +11,13 @@ import type { Model } from '../core/provider.ts'
 import type { FailedLink, Media, RequestRecord } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
 import { calculateCost, isPriced } from '../pricing/index.ts'
-import type { CallResult, LinkFailure, ParkedCredential } from '../resilience/index.ts'
+import {
+  type CallResult,
+  isLinkFault,
+  type LinkFailure,
+  type ParkedCredential,
+} from '../resilience/index.ts'
+import type { LinkRun, Traffic } from '../routing/index.ts'
 import type { TokenCountInput } from '../tokens/index.ts'
 import type { CacheUse } from './cache-use.ts'
 import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
@@ -40,6 +46,7 @@ export interface RecordBuilderOptions {
   readonly clock: Clock
   readonly log: Log
   readonly events: RequestEvents
+  readonly traffic: Traffic
   /** Called once: releases what the request holds. */
   readonly release: () => void
   /** Called once, after `release`, with the finished record. */
@@ -67,6 +74,7 @@ export class RecordBuilder {
   #attempts = 0
   #lastCalled: Model | undefined
   #failed: FailedLink[] | undefined
+  #run: LinkRun | undefined
   #isFinished = false
 
   constructor(options: RecordBuilderOptions) {
@@ -77,6 +85,17 @@ export class RecordBuilder {
   /** Upstream calls so far, over all links. */
   get attempts(): number {
     return this.#attempts
+  }
+
+  /** Records that the request moves on to a link. */
+  startLink(link: Model): void {
+    this.#run?.end()
+    this.#run = this.#options.traffic.begin(link, this.stream)
+  }
+
+  /** Records that the link has answered. */
+  markServed(): void {
+    this.#run?.markServed()
   }
 
   /** Records one attempt. An attempt without a credential made no upstream call. */
@@ -95,6 +114,7 @@ export class RecordBuilder {
 
   /** Records a link that did not serve. */
   addLinkFailure(failure: LinkFailure): void {
+    if ('failure' in failure) this.#leaveLink(failure.failure)
     const failed = toFailedLink(failure)
     if (failed) (this.#failed ??= []).push(failed)
   }
@@ -140,6 +160,7 @@ export class RecordBuilder {
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
     const { id, api, metadata, clock, release, emit } = this.#options
+    this.#run?.end()
     release()
     this.cache?.slot?.close()
     const price = this.#calculatePrice(outcome)
@@ -194,6 +215,11 @@ export class RecordBuilder {
 
   get #isHit(): boolean {
     return this.cache?.result === 'hit'
+  }
+
+  #leaveLink(failure: UpstreamFailure): void {
+    if (isLinkFault(failure)) this.#run?.markFailed()
+    this.#run?.end()
   }
 
   #addCall(link: Model, outcome: AttemptOutcome): void {

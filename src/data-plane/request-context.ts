@@ -10,6 +10,7 @@ import type { Reply } from '../core/reply.ts'
 import type { ModelRoute } from '../core/route.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Resilience } from '../resilience/index.ts'
+import type { Traffic } from '../routing/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { findEncoding } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
@@ -22,6 +23,7 @@ import { answerFromCache } from './answer-from-cache.ts'
 import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
+import { estimateCosts } from './route-costs.ts'
 
 /** What all requests share. */
 export interface RequestPorts {
@@ -29,6 +31,7 @@ export interface RequestPorts {
   readonly clock: Clock
   readonly log: Log
   readonly streams: StreamClasses
+  readonly traffic: Traffic
   /** Absent where the host cannot fetch images. */
   readonly imageFetch: ImageFetchPort | undefined
   readonly cache: AnswerCache
@@ -67,6 +70,7 @@ export class RequestContext {
   readonly clock: Clock
   readonly log: Log
   readonly streams: StreamClasses
+  readonly traffic: Traffic
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   readonly buffers: Buffers
@@ -84,6 +88,7 @@ export class RequestContext {
     this.clock = ports.clock
     this.log = ports.log
     this.streams = ports.streams
+    this.traffic = ports.traffic
     this.imageFetch = ports.imageFetch
     this.resilience = options.resilience
     this.buffers = options.buffers
@@ -186,11 +191,13 @@ class AuthenticatedRequest {
 
   /** Admits the request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. Comes before everything that costs. */
   admit(route: ModelRoute, estimate: () => UsageEstimate): AdmittedRequest {
-    const { record } = this.#options
+    const { record, snapshot } = this.#options
+    const { reserveOutputTokens } = snapshot
     record.account = this.#principal.account
     const admission = this.#principal.admit(route, estimate)
     record.admission = admission
-    return new AdmittedRequest({ context: this.#context, route, admission, record })
+    const costs = estimateCosts(route, { estimate, reserveOutputTokens })
+    return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
   }
 
   #admitHit(route: ModelRoute): AdmittedRequest {

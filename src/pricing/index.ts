@@ -1,3 +1,3 @@
 export { calculateCost } from './cost.ts'
 export { isPriced, toPrices } from './prices.ts'
-export { estimateMaxCost, estimateMaxTokens } from './reservation.ts'
+export { estimateMaxCost, estimateMaxLinkCost, estimateMaxTokens } from './reservation.ts'

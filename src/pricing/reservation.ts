@@ -28,7 +28,8 @@ export function estimateMaxCost(
   return ((maxCost + millionthsPerNano - 1n) / millionthsPerNano) as NanoUsd
 }
 
-function estimateMaxLinkCost(
+/** Estimates what a request costs at most on one link, in millionths of a nano-dollar. */
+export function estimateMaxLinkCost(
   link: Model,
   { promptTokens, output, searchUnits }: UsageEstimate,
   reserveOutputTokens: number,

@@ -17,6 +17,10 @@ export interface ChainRequest extends RecordedRequest {
   /** When the request arrived, on the clock that never jumps. The total timeout runs from here. */
   readonly arrived: Millis
   readonly resilience: Resilience
+  /** Called when a link is about to be tried. */
+  onLinkStart(link: Model): void
+  /** Called when the link has answered: the first content of a stream, or a whole answer, is there. */
+  onServed(): void
   /** Called for each link that did not serve. */
   onLinkFailure(failure: LinkFailure): void
 }
@@ -76,6 +80,7 @@ export async function tryLinks<T>(
       addFailure({ link, untranslatable })
       continue
     }
+    request.onLinkStart(link)
     const scope = request.scope.open()
     const stopFirstToken = startTimeouts(request, link, scope)
     let outcome: LinkOutcome<T>
@@ -87,6 +92,7 @@ export async function tryLinks<T>(
     }
     stopFirstToken()
     if (outcome.ok) {
+      request.onServed()
       return {
         value: outcome.value,
         link,

@@ -45,6 +45,7 @@ test('an empty file has the default of every setting', async () => {
       max_entry_bytes: 1_048_576,
     },
     providers: [],
+    routes: [],
     image_fetch: {
       enabled: false,
       max_bytes: 10_485_760,

@@ -139,6 +139,10 @@ describe('names of other products', () => {
     ['round_robin', 'weighted'],
     ['simple-shuffle', 'weighted'],
     ['weihgted', 'weighted'],
+    ['latency-based-routing', 'fastest'],
+    ['lowest_cost', 'cheapest'],
+    ['leastconn', 'least_busy'],
+    ['least-busy', 'least_busy'],
   ])('strategy %s', async (name, strategy) => {
     expect(await listProblems(`${only}\nstrategy = "${name}"`)).toEqual([
       expect.stringMatching(

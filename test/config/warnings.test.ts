@@ -89,3 +89,13 @@ describe('a cache without effect', () => {
     expect(await listWarnings(`${file}[cache]\nenabled = true`)).toEqual([])
   })
 })
+
+test('a target without a price in a cheapest route is warned about', async () => {
+  const file = fileWithModels({ a: 'cost_per_1m_input = 0', b: '', c: '' })
+  const route = (strategy: string) =>
+    `${file}[[routes]]\nid = "r"\nstrategy = "${strategy}"\ntargets = [{ model = "a" }, { model = "b" }]`
+  expect(await listWarnings(route('cheapest'))).toEqual([
+    'model "b" has no price, so route "r" takes it for the cheapest',
+  ])
+  expect(await listWarnings(route('fastest'))).toEqual([])
+})

@@ -1,6 +1,7 @@
 import type { ModelId, ProviderName } from '../../src/core/ids.ts'
 import type { Model } from '../../src/core/provider.ts'
 import type { Balance, Strategy } from '../../src/core/route.ts'
+import type { Conditions } from '../../src/routing/index.ts'
 import { called } from '../support/chain.ts'
 import type { ScriptedUpstream } from '../support/scripted-upstream.ts'
 
@@ -73,4 +74,17 @@ export function makeTarget(id: string): Model {
 export function makeBalance(weights: readonly number[], strategy: Strategy = 'weighted'): Balance {
   const targets = weights.map((weight, at) => ({ model: makeTarget(String(at)), weight }))
   return { strategy, targets, fallbacks: [makeTarget('f')] }
+}
+
+/** Conditions under which all targets are alike, with these differences. */
+export function makeConditions(differences: Partial<Conditions> = {}): Conditions {
+  return {
+    random: () => 0,
+    isOpen: () => false,
+    traffic: { countInFlight: () => 0, getPace: () => ({ kind: 'new' }) },
+    isStream: false,
+    cooldown: 30_000,
+    cost: () => 0n,
+    ...differences,
+  }
 }

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Model } from '../../src/core/provider.ts'
 import { orderLinks } from '../../src/routing/index.ts'
 import { completion } from '../support/answers.ts'
 import { byProvider } from '../support/chain.ts'
@@ -7,10 +8,9 @@ import { expectErrorShape } from '../support/contract.ts'
 import { broken, json } from '../support/scripted-upstream.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
-import { chatBody, makeBalance, makeRoute, takeCalls } from './support.ts'
+import { chatBody, makeBalance, makeConditions, makeRoute, takeCalls } from './support.ts'
 
 const answer = json(completion())
-const closed = () => false
 
 const weightLists = fc
   .array(
@@ -36,7 +36,7 @@ describe('the order', () => {
         const firsts = weights.map(() => 0)
         const seconds = weights.map(() => weights.map(() => 0))
         for (let draw = 0; draw < draws; draw++) {
-          const [first, second] = orderLinks(balance, { random, isOpen: closed })
+          const [first, second] = orderLinks(balance, makeConditions({ random }))
           const [i, j] = [Number(first?.id), Number(second?.id)]
           firsts[i] = (firsts[i] ?? 0) + 1
           const row = seconds[i]
@@ -66,10 +66,8 @@ describe('the order', () => {
     )
     fc.assert(
       fc.property(cases, ([weights, opens]) => {
-        const links = orderLinks(makeBalance(weights), {
-          random,
-          isOpen: ({ id }) => opens[Number(id)] === true,
-        })
+        const isOpen = ({ id }: Model) => opens[Number(id)] === true
+        const links = orderLinks(makeBalance(weights), makeConditions({ random, isOpen }))
         const ids = links.map(({ id }) => String(id))
         expect(ids.at(-1)).toBe('f')
         const targets = ids.slice(0, -1)

@@ -1,0 +1,112 @@
+import type { Millis } from '../core/ids.ts'
+import type { Clock } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
+import { LinkTraffic, type Pace, type PaceMeter } from './link-traffic.ts'
+
+/** One request on its way through one link. */
+export interface LinkRun {
+  /** The first content of the stream, or the whole answer, has arrived. */
+  markServed(): void
+  /** The link has failed. */
+  markFailed(): void
+  /** The request has left the link. Only the first call counts. */
+  end(): void
+}
+
+/** What is known about the requests on each link. */
+export interface Traffic {
+  /** Starts a request on a link. The caller must end the run. */
+  begin(link: Model, isStream: boolean): LinkRun
+  /** The requests that are on a link now, streams to their end. */
+  countInFlight(link: Model): number
+  /** How fast a link has answered requests of this form. `cooldown`: how long a failure counts. */
+  getPace(link: Model, form: { readonly isStream: boolean; readonly cooldown: Millis }): Pace
+}
+
+/** The traffic of this process, by provider and model. A reload keeps it. */
+export class TrafficInProcess implements Traffic {
+  readonly #clock: Clock
+  readonly #providers = new Map<string, Map<string, LinkTraffic>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  begin(link: Model, isStream: boolean): LinkRun {
+    const traffic = this.#getOrCreate(link)
+    const meter = isStream ? traffic.streams : traffic.answers
+    return startRun(traffic, { meter, clock: this.#clock })
+  }
+
+  countInFlight(link: Model): number {
+    return this.#find(link)?.inFlight ?? 0
+  }
+
+  getPace(link: Model, { isStream, cooldown }: Parameters<Traffic['getPace']>[1]): Pace {
+    const now = this.#clock.elapsed()
+    const traffic = this.#find(link)
+    const meter = isStream ? traffic?.streams : traffic?.answers
+    return meter?.read(now, cooldown) ?? { kind: 'new' }
+  }
+
+  /** Forgets all other models. Requests that are on them end without a trace. */
+  retain(links: Iterable<Model>): void {
+    const former = new Map(this.#providers)
+    this.#providers.clear()
+    for (const { id, provider } of links) {
+      const traffic = former.get(provider.name)?.get(id)
+      if (traffic) this.#getModels(provider.name).set(id, traffic)
+    }
+  }
+
+  #find({ id, provider }: Model): LinkTraffic | undefined {
+    return this.#providers.get(provider.name)?.get(id)
+  }
+
+  #getOrCreate({ id, provider }: Model): LinkTraffic {
+    const models = this.#getModels(provider.name)
+    let traffic = models.get(id)
+    if (!traffic) models.set(id, (traffic = new LinkTraffic()))
+    return traffic
+  }
+
+  #getModels(provider: string): Map<string, LinkTraffic> {
+    let models = this.#providers.get(provider)
+    if (!models) this.#providers.set(provider, (models = new Map()))
+    return models
+  }
+}
+
+interface RunOptions {
+  readonly meter: PaceMeter
+  readonly clock: Clock
+}
+
+function startRun(traffic: LinkTraffic, { meter, clock }: RunOptions): LinkRun {
+  const began = clock.elapsed()
+  let isPending = true
+  let isOver = false
+  const settle = () => {
+    if (isPending) meter.pending--
+    isPending = false
+  }
+  traffic.inFlight++
+  meter.pending++
+  return {
+    markServed() {
+      settle()
+      const now = clock.elapsed()
+      meter.addTime(now - began, now)
+    },
+    markFailed() {
+      settle()
+      meter.addFailure(clock.elapsed())
+    },
+    end() {
+      settle()
+      if (isOver) return
+      isOver = true
+      traffic.inFlight--
+    },
+  }
+}
