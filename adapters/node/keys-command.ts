@@ -1,7 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { createKeyEntry } from '../../src/accounting/index.ts'
 import { modelField, nameField, renderKey } from '../../src/admin/index.ts'
 import { mintKey, newKeyId } from '../../src/auth/index.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
+import { type BudgetPeriod, budgetPeriods } from '../../src/core/budget-period.ts'
 import type { GroupId, NanoUsd } from '../../src/core/ids.ts'
 import { parseBudget } from '../../src/core/money.ts'
 import { kinds } from '../../src/providers/index.ts'
@@ -29,6 +31,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
       'models that the key may use; a trailing * matches any ending',
       parseModels,
     )
+    .addOption(periodOption)
     .option('--rpm-limit <count>', 'requests per minute', parseCount)
     .option('--tpm-limit <count>', 'tokens per minute', parseCount)
     .option('--max-parallel <count>', 'requests at once', parseCount)
@@ -48,6 +51,11 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .action((_: unknown, command: Command) => withStore(command, openStore, list))
 }
 
+const periodOption = new Option(
+  '--budget-period <period>',
+  'when the spend starts again from 0, in UTC',
+).choices(budgetPeriods)
+
 const reloadNote =
   'A running gateway accepts the key once it reloads its configuration (SIGHUP) or restarts.'
 
@@ -55,6 +63,7 @@ interface NewKeyOptions {
   readonly name: string
   readonly models?: readonly string[]
   readonly budgetMax?: NanoUsd
+  readonly budgetPeriod?: BudgetPeriod
   readonly rpmLimit?: number
   readonly tpmLimit?: number
   readonly maxParallel?: number
@@ -71,6 +80,7 @@ async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
     groupId: (wanted.groupId ?? null) as GroupId | null,
     models: wanted.models ?? null,
     budgetMax: wanted.budgetMax ?? null,
+    budgetPeriod: wanted.budgetPeriod ?? null,
     rpmLimit: wanted.rpmLimit ?? null,
     tpmLimit: wanted.tpmLimit ?? null,
     maxParallel: wanted.maxParallel ?? null,
@@ -92,8 +102,10 @@ async function list(store: Store): Promise<void> {
   await printJson({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(renderRow) })
 }
 
-function renderRow(record: KeyRow): object {
-  return renderKey({ record, spent: record.budgetSpent })
+function renderRow(row: KeyRow): object {
+  const entry = createKeyEntry(row)
+  entry.turn(Date.now())
+  return renderKey(entry)
 }
 
 /** Opens the database of the configuration, runs `work` on it, and closes it. */

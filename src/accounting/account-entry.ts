@@ -1,4 +1,5 @@
 import type { BudgetGroup, VirtualKey } from '../core/accounts.ts'
+import type { GroupRow, KeyRow } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { MinuteWindow } from './window.ts'
 
@@ -30,3 +31,16 @@ export class AccountEntry<
 
 export type KeyEntry = AccountEntry<VirtualKey>
 export type GroupEntry = AccountEntry<BudgetGroup>
+
+/** Creates the entry of a key as the database has it. */
+export function createKeyEntry(row: KeyRow): KeyEntry {
+  // Records are shown to clients, so they must not hold the digest.
+  const { digest: _, budgetSpent, spentTotal, term, ...record } = row
+  return new AccountEntry({ scope: 'key', record, spent: budgetSpent, spentTotal, term })
+}
+
+/** Creates the entry of a group as the database has it. */
+export function createGroupEntry(row: GroupRow): GroupEntry {
+  const { budgetSpent, spentTotal, term, ...record } = row
+  return new AccountEntry({ scope: 'group', record, spent: budgetSpent, spentTotal, term })
+}

@@ -36,13 +36,14 @@ export function checkParallel({ accounts, now }: AdmissionRequest): void {
 }
 
 /** Throws LM-4001 when a budget has nothing left, or less than `needed` nano-dollars. */
-export function checkBudgets(needed: bigint, { accounts, observer }: AdmissionRequest): void {
+export function checkBudgets(needed: bigint, { accounts, now, observer }: AdmissionRequest): void {
   for (const account of accounts) {
-    const { scope, record, spent, reserved, headroom } = account
+    const { scope, record, spent, reserved, headroom, term } = account
     const { budgetMax } = record
     if (budgetMax === null || headroom === undefined) continue
     if (headroom > 0n && headroom >= needed) continue
     observer.refused(account)
-    throw overBudget(needed, { scope, budgetMax, budgetSpent: spent, reserved })
+    const { resetsAt } = term
+    throw overBudget(needed, { scope, budgetMax, budgetSpent: spent, reserved, resetsAt, now })
   }
 }

@@ -1,4 +1,5 @@
 import type { Admission, AdmissionOutcome, UsageEstimate } from '../core/admission.ts'
+import type { BudgetTerm } from '../core/budget-period.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { HeaderList } from '../core/ports.ts'
 import { estimateMaxCost, estimateMaxTokens } from '../pricing/index.ts'
@@ -18,6 +19,9 @@ export function admit(request: AdmissionRequest): Admission {
   const isCapped = accounts.some(hasCap)
   const isEstimated = isCapped || accounts.some(hasTokenLimit)
 
+  for (const account of accounts) {
+    if (account.turn(now)) observer.turned(account)
+  }
   checkRequests(request)
   const estimate = isEstimated ? request.estimate() : noUsage
   const tokens = estimateMaxTokens(route.chain, estimate)
@@ -34,6 +38,7 @@ export function admit(request: AdmissionRequest): Admission {
     account.reserve(reserved)
     return {
       account,
+      term: account.term,
       request: rpmLimit === null ? undefined : account.requests.add(1, now),
       tokens: tpmLimit === null ? undefined : account.tokens.add(tokens, now),
       reserved,
@@ -50,6 +55,8 @@ const hasTokenLimit = ({ record }: AccountEntry): boolean => record.tpmLimit !==
 /** What an admitted request holds of one account. */
 interface AccountHold {
   readonly account: AccountEntry
+  /** The term of its budget, to which the request is charged. */
+  readonly term: BudgetTerm
   /** The debits of the minute windows; undefined where the account has no such limit. */
   readonly request: WindowDebit | undefined
   readonly tokens: WindowDebit | undefined
@@ -66,6 +73,7 @@ interface Reservation {
 
 class KeyAdmission implements Admission {
   readonly headers: HeaderList
+  /** That of the key, and that of its group. */
   readonly #holds: readonly AccountHold[]
   readonly #observer: BudgetObserver
   /** The amount charged so far; undefined before the end and after a withdrawal. */
@@ -76,6 +84,14 @@ class KeyAdmission implements Admission {
     this.headers = headers
     this.#holds = holds
     this.#observer = observer
+  }
+
+  get keyTerm(): BudgetTerm | undefined {
+    return this.#holds[0]?.term
+  }
+
+  get groupTerm(): BudgetTerm | undefined {
+    return this.#holds[1]?.term
   }
 
   settle({ cost, tokens: used }: AdmissionOutcome): void {
@@ -103,17 +119,16 @@ class KeyAdmission implements Admission {
     const difference = cost - this.#charged
     this.#charged = cost
     if (difference === 0n) return
-    for (const { account } of this.#holds) {
-      account.charge(difference)
-      this.#observer.charged(account)
+    for (const { account, term } of this.#holds) {
+      if (account.charge(difference, term)) this.#observer.charged(account)
     }
   }
 
   #release(): void {
     this.#isEnded = true
-    for (const { account, reserved } of this.#holds) {
+    for (const { account, term, reserved } of this.#holds) {
       account.leave()
-      account.release(reserved)
+      account.release(reserved, term)
     }
   }
 }

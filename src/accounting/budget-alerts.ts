@@ -20,7 +20,8 @@ const minExhaustedPause = 60_000
  * armed again when a higher cap puts the spend below it. Exhaustion is armed again when a higher
  * cap gives headroom, or when a request has been admitted and a minute has passed: a single request
  * that was too large must not hide the day on which the budget is really spent. Lowering a cap arms
- * and fires nothing; percentages that it puts behind the spend fire on the next charge.
+ * and fires nothing; percentages that it puts behind the spend fire on the next charge. A reset of
+ * the budget arms everything.
  */
 export class BudgetAlerts implements BudgetObserver {
   readonly #options: BudgetAlertOptions
@@ -78,6 +79,10 @@ export class BudgetAlerts implements BudgetObserver {
     } else {
       this.#states[subject.scope].set(id, { budgetMax, passed, exhausted })
     }
+  }
+
+  turned({ scope, record }: BudgetSubject): void {
+    this.#states[scope].delete(record.id)
   }
 
   /** Percentages that the stored spend has reached count as fired. */

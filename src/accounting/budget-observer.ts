@@ -26,6 +26,8 @@ export interface BudgetObserver {
   admitted(subject: BudgetSubject): void
   /** The record of the subject was replaced; its name and its cap may be new. */
   changed(subject: BudgetSubject): void
+  /** The budget was reset. */
+  turned(subject: BudgetSubject): void
   /** The subject was added to the registry: read from the database, or just created. */
   loaded(subject: BudgetSubject): void
 }

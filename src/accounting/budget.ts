@@ -1,27 +1,43 @@
 import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
-import type { NanoUsd } from '../core/ids.ts'
+import { type BudgetTerm, periodEnd, periodStart } from '../core/budget-period.ts'
+import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { BudgetSubject } from './budget-observer.ts'
 
 /** The initial state of a budget. */
 export interface BudgetStart<Record> {
   readonly scope: BudgetScope
   readonly record: Record
+  /** The spend of the term. */
   readonly spent: NanoUsd
+  readonly spentTotal: NanoUsd
+  readonly term: BudgetTerm
 }
 
-/** The live budget of a key or a group. Its record can be replaced; spend and reservations stay. */
+/**
+ * The live budget of a key or a group. Its record can be replaced; spend and reservations stay. At
+ * the end of a term, spend and reservations start from 0; charges and releases of requests that were
+ * admitted before then change only the total.
+ */
 export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
   implements AccountState<Record>, BudgetSubject
 {
   readonly scope: BudgetScope
   #record: Record
   #spent: bigint
+  #spentTotal: bigint
   #reserved = 0n
+  #term: BudgetTerm
+  /** The term needs no change while the clock is in this range: from the first to before the last. */
+  #from: Millis = Number.NEGATIVE_INFINITY
+  #until: Millis = Number.POSITIVE_INFINITY
 
-  constructor({ scope, record, spent }: BudgetStart<Record>) {
+  constructor({ scope, record, spent, spentTotal, term }: BudgetStart<Record>) {
     this.scope = scope
     this.#record = record
     this.#spent = spent
+    this.#spentTotal = spentTotal
+    this.#term = term
+    this.#followTerm(term)
   }
 
   get record(): Record {
@@ -33,8 +49,17 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
     return this.#spent as NanoUsd
   }
 
+  /** The spend of all terms. */
+  get spentTotal(): NanoUsd {
+    return this.#spentTotal as NanoUsd
+  }
+
   get reserved(): NanoUsd {
     return this.#reserved as NanoUsd
+  }
+
+  get term(): BudgetTerm {
+    return this.#term
   }
 
   /** The amount that new requests can still reserve; undefined without a cap. */
@@ -43,20 +68,70 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
     return budgetMax === null ? undefined : budgetMax - this.#spent - this.#reserved
   }
 
-  replace(record: Record): void {
+  /** Begins a new term if the present one is over. Returns whether it was. */
+  turn(now: Millis): boolean {
+    if (now >= this.#from && now < this.#until) return false
+    const { period, since } = this.#term
+    if (period === null) return false
+    const at = Math.floor(now / 1000)
+    const resetsAt = periodEnd(period, at)
+    if (now < this.#until) {
+      // The clock was ahead and has been set back: the term goes on, to the end that is true now.
+      this.#followTerm({ period, since, resetsAt })
+      return false
+    }
+    this.#begin({ period, since: Math.max(periodStart(period, at), since + 1), resetsAt })
+    return true
+  }
+
+  /**
+   * Replaces the record. `term` is that of the database, and counts when the period has changed.
+   * Returns whether the database has begun a new term that this budget has not.
+   */
+  replace(record: Record, term: BudgetTerm): boolean {
     this.#record = record
+    const { period, since } = this.#term
+    if (term.period === period) return false
+    const isNew = term.since > since
+    if (isNew) this.#begin(term)
+    else this.#followTerm({ ...term, since })
+    return isNew
   }
 
   reserve(amount: bigint): void {
     this.#reserved += amount
   }
 
-  release(amount: bigint): void {
-    this.#reserved -= amount
+  /** Releases an amount that was reserved in the term that began at `since`. */
+  release(amount: bigint, { since }: BudgetTerm): void {
+    if (since === this.#term.since) this.#reserved -= amount
   }
 
-  /** Adds to the spend; a negative amount is a refund. */
-  charge(amount: bigint): void {
+  /**
+   * Adds to the spend of a term; a negative amount is a refund. Returns whether it is the present
+   * term.
+   */
+  charge(amount: bigint, { since }: BudgetTerm): boolean {
+    this.#spentTotal += amount
+    if (since !== this.#term.since) return false
     this.#spent += amount
+    return true
+  }
+
+  #begin(term: BudgetTerm): void {
+    this.#spent = 0n
+    this.#reserved = 0n
+    this.#followTerm(term)
+  }
+
+  #followTerm(term: BudgetTerm): void {
+    const { period, resetsAt } = term
+    this.#term = term
+    const isEndless = period === null || resetsAt === null
+    this.#until = isEndless ? Number.POSITIVE_INFINITY : resetsAt * 1000
+    // A clock that is set back into the period before stays in this term: otherwise a step across
+    // midnight would reset the budget twice.
+    const start = isEndless ? Number.NEGATIVE_INFINITY : periodStart(period, resetsAt - 1)
+    this.#from = isEndless ? start : periodStart(period, start - 1) * 1000
   }
 }

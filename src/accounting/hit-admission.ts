@@ -29,6 +29,9 @@ interface RequestDebit {
 
 class HitAdmission implements Admission {
   readonly headers: HeaderList
+  /** A hit costs nothing, so no term is charged. */
+  readonly keyTerm = undefined
+  readonly groupTerm = undefined
   readonly #debits: readonly RequestDebit[]
   #isEnded = false
 

@@ -1,4 +1,4 @@
-export type { GroupEntry, KeyEntry } from './account-entry.ts'
+export { createKeyEntry, type GroupEntry, type KeyEntry } from './account-entry.ts'
 export { BudgetAlerts } from './budget-alerts.ts'
 export type { BudgetObserver } from './budget-observer.ts'
 export { KeyRegistry } from './key-registry.ts'

@@ -1,7 +1,14 @@
+import type { BudgetGroup, VirtualKey } from '../core/accounts.ts'
 import type { Principal } from '../core/admission.ts'
 import type { GroupId, KeyId } from '../core/ids.ts'
 import type { AccountRows, GroupRow, KeyRow } from '../store/index.ts'
-import { AccountEntry, type GroupEntry, type KeyEntry } from './account-entry.ts'
+import {
+  type AccountEntry,
+  createGroupEntry,
+  createKeyEntry,
+  type GroupEntry,
+  type KeyEntry,
+} from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import { type AdmissionDeps, KeyPrincipal } from './principal.ts'
 
@@ -55,20 +62,22 @@ export class KeyRegistry {
 
   /** In order of creation. */
   listKeys(): readonly KeyEntry[] {
-    return [...this.#keys.values()]
+    return Array.from(this.#keys.values(), (entry) => this.#turn(entry))
   }
 
   getKey(id: KeyId): KeyEntry | undefined {
-    return this.#keys.get(id)
+    const entry = this.#keys.get(id)
+    return entry && this.#turn(entry)
   }
 
   /** In order of creation. */
   listGroups(): readonly GroupEntry[] {
-    return [...this.#groups.values()]
+    return Array.from(this.#groups.values(), (entry) => this.#turn(entry))
   }
 
   getGroup(id: GroupId): GroupEntry | undefined {
-    return this.#groups.get(id)
+    const entry = this.#groups.get(id)
+    return entry && this.#turn(entry)
   }
 
   /** Counts the keys of a group that are not deleted. */
@@ -89,31 +98,31 @@ export class KeyRegistry {
   }
 
   #upsertKey(row: KeyRow, known: ReadonlyMap<KeyId, KeyEntry>): KeyEntry {
-    // Records are shown to clients, so they must not hold the digest.
-    const { digest: _, budgetSpent: spent, ...record } = row
-    const entry = known.get(row.id)
-    return this.#upsert(entry, record, () => new AccountEntry({ scope: 'key', record, spent }))
+    return this.#upsert(known.get(row.id), createKeyEntry(row))
   }
 
   #upsertGroup(row: GroupRow, known: ReadonlyMap<GroupId, GroupEntry>): GroupEntry {
-    const { budgetSpent: spent, ...record } = row
-    const entry = known.get(row.id)
-    return this.#upsert(entry, record, () => new AccountEntry({ scope: 'group', record, spent }))
+    return this.#upsert(known.get(row.id), createGroupEntry(row))
   }
 
-  /** Returns the entry with its new record, or a new entry. */
-  #upsert<Entry extends AccountEntry>(
-    entry: Entry | undefined,
-    record: Entry['record'],
-    create: () => Entry,
-  ): Entry {
+  /** Returns the known entry with the record of the stored one, or else the stored one. */
+  #upsert<Record extends VirtualKey | BudgetGroup>(
+    entry: AccountEntry<Record> | undefined,
+    stored: AccountEntry<Record>,
+  ): AccountEntry<Record> {
     if (!entry) {
-      const created = create()
-      this.#observer.loaded(created)
-      return created
+      stored.turn(this.#deps.clock.now())
+      this.#observer.loaded(stored)
+      return stored
     }
-    entry.replace(record)
+    if (entry.replace(stored.record, stored.term)) this.#observer.turned(entry)
     this.#observer.changed(entry)
+    return this.#turn(entry)
+  }
+
+  /** Resets the budget of an entry if that is due. */
+  #turn<Entry extends AccountEntry>(entry: Entry): Entry {
+    if (entry.turn(this.#deps.clock.now())) this.#observer.turned(entry)
     return entry
   }
 }

@@ -1,6 +1,6 @@
 import type { BudgetScope } from '../core/accounts.ts'
 import { GatewayError, noRetryHeader } from '../core/errors.ts'
-import type { Millis, NanoUsd } from '../core/ids.ts'
+import type { Millis, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import { asHeaderList, type HeaderList } from '../core/ports.ts'
 
@@ -79,11 +79,14 @@ export interface ExceededBudget {
   readonly budgetMax: NanoUsd
   readonly budgetSpent: NanoUsd
   readonly reserved: NanoUsd
+  /** Null: the budget is never reset. */
+  readonly resetsAt: UnixSeconds | null
+  readonly now: Millis
 }
 
-/** LM-4001, for a request with an estimated cost of `needed`. */
+/** LM-4001, for a request with an estimated cost of `needed`. Says when the budget is reset, if ever. */
 export function overBudget(needed: bigint, exceeded: ExceededBudget): GatewayError {
-  const { scope, budgetMax, budgetSpent, reserved } = exceeded
+  const { scope, budgetMax, budgetSpent, reserved, resetsAt, now } = exceeded
   const remaining = budgetMax - budgetSpent - reserved
   const message =
     remaining <= 0n
@@ -92,11 +95,13 @@ export function overBudget(needed: bigint, exceeded: ExceededBudget): GatewayErr
         ? `the ${scope}'s budget is below the estimated cost of this request`
         : `the ${scope}'s remaining budget is below the estimated cost of this request`
   return new GatewayError('LM-4001', message, {
+    ...(resetsAt !== null && { retryAfter: resetsAt * 1000 - now }),
     fields: {
       scope,
       budget_max: toUsd(budgetMax),
       budget_spent: toUsd(budgetSpent),
       reserved: toUsd(reserved),
+      ...(resetsAt !== null && { budget_resets_at: resetsAt }),
     },
   })
 }

@@ -1,6 +1,6 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type NewUsageRow, type SpendFlush, SpendSums, type Store } from '../store/index.ts'
+import { type SpendFlush, SpendSums, type SpentRow, type Store } from '../store/index.ts'
 import { OutageLogger } from './outage-logger.ts'
 import type { Unsaved, UsageLog } from './usage-log.ts'
 
@@ -53,9 +53,8 @@ export class SpendFlusher {
   }
 
   /** Saves the cost of a dropped row with the next flush. */
-  addDropped({ keyId, groupId, cost }: Pick<NewUsageRow, 'keyId' | 'groupId' | 'cost'>): void {
-    this.#dropped.add('key', keyId, cost)
-    if (groupId !== null) this.#dropped.add('group', groupId, cost)
+  addDropped(row: SpentRow): void {
+    this.#dropped.addRow(row)
   }
 
   /** Saves the spend so far. Resolves when that is done or has failed; a later flush retries. */
@@ -76,12 +75,11 @@ export class SpendFlusher {
     const unsaved = await this.#options.usageLog.close()
     await this.#lastFlush
     await this.#saveDropped()
-    for (const { additions } of this.#pending) {
-      for (const { scope, id, amount } of additions) this.#dropped.add(scope, id, amount)
-    }
+    const pending = this.#pending.flatMap(({ additions }) => additions)
+    const keys = pending.filter(({ scope }) => scope === 'key')
+    const spend = keys.reduce((sum, { amount }) => sum + amount, this.#dropped.total('key') + 0n)
     // A sum of nano-dollars.
-    const spend = (unsaved.spend + this.#dropped.total('key')) as NanoUsd
-    return { rows: unsaved.rows, spend }
+    return { rows: unsaved.rows, spend: (unsaved.spend + spend) as NanoUsd }
   }
 
   async #save(): Promise<void> {

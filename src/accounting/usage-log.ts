@@ -1,6 +1,6 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type NewUsageRow, type Store, UsageBatchBuilder } from '../store/index.ts'
+import { type ChargedRow, type Store, UsageBatchBuilder } from '../store/index.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 export interface UsageLogOptions {
@@ -13,7 +13,7 @@ export interface UsageLogOptions {
   /** The maximum time that a row waits for others to fill its batch. */
   readonly flushAfter: Millis
   /** Called with a row that was dropped: too many wait, or the log is closed. */
-  readonly dropped: (row: NewUsageRow) => void
+  readonly dropped: (row: ChargedRow) => void
 }
 
 /** The rows and the spend that could not be saved before the end. */
@@ -53,7 +53,7 @@ export class UsageLog {
   }
 
   /** Accepts a row. Returns at once and never throws. */
-  add(row: NewUsageRow): void {
+  add(row: ChargedRow): void {
     const { capacity, batchMax, flushAfter, dropped } = this.#options
     if (this.#isClosed || this.#rowCount >= capacity) return dropped(row)
     this.#open ??= new UsageBatchBuilder(crypto.randomUUID())

@@ -2,7 +2,7 @@ import type { Account } from '../core/accounts.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import type { NewUsageRow } from '../store/index.ts'
+import type { ChargedRow } from '../store/index.ts'
 import type { UsageLog } from './usage-log.ts'
 
 /** Returns a sink that adds a usage row for every request with an account. */
@@ -22,7 +22,7 @@ interface RowContext {
   readonly ts: number
 }
 
-function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): NewUsageRow {
+function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): ChargedRow {
   const { served, usage, media, timeToFirstToken } = record
   return {
     ts,
@@ -54,6 +54,8 @@ function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): 
     status: record.status,
     errorCode: record.errorCode ?? null,
     metadata: record.metadata,
+    keyTerm: record.keyTerm,
+    groupTerm: record.groupTerm,
   }
 }
 

@@ -90,7 +90,7 @@ async function createGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise
 async function changeGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
   const id = parseId(matched)
   const body = await readJson(matched, groupChangeBody, deps)
-  const state = replaceInMemory(await deps.store.updateGroup(id, toGroupChange(body)), deps)
+  const state = replaceInMemory(await deps.store.updateGroup(id, toGroupChange(body, deps)), deps)
   deps.audit({ action: 'group.update', subjectId: id }, matched.context)
   return jsonReply(renderGroup(state))
 }
@@ -132,9 +132,12 @@ function hasMembers(known: number): GatewayError {
   return invalid(`the group has ${keys} not deleted: delete them or remove them from it first`)
 }
 
-function toGroupChange(body: z.infer<typeof groupChangeBody>): GroupChange {
+function toGroupChange(
+  body: z.infer<typeof groupChangeBody>,
+  { clock }: GroupRouteDeps,
+): GroupChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
-    ...toLimitChanges(body),
+    ...toLimitChanges(body, unixSeconds(clock)),
   }
 }

@@ -123,7 +123,7 @@ async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
 async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const id = parseId(matched)
   const body = await readJson(matched, keyChangeBody, deps)
-  const row = await deps.store.updateKey(id, toKeyChange(body))
+  const row = await deps.store.updateKey(id, toKeyChange(body, deps))
   // Read only after the commit: an earlier change may have disabled the key in the meantime.
   const wasDisabled = deps.accounts.getKey(id)?.record.disabled === true
   const state = replaceInMemory(row, deps)
@@ -177,10 +177,10 @@ function parseId(matched: AdminRequest): KeyId {
   return parsePathId(matched, 'key', parseKeyId)
 }
 
-function toKeyChange(body: z.infer<typeof keyChangeBody>): KeyChange {
+function toKeyChange(body: z.infer<typeof keyChangeBody>, { clock }: KeyRouteDeps): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
-    ...toLimitChanges(body),
+    ...toLimitChanges(body, unixSeconds(clock)),
     ...(body.expires_at !== undefined && { expiresAt: body.expires_at }),
     ...(body.disabled !== undefined && { disabled: body.disabled }),
     ...(body.group_id !== undefined && { groupId: body.group_id }),

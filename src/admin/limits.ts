@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import type { AccountLimits } from '../core/accounts.ts'
-import type { NanoUsd } from '../core/ids.ts'
+import { budgetPeriods } from '../core/budget-period.ts'
+import type { NanoUsd, UnixSeconds } from '../core/ids.ts'
 import { parseBudget } from '../core/money.ts'
+import type { GroupChange } from '../store/index.ts'
 
 /*
  * The fields of the limits that both keys and groups have.
@@ -32,6 +34,10 @@ const modelsField = z
   .max(maxModels, { error: modelsRule })
   .nullable()
 
+const periodField = z
+  .enum(budgetPeriods, { error: `must be ${budgetPeriods.join(', ')} or null` })
+  .nullable()
+
 const countRule = 'must be a whole number of at least 0, or null'
 
 /** A limit or a time; null for none. */
@@ -43,6 +49,7 @@ const budgetField = amountField(budgetRule, 0n).nullable()
 export const limitChangeFields = {
   models: modelsField.optional(),
   budget_max: budgetField.optional(),
+  budget_period: periodField.optional(),
   rpm_limit: countField.optional(),
   tpm_limit: countField.optional(),
   max_parallel: countField.optional(),
@@ -52,6 +59,7 @@ export const limitChangeFields = {
 export const newLimitFields = {
   models: modelsField.default(null),
   budget_max: budgetField.default(null),
+  budget_period: periodField.default(null),
   rpm_limit: countField.default(null),
   tpm_limit: countField.default(null),
   max_parallel: countField.default(null),
@@ -64,17 +72,20 @@ export function toLimits(body: NewLimits): AccountLimits {
   return {
     models: body.models,
     budgetMax: body.budget_max,
+    budgetPeriod: body.budget_period,
     rpmLimit: body.rpm_limit,
     tpmLimit: body.tpm_limit,
     maxParallel: body.max_parallel,
   }
 }
 
-/** Returns only the limits that the body names. */
-export function toLimitChanges(body: LimitChanges): Partial<AccountLimits> {
+/** Returns only the limits that the body names. `at`: the time of the change. */
+export function toLimitChanges(body: LimitChanges, at: UnixSeconds): GroupChange {
+  const { budget_period: period } = body
   return {
     ...(body.models !== undefined && { models: body.models }),
     ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+    ...(period !== undefined && { budgetPeriod: { period, at } }),
     ...(body.rpm_limit !== undefined && { rpmLimit: body.rpm_limit }),
     ...(body.tpm_limit !== undefined && { tpmLimit: body.tpm_limit }),
     ...(body.max_parallel !== undefined && { maxParallel: body.max_parallel }),

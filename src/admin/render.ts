@@ -1,5 +1,4 @@
 import type { GroupState, KeyState } from '../core/accounts.ts'
-import type { NanoUsd } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import { asHeaderList, headerList } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
@@ -13,17 +12,13 @@ export function withoutCaching(reply: Reply): Reply {
 }
 
 /** Renders a key for the API, without its digest and its secret. */
-export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>): object {
+export function renderKey(state: KeyState): object {
+  const { record } = state
   return {
     id: record.id,
     name: record.name,
     group_id: record.groupId,
-    models: record.models,
-    budget_max: renderCap(record.budgetMax),
-    budget_spent: toUsd(spent),
-    rpm_limit: record.rpmLimit,
-    tpm_limit: record.tpmLimit,
-    max_parallel: record.maxParallel,
+    ...renderLimits(state),
     expires_at: record.expiresAt,
     disabled: record.disabled,
     created_at: record.createdAt,
@@ -32,21 +27,27 @@ export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>)
 }
 
 /** Renders a group for the API. */
-export function renderGroup({ record, spent }: GroupState): object {
+export function renderGroup(state: GroupState): object {
+  const { record } = state
   return {
     id: record.id,
     name: record.name,
-    models: record.models,
-    budget_max: renderCap(record.budgetMax),
-    budget_spent: toUsd(spent),
-    rpm_limit: record.rpmLimit,
-    tpm_limit: record.tpmLimit,
-    max_parallel: record.maxParallel,
+    ...renderLimits(state),
     created_at: record.createdAt,
     deleted_at: record.deletedAt,
   }
 }
 
-function renderCap(budgetMax: NanoUsd | null): number | null {
-  return budgetMax === null ? null : toUsd(budgetMax)
+function renderLimits({ record, spent, spentTotal, term }: KeyState | GroupState): object {
+  return {
+    models: record.models,
+    budget_max: record.budgetMax === null ? null : toUsd(record.budgetMax),
+    budget_period: record.budgetPeriod,
+    budget_spent: toUsd(spent),
+    budget_resets_at: term.resetsAt,
+    spent_total: toUsd(spentTotal),
+    rpm_limit: record.rpmLimit,
+    tpm_limit: record.tpmLimit,
+    max_parallel: record.maxParallel,
+  }
 }

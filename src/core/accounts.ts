@@ -1,3 +1,4 @@
+import type { BudgetPeriod, BudgetTerm } from './budget-period.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from './ids.ts'
 
 /** The limits that both keys and groups can have. */
@@ -6,6 +7,8 @@ export interface AccountLimits {
   readonly models: readonly string[] | null
   /** Null: no cap. */
   readonly budgetMax: NanoUsd | null
+  /** Null: the budget is never reset. */
+  readonly budgetPeriod: BudgetPeriod | null
   /** Requests per minute; null: no limit. */
   readonly rpmLimit: number | null
   /** Tokens per minute; null: no limit. */
@@ -47,7 +50,10 @@ export interface Account {
 /** A key or a group with its spend and with the amount reserved for its running requests. */
 export interface AccountState<Record> {
   readonly record: Record
+  /** Since the budget was last reset. */
   readonly spent: NanoUsd
+  readonly spentTotal: NanoUsd
+  readonly term: BudgetTerm
   readonly reserved: NanoUsd
 }
 

@@ -1,4 +1,5 @@
 import type { Account } from './accounts.ts'
+import type { BudgetTerm } from './budget-period.ts'
 import type { OutputEstimate } from './chat.ts'
 import type { NanoUsd } from './ids.ts'
 import type { RequestOrigin } from './origin.ts'
@@ -38,6 +39,9 @@ export interface Principal {
 export interface Admission {
   /** Response headers with the remainder of the principal's limits. */
   readonly headers: HeaderList
+  /** The terms of the budgets that are charged; undefined where nothing is. */
+  readonly keyTerm: BudgetTerm | undefined
+  readonly groupTerm: BudgetTerm | undefined
   /** Releases the reservation and charges the cost. Only the first end counts. */
   settle(end: AdmissionOutcome): void
   /** Undoes the admission: nothing is charged or counted. Only the first end counts. */
@@ -60,6 +64,8 @@ export interface Authenticator {
 
 const admitted: Admission = Object.freeze({
   headers: asHeaderList([]),
+  keyTerm: undefined,
+  groupTerm: undefined,
   settle() {},
   withdraw() {},
   adjust() {},

@@ -1,4 +1,5 @@
 import type { Account } from './accounts.ts'
+import type { BudgetTerm } from './budget-period.ts'
 import type { Api, Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Bytes, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
@@ -28,6 +29,9 @@ export interface RequestRecord {
   readonly keyId: KeyId | undefined
   /** The account that is charged; undefined without auth, and for requests that are not accounted. */
   readonly account: Account | undefined
+  /** The terms of the budgets that are charged; undefined for a request that was not admitted. */
+  readonly keyTerm: BudgetTerm | undefined
+  readonly groupTerm: BudgetTerm | undefined
   readonly cost: NanoUsd
   readonly api: Api
   readonly capability: Capability

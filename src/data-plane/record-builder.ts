@@ -169,6 +169,8 @@ export class RecordBuilder {
       requestId: id,
       keyId: this.principal?.account?.keyId,
       account: this.account,
+      keyTerm: this.admission?.keyTerm,
+      groupTerm: this.admission?.groupTerm,
       cost,
       api,
       capability: capabilityOf[api],

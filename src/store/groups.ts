@@ -6,12 +6,14 @@ import { grantColumns, whereGrantFits } from './grant.ts'
 import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
 import type { GrantError, GroupChange, GroupRow } from './store.ts'
+import { newTermColumns, periodColumns, toTerm, turnIfDue } from './term.ts'
 
 export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promise<GroupRow> {
-  const { budgetMax, ...others } = group
+  const { budgetMax, budgetPeriod: period, ...others } = group
+  const term = newTermColumns({ period, at: group.createdAt })
   const rows = await db
     .insert(budgetGroups)
-    .values({ ...others, ...capColumns(budgetMax) })
+    .values({ ...others, ...capColumns(budgetMax), ...term })
     .returning()
   return toGroupRow(rows[0] as (typeof rows)[number]) // An insert that does not fail has one row.
 }
@@ -19,18 +21,22 @@ export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promi
 export async function updateGroup(
   db: LibSQLDatabase,
   id: GroupId,
-  { budgetMax, ...others }: GroupChange,
+  { budgetMax, budgetPeriod, ...others }: GroupChange,
 ): Promise<GroupRow | 'unknown-group'> {
-  const [row] = await db
-    .update(budgetGroups)
-    .set({
-      // Drizzle skips undefined columns. SQL requires at least one.
-      id,
-      ...others,
-      ...(budgetMax !== undefined && capColumns(budgetMax)),
-    })
-    .where(whereLive(id))
-    .returning()
+  const [, [row]] = await db.batch([
+    turnIfDue(db, { table: budgetGroups, id, at: budgetPeriod?.at }),
+    db
+      .update(budgetGroups)
+      .set({
+        // Drizzle skips undefined columns. SQL requires at least one.
+        id,
+        ...others,
+        ...(budgetMax !== undefined && capColumns(budgetMax)),
+        ...(budgetPeriod !== undefined && periodColumns(budgetGroups, budgetPeriod)),
+      })
+      .where(whereLive(id))
+      .returning(),
+  ])
   return row ? toGroupRow(row) : 'unknown-group'
 }
 
@@ -93,6 +99,9 @@ export function toGroupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
     maxParallel: row.maxParallel,
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
+    budgetPeriod: row.budgetPeriod,
     budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
+    spentTotal: joinAmount(row.spentTotalUsd, row.spentTotalNano),
+    term: toTerm(row),
   }
 }

@@ -5,16 +5,18 @@ import { grantColumns, whereGrantFits } from './grant.ts'
 import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
 import type { GrantError, KeyChange, KeyRow, NewKey } from './store.ts'
+import { newTermColumns, periodColumns, toTerm, turnIfDue } from './term.ts'
 
 export async function createKey(
   db: LibSQLDatabase,
   key: NewKey,
 ): Promise<KeyRow | 'unknown-group'> {
-  const { budgetMax, ...others } = key
+  const { budgetMax, budgetPeriod: period, ...others } = key
   const row: Record<string, unknown> = {
     ...newRowDefaults,
     ...others,
     ...capColumns(budgetMax),
+    ...newTermColumns({ period, at: key.createdAt }),
   } satisfies Record<keyof typeof virtualKeys.$inferSelect, unknown>
   const columns = Object.entries(getTableColumns(virtualKeys))
   const values = columns.map(([name, column]) => sql.param(row[name], column))
@@ -26,15 +28,24 @@ export async function createKey(
 }
 
 /** The columns of a new key that the caller does not set. */
-const newRowDefaults = { seq: null, budgetSpentUsd: 0, budgetSpentNano: 0, deletedAt: null }
+const newRowDefaults = {
+  seq: null,
+  budgetSince: 0,
+  budgetSpentUsd: 0,
+  budgetSpentNano: 0,
+  spentTotalUsd: 0,
+  spentTotalNano: 0,
+  deletedAt: null,
+}
 
 export async function updateKey(
   db: LibSQLDatabase,
   id: KeyId,
   change: KeyChange,
 ): Promise<KeyRow | 'unknown-key' | 'unknown-group'> {
-  const { budgetMax, groupId = null, ...others } = change
-  const [[updated], [row]] = await db.batch([
+  const { budgetMax, budgetPeriod, groupId = null, ...others } = change
+  const [, [updated], [row]] = await db.batch([
+    turnIfDue(db, { table: virtualKeys, id, at: budgetPeriod?.at }),
     db
       .update(virtualKeys)
       .set({
@@ -43,6 +54,7 @@ export async function updateKey(
         ...others,
         ...('groupId' in change && { groupId }),
         ...(budgetMax !== undefined && capColumns(budgetMax)),
+        ...(budgetPeriod !== undefined && periodColumns(virtualKeys, budgetPeriod)),
       })
       .where(and(whereLive(id), whereJoinable(db, groupId)))
       .returning(),
@@ -117,7 +129,10 @@ export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
     groupId: row.groupId as GroupId | null,
     models: row.models,
     budgetMax: joinCap(row.budgetMaxUsd, row.budgetMaxNano),
+    budgetPeriod: row.budgetPeriod,
     budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
+    spentTotal: joinAmount(row.spentTotalUsd, row.spentTotalNano),
+    term: toTerm(row),
     rpmLimit: row.rpmLimit,
     tpmLimit: row.tpmLimit,
     maxParallel: row.maxParallel,

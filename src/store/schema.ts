@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { budgetPeriods } from '../core/budget-period.ts'
 import type { UsageColumnName } from './usage-columns.ts'
 
 /*
@@ -16,8 +17,16 @@ export const budgetGroups = sqliteTable('budget_groups', {
   models: text({ mode: 'json' }).$type<readonly string[]>(),
   budgetMaxUsd: integer('budget_max_usd'),
   budgetMaxNano: integer('budget_max_nano'),
+  /** Null: the budget is never reset. */
+  budgetPeriod: text('budget_period', { enum: budgetPeriods }),
+  /** When the term of the spend began; 0 before the first reset. */
+  budgetSince: integer('budget_since').notNull().default(0),
+  budgetResetsAt: integer('budget_resets_at'),
+  /** The spend of the term. */
   budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),
   budgetSpentNano: integer('budget_spent_nano').notNull().default(0),
+  spentTotalUsd: integer('spent_total_usd').notNull().default(0),
+  spentTotalNano: integer('spent_total_nano').notNull().default(0),
   rpmLimit: integer('rpm_limit'),
   tpmLimit: integer('tpm_limit'),
   maxParallel: integer('max_parallel'),
@@ -38,8 +47,16 @@ export const virtualKeys = sqliteTable(
     models: text({ mode: 'json' }).$type<readonly string[]>(),
     budgetMaxUsd: integer('budget_max_usd'),
     budgetMaxNano: integer('budget_max_nano'),
+    /** Null: the budget is never reset. */
+    budgetPeriod: text('budget_period', { enum: budgetPeriods }),
+    /** When the term of the spend began; 0 before the first reset. */
+    budgetSince: integer('budget_since').notNull().default(0),
+    budgetResetsAt: integer('budget_resets_at'),
+    /** The spend of the term. */
     budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),
     budgetSpentNano: integer('budget_spent_nano').notNull().default(0),
+    spentTotalUsd: integer('spent_total_usd').notNull().default(0),
+    spentTotalNano: integer('spent_total_nano').notNull().default(0),
     rpmLimit: integer('rpm_limit'),
     tpmLimit: integer('tpm_limit'),
     maxParallel: integer('max_parallel'),

@@ -1,4 +1,5 @@
 import type { AccountLimits, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
+import type { BudgetPeriod, BudgetTerm } from '../core/budget-period.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
@@ -140,21 +141,37 @@ export interface NewKey extends Omit<VirtualKey, 'deletedAt'> {
   readonly digest: string
 }
 
-export interface KeyRow extends VirtualKey {
-  readonly digest: string
+/** The saved spend of a key or a group. */
+export interface SavedSpend {
+  /** The spend of the term. */
   readonly budgetSpent: NanoUsd
+  readonly spentTotal: NanoUsd
+  /** The term of the latest charge that was saved; it may be over. */
+  readonly term: BudgetTerm
 }
 
-export interface GroupRow extends BudgetGroup {
-  readonly budgetSpent: NanoUsd
+export interface KeyRow extends VirtualKey, SavedSpend {
+  readonly digest: string
+}
+
+export interface GroupRow extends BudgetGroup, SavedSpend {}
+
+/** A new period. The budget keeps what is spent until the end of the period that contains `at`. */
+export interface PeriodChange {
+  readonly period: BudgetPeriod | null
+  readonly at: UnixSeconds
+}
+
+interface LimitChange extends Omit<AccountLimits, 'budgetPeriod'> {
+  readonly budgetPeriod: PeriodChange
 }
 
 /** The members to change; absent members stay as they are. */
 export type KeyChange = Partial<
-  AccountLimits & Pick<VirtualKey, 'name' | 'groupId' | 'expiresAt' | 'disabled'>
+  LimitChange & Pick<VirtualKey, 'name' | 'groupId' | 'expiresAt' | 'disabled'>
 >
 
-export type GroupChange = Partial<AccountLimits & Pick<BudgetGroup, 'name'>>
+export type GroupChange = Partial<LimitChange & Pick<BudgetGroup, 'name'>>
 
 /** `no-cap`: there is no cap to add to. `too-much`: the cap would exceed the maximum budget. */
 export type GrantError = 'no-cap' | 'too-much'
@@ -170,9 +187,13 @@ export interface SpendAddition {
   readonly id: string
   /** Negative when an exact count is below its estimate. */
   readonly amount: NanoUsd
+  /** The latest term that is charged; by default the first one. */
+  readonly term?: BudgetTerm
+  /** The part of `amount` that is charged to this term; by default all of it. */
+  readonly termAmount?: NanoUsd
 }
 
-/** Additions in the form for SQL: by scope a JSON array of arrays of id, dollars, billionths. */
+/** Additions in the form for SQL: by scope a JSON array with one array per id, as `addTo` reads it. */
 export type SpendText = Readonly<Record<BudgetScope, string>>
 
 /** Rows that are written together. They are stored by column. */

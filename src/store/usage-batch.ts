@@ -2,7 +2,7 @@ import type { NanoUsd } from '../core/ids.ts'
 import { SpendSums } from './spend-text.ts'
 import type { UsageBatch, UsageText } from './store.ts'
 import {
-  clampCost,
+  type ChargedRow,
   type NewUsageRow,
   type UsageColumn,
   type UsageRow,
@@ -40,10 +40,8 @@ export class UsageBatchBuilder implements UsageBatch {
     return this.#spend.total('key')
   }
 
-  add(row: NewUsageRow): void {
-    const cost = clampCost(row.cost)
-    this.#spend.add('key', row.keyId, cost)
-    if (row.groupId !== null) this.#spend.add('group', row.groupId, cost)
+  add(row: ChargedRow): void {
+    this.#spend.addRow(row)
     // Runs for every accounted request: one pass over the columns, without an array for the row.
     const length = this.#length
     const first = this.#first

@@ -1,3 +1,4 @@
+import type { BudgetTerm } from '../core/budget-period.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
@@ -51,6 +52,12 @@ type Definitions = typeof definitions
 /** One accounted request. It never holds prompts or answers. */
 export type NewUsageRow = {
   readonly [Field in keyof Definitions]: ValueOf<Definitions[Field]>
+}
+
+/** A row with the terms of the budgets that it is charged to; by default their first terms. */
+export interface ChargedRow extends NewUsageRow {
+  readonly keyTerm?: BudgetTerm | undefined
+  readonly groupTerm?: BudgetTerm | undefined
 }
 
 type ValueOf<Type> = Type extends Definition<infer Value> ? Value : never

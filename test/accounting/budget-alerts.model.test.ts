@@ -12,6 +12,7 @@ type Step =
   | { readonly kind: 'wait'; readonly seconds: number }
   | { readonly kind: 'cap'; readonly max: number | null }
   | { readonly kind: 'percentages'; readonly percentages: readonly number[] }
+  | { readonly kind: 'reset' }
   | { readonly kind: 'restart' }
 
 const percentages = fc
@@ -40,6 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('percentages'), percentages }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset') }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart') }) },
 )
 
@@ -86,6 +88,12 @@ class Model {
       if (!this.isPassed(percentage)) this.#fired.delete(percentage)
     }
     if (max === null || this.spent < max) this.#firedAt = undefined
+  }
+
+  reset(): void {
+    this.spent = 0
+    this.#firedAt = undefined
+    this.#fired.clear()
   }
 
   restart(): void {
@@ -147,6 +155,10 @@ test('any history of a budget fires the same events as a naive model', () => {
             break
           case 'percentages':
             configured = action.percentages
+            break
+          case 'reset':
+            model.reset()
+            thresholds.turned(subject())
             break
           case 'restart':
             model.restart()

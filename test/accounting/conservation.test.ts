@@ -63,6 +63,18 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   fc.record({ do: fc.constant('grant key' as const), key: anyKey, amount: money(100) }),
   fc.record({ do: fc.constant('grant group' as const), group: anyGroup, amount: money(100) }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('change period' as const),
+      id: fc.constantFrom(...keyIds, ...groupIds),
+      period: fc.constantFrom('day' as const, 'week' as const, 'month' as const, null),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('jump' as const), days: fc.constantFrom(0, 1, 5, 40) }),
+  },
   fc.record({ do: fc.constant('rotate' as const), key: anyKey }),
   fc.record({ do: fc.constant('delete key' as const), key: anyKey }),
   fc.record({ do: fc.constant('delete group' as const), group: anyGroup }),

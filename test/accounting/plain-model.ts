@@ -1,3 +1,4 @@
+import type { BudgetPeriod } from '../../src/core/budget-period.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 
 /** The prices in nano-dollars per token. */
@@ -15,13 +16,15 @@ export interface PlainDemand {
 export class PlainModel {
   readonly keys = new Map<string, KeyRow>()
   readonly groups = new Map<string, GroupRow>()
+  /** By term, so that budgets need no reset. */
   readonly spent = new Tally()
   readonly reserved = new Tally()
   readonly running = new Tally()
   /** By key or group and minute, so that windows need no reset. */
   readonly requests = new Tally()
   readonly tokens = new Tally()
-  readonly rows: { readonly owners: readonly string[]; cost: bigint }[] = []
+  readonly rows: PlainRow[] = []
+  readonly #terms = new Map<string, PlainTerm>()
   readonly #reserveOutput: number
 
   constructor(reserveOutput: number) {
@@ -31,15 +34,19 @@ export class PlainModel {
   admit(
     id: string,
     { prompt, output, choices }: PlainDemand,
-    minute: number,
+    now: number,
   ): PlainAdmission | string {
     const key = this.keys.get(id)
     if (!key) throw new Error('no such key')
     const group = key.groupId === null ? undefined : this.groups.get(key.groupId)
-    const owners: PlainOwner[] = [{ scope: 'key', row: key, window: `${id} ${minute}` }]
-    if (group && group.deletedAt === null) {
-      owners.push({ scope: 'group', row: group, window: `${group.id} ${minute}` })
-    }
+    const toOwner = (scope: 'key' | 'group', row: KeyRow | GroupRow): PlainOwner => ({
+      scope,
+      row,
+      window: `${row.id} ${Math.floor(now / 60_000)}`,
+      term: this.termOf(row.id, now),
+    })
+    const owners = [toOwner('key', key)]
+    if (group && group.deletedAt === null) owners.push(toOwner('group', group))
     const undo: (() => void)[] = []
     const take = (tally: Tally, name: string, amount: bigint) => {
       tally.add(name, amount)
@@ -69,11 +76,11 @@ export class PlainModel {
     }
     const bound = BigInt((output ?? this.#reserveOutput) * choices)
     const cost = BigInt(prompt) * inputPrice + bound * outputPrice
-    for (const { scope, row } of owners) {
+    for (const { scope, row, term } of owners) {
       if (row.budgetMax === null) continue
-      const isFull = this.spent.of(row.id) + this.reserved.of(row.id) >= row.budgetMax
-      take(this.reserved, row.id, cost)
-      if (isFull || this.spent.of(row.id) + this.reserved.of(row.id) > row.budgetMax) {
+      const isFull = this.spent.of(term) + this.reserved.of(term) >= row.budgetMax
+      take(this.reserved, term, cost)
+      if (isFull || this.spent.of(term) + this.reserved.of(term) > row.budgetMax) {
         return refused(`LM-4001 ${scope}`)
       }
     }
@@ -82,20 +89,44 @@ export class PlainModel {
       counted: owners.flatMap(({ row, window }) => (row.rpmLimit === null ? [] : [window])),
       debited: owners.flatMap(({ row, window }) => (row.tpmLimit === null ? [] : [window])),
       owners: owners.map(({ row }) => row.id),
-      reserved: owners.flatMap(({ row }) =>
-        row.budgetMax === null ? [] : [{ name: row.id, cost }],
+      terms: owners.map(({ term }) => term),
+      reserved: owners.flatMap(({ row, term }) =>
+        row.budgetMax === null ? [] : [{ name: term, cost }],
       ),
       row: undefined,
       isOver: false,
     }
   }
 
+  /** Sets the period of a key or a group. */
+  setPeriod(id: string, period: BudgetPeriod | null, now: number): void {
+    const { since } = this.#findTerm(id, now)
+    this.#terms.set(id, { period, since, end: calendarEnd(period, now) })
+  }
+
+  /** Returns the name of the present term of a key or a group: its id and when the term began. */
+  termOf(id: string, now: number): string {
+    return `${id} since ${this.#findTerm(id, now).since}`
+  }
+
+  #findTerm(id: string, now: number): PlainTerm {
+    const term = this.#terms.get(id) ?? { period: null, since: 0, end: Number.POSITIVE_INFINITY }
+    if (now < term.end) return term
+    // Back from the end of the calendar period to its beginning, a day at a time.
+    const end = calendarEnd(term.period, now)
+    let since = Math.floor(now / dayMs) * dayMs
+    while (calendarEnd(term.period, since - dayMs) === end) since -= dayMs
+    const next = { period: term.period, since: since / 1000, end }
+    this.#terms.set(id, next)
+    return next
+  }
+
   settle(admission: PlainAdmission, cost: bigint, tokens: number | undefined): void {
     if (admission.isOver) return
     this.#end(admission)
-    admission.row = { owners: admission.owners, cost }
+    admission.row = { owners: admission.owners, terms: admission.terms, cost }
     this.rows.push(admission.row)
-    for (const name of admission.owners) this.spent.add(name, cost)
+    for (const term of admission.terms) this.spent.add(term, cost)
     if (tokens === undefined) return
     for (const window of admission.debited) {
       this.tokens.add(window, BigInt(tokens) - admission.debit)
@@ -111,7 +142,7 @@ export class PlainModel {
 
   amend({ row }: PlainAdmission, cost: bigint): void {
     if (!row) return
-    for (const name of row.owners) this.spent.add(name, cost - row.cost)
+    for (const term of row.terms) this.spent.add(term, cost - row.cost)
     row.cost = cost
   }
 
@@ -128,6 +159,34 @@ interface PlainOwner {
   readonly row: KeyRow | GroupRow
   /** The name of its minute. */
   readonly window: string
+  /** The name of its term. */
+  readonly term: string
+}
+
+interface PlainTerm {
+  readonly period: BudgetPeriod | null
+  /** Unix seconds. */
+  readonly since: number
+  /** Unix milliseconds. */
+  readonly end: number
+}
+
+const dayMs = 86_400_000
+
+/** Returns the first midnight after `now` at which a period of the calendar ends. */
+function calendarEnd(period: BudgetPeriod | null, now: number): number {
+  if (period === null) return Number.POSITIVE_INFINITY
+  for (let midnight = Math.floor(now / dayMs) * dayMs + dayMs; ; midnight += dayMs) {
+    const date = new Date(midnight)
+    const isEnd = { day: true, week: date.getUTCDay() === 1, month: date.getUTCDate() === 1 }
+    if (isEnd[period]) return midnight
+  }
+}
+
+interface PlainRow {
+  readonly owners: readonly string[]
+  readonly terms: readonly string[]
+  cost: bigint
 }
 
 export interface PlainAdmission {
@@ -136,8 +195,10 @@ export interface PlainAdmission {
   readonly counted: readonly string[]
   readonly debited: readonly string[]
   readonly owners: readonly string[]
+  /** The names of the terms that are charged. */
+  readonly terms: readonly string[]
   readonly reserved: readonly { readonly name: string; readonly cost: bigint }[]
-  row: { readonly owners: readonly string[]; cost: bigint } | undefined
+  row: PlainRow | undefined
   isOver: boolean
 }
 

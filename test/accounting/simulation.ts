@@ -5,10 +5,18 @@ import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
 import type { Account } from '../../src/core/accounts.ts'
 import type { Admission } from '../../src/core/admission.ts'
+import type { BudgetPeriod } from '../../src/core/budget-period.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
-import { headerEntries } from '../../src/core/ports.ts'
-import type { GroupChange, GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
+import { type Clock, headerEntries } from '../../src/core/ports.ts'
+import { unixSeconds } from '../../src/core/unix-seconds.ts'
+import type {
+  GroupChange,
+  GroupRow,
+  KeyChange,
+  KeyRow,
+  SpendAddition,
+} from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
@@ -31,6 +39,9 @@ import {
 } from './support.ts'
 
 const reserveOutput = 20
+const dayMs = 86_400_000
+/** Half a minute before a day, a week and a month begin together. */
+const start = Date.UTC(2025, 11, 1) - 30_000
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
 export const groupIds = ['8', '9'].map((digit) => digit.repeat(32) as GroupId)
 const route = routeTo(
@@ -51,6 +62,11 @@ export type Step =
   | { readonly do: 'record'; readonly at: number }
   | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
   | { readonly do: 'change group'; readonly group: GroupId; readonly change: GroupChange }
+  | {
+      readonly do: 'change period'
+      readonly id: KeyId | GroupId
+      readonly period: BudgetPeriod | null
+    }
   | { readonly do: 'grant key'; readonly key: KeyId; readonly amount: NanoUsd }
   | { readonly do: 'grant group'; readonly group: GroupId; readonly amount: NanoUsd }
   | { readonly do: 'rotate'; readonly key: KeyId }
@@ -59,6 +75,8 @@ export type Step =
   | { readonly do: 'flush'; readonly trouble: StoreTrouble; readonly wait: boolean }
   | { readonly do: 'reload' }
   | { readonly do: 'wait'; readonly time: number }
+  /** Jumps to shortly before a midnight, `days` days later. */
+  | { readonly do: 'jump'; readonly days: number }
 
 /** An admitted request. */
 interface Open {
@@ -70,13 +88,16 @@ interface Open {
 
 /** Runs the same steps on accounts over a database and on the plain model. */
 export class Simulation {
-  readonly clock = new ManualClock()
+  readonly timers = new ManualClock(start)
+  #ahead = 0
+  /** Its wall clock also jumps over days, in which no timer fires. */
+  readonly clock: Clock = {
+    now: () => this.timers.now() + this.#ahead,
+    elapsed: () => this.timers.elapsed(),
+    schedule: (delay, fire) => this.timers.schedule(delay, fire),
+  }
   readonly store = new MemoryStore()
-  readonly accounts = new KeyRegistry({
-    clock: this.clock,
-    observer: new RecordingObserver(),
-    reserveOutputTokens: () => reserveOutput,
-  })
+  readonly accounts = this.#openRegistry()
   /** Its capacity is so small that rows are dropped. */
   readonly usageLog = new UsageLog({
     store: this.store,
@@ -109,6 +130,14 @@ export class Simulation {
     this.accounts.load(await this.store.readAccounts())
   }
 
+  #openRegistry(): KeyRegistry {
+    return new KeyRegistry({
+      clock: this.clock,
+      observer: new RecordingObserver(),
+      reserveOutputTokens: () => reserveOutput,
+    })
+  }
+
   async take(step: Step): Promise<void> {
     switch (step.do) {
       case 'admit':
@@ -138,19 +167,35 @@ export class Simulation {
         return
       }
       case 'change key':
-        return this.#keyIs(await this.store.updateKey(step.key, step.change))
+        this.#keyIs(await this.store.updateKey(step.key, step.change))
+        return
       case 'change group':
-        return this.#groupIs(await this.store.updateGroup(step.group, step.change))
+        this.#groupIs(await this.store.updateGroup(step.group, step.change))
+        return
+      case 'change period': {
+        const change = { budgetPeriod: { period: step.period, at: unixSeconds(this.clock) } }
+        const { id } = step
+        const row = keyIds.includes(id as KeyId)
+          ? this.#keyIs(await this.store.updateKey(id as KeyId, change))
+          : this.#groupIs(await this.store.updateGroup(id as GroupId, change))
+        if (row) this.model.setPeriod(id, step.period, this.clock.now())
+        return
+      }
       case 'grant key':
-        return this.#keyIs(await this.store.grantKey(step.key, step.amount))
+        this.#keyIs(await this.store.grantKey(step.key, step.amount))
+        return
       case 'grant group':
-        return this.#groupIs(await this.store.grantGroup(step.group, step.amount))
+        this.#groupIs(await this.store.grantGroup(step.group, step.amount))
+        return
       case 'rotate':
-        return this.#keyIs(await this.store.rotateKey(step.key, 'e'.repeat(64)))
+        this.#keyIs(await this.store.rotateKey(step.key, 'e'.repeat(64)))
+        return
       case 'delete key':
-        return this.#keyIs(await this.store.deleteKey(step.key, 1))
+        this.#keyIs(await this.store.deleteKey(step.key, 1))
+        return
       case 'delete group':
-        return this.#groupIs(await this.store.deleteGroup(step.group, 1))
+        this.#groupIs(await this.store.deleteGroup(step.group, 1))
+        return
       case 'flush': {
         if (!step.wait) return void this.ledger.flush()
         this.store.trouble = step.trouble
@@ -161,7 +206,12 @@ export class Simulation {
       case 'reload':
         return this.accounts.load(await this.store.readAccounts())
       case 'wait':
-        return this.clock.advance(step.time)
+        return this.timers.advance(step.time)
+      case 'jump': {
+        const midnight = (Math.floor(this.clock.now() / dayMs) + step.days + 1) * dayMs
+        this.#ahead += Math.max(0, midnight - 10_000 - this.clock.now())
+        return
+      }
     }
   }
 
@@ -169,7 +219,7 @@ export class Simulation {
     const entry = this.accounts.getKey(id)
     if (!entry || entry.record.deletedAt !== null) return
     const minute = Math.floor(this.clock.now() / 60_000)
-    const plain = this.model.admit(id, demand, minute)
+    const plain = this.model.admit(id, demand, this.clock.now())
     const caller = this.accounts.createPrincipal(entry)
     const real = this.#outcome(() =>
       caller.admit(route, () => ({
@@ -225,39 +275,54 @@ export class Simulation {
     const { row } = open.plain
     if (!row || open.isRecorded) return
     open.isRecorded = true
-    this.usageLog.add(usageRow({ ...open.account, cost: nano(row.cost) }))
+    const { keyTerm, groupTerm } = open.real
+    const requestId = String(this.open.indexOf(open))
+    const terms = { keyTerm, groupTerm }
+    this.usageLog.add({
+      ...usageRow({ ...open.account, requestId, cost: nano(row.cost) }),
+      ...terms,
+    })
   }
 
   #pick(index: number) {
     return this.open.length === 0 ? undefined : this.open[index % this.open.length]
   }
 
-  #keyIs(row: KeyRow | string): void {
+  /** Puts a changed row everywhere. Returns it; undefined when the change was refused. */
+  #keyIs(row: KeyRow | string): KeyRow | undefined {
     if (typeof row === 'string') return
     this.accounts.putKey(row)
     this.model.keys.set(row.id, row)
+    return row
   }
 
-  #groupIs(row: GroupRow | string): void {
+  #groupIs(row: GroupRow | string): GroupRow | undefined {
     if (typeof row === 'string') return
     this.accounts.putGroup(row)
     this.model.groups.set(row.id, row)
+    return row
   }
 
   /** Checks that spend and rows in the database agree at this moment, as after a crash. */
   checkSaved(): void {
     const flushed = [...this.store.flushes.values()].flatMap(({ additions }) => additions)
-    const amountsOf = (id: string) => [
-      ...this.store.usage.filter((row) => id === row.keyId || id === row.groupId),
-      ...flushed.filter((addition) => addition.id === id).map(({ amount: cost }) => ({ cost })),
-    ]
-    for (const { id, budgetSpent } of [
+    for (const { id, budgetSpent, spentTotal, term } of [
       ...this.store.keys.values(),
       ...this.store.groups.values(),
     ]) {
+      const rows = this.store.usage.filter((row) => id === row.keyId || id === row.groupId)
+      const additions = flushed.filter((addition) => addition.id === id)
+      agree(spentTotal, sumOf([...rows.map(({ cost }) => cost), ...additions.map(amountOf)]))
+      const inTerm = rows.filter(({ requestId }) =>
+        this.open[Number(requestId)]?.plain.terms.includes(`${id} since ${term.since}`),
+      )
+      const added = additions.filter((addition) => addition.term?.since === term.since)
       agree(
         budgetSpent,
-        amountsOf(id).reduce((sum, { cost }) => sum + cost, 0n),
+        sumOf([
+          ...inTerm.map(({ cost }) => cost),
+          ...added.map(({ termAmount = 0n }) => termAmount),
+        ]),
       )
     }
   }
@@ -265,13 +330,15 @@ export class Simulation {
   /** Checks every key and group against the model. */
   check(): void {
     const { model } = this
+    const now = this.clock.now()
     for (const { record, spent, reserved, running } of [
       ...this.accounts.listKeys(),
       ...this.accounts.listGroups(),
     ]) {
+      const term = model.termOf(record.id, now)
       agree(
         [spent, reserved, BigInt(running)],
-        [model.spent.of(record.id), model.reserved.of(record.id), model.running.of(record.id)],
+        [model.spent.of(term), model.reserved.of(term), model.running.of(record.id)],
       )
     }
   }
@@ -293,21 +360,28 @@ export class Simulation {
     agree(await this.ledger.close(), { rows: 0, spend: 0n })
     this.check()
     this.checkSaved()
-    for (const { record, spent, reserved, running } of [
-      ...this.accounts.listKeys(),
-      ...this.accounts.listGroups(),
-    ]) {
+    const restarted = this.#openRegistry()
+    restarted.load(await this.store.readAccounts())
+    const live = [...this.accounts.listKeys(), ...this.accounts.listGroups()]
+    const saved = [...restarted.listKeys(), ...restarted.listGroups()]
+    for (const [at, { record, spent, spentTotal, reserved, running, term }] of live.entries()) {
       const rows = this.model.rows.filter(({ owners }) => owners.includes(record.id))
       agree([reserved, running], [0n, 0])
-      agree(
-        spent,
-        rows.reduce((sum, { cost }) => sum + cost, 0n),
-      )
-      const saved = this.store.keys.get(record.id) ?? this.store.groups.get(record.id)
-      agree(saved?.budgetSpent, spent)
+      agree(spentTotal, sumOf(rows.map(({ cost }) => cost)))
+      const entry = saved[at]
+      agree([entry?.spent, entry?.spentTotal], [spent, spentTotal])
+      agree(entry?.term, term)
     }
-    agree(this.clock.pending, 0)
+    agree(this.timers.pending, 0)
   }
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+function amountOf({ amount }: SpendAddition): bigint {
+  return amount
 }
 
 function agree(real: unknown, plain: unknown): void {

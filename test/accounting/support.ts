@@ -2,6 +2,7 @@ import type { KeyEntry } from '../../src/accounting/account-entry.ts'
 import type { BudgetObserver, BudgetSubject } from '../../src/accounting/budget-observer.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
+import { periodEnd } from '../../src/core/budget-period.ts'
 import type { OutputEstimate } from '../../src/core/chat.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
@@ -36,9 +37,18 @@ export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
     createdAt: 1_764_000_000,
     deletedAt: null,
     digest: 'd'.repeat(64),
-    budgetSpent: nano(0),
+    ...spentOf(row),
     ...row,
   }
+}
+
+/** The first term of a row, which ends as a new row's does. */
+function spentOf({
+  budgetPeriod: period = null,
+  budgetSpent = nano(0),
+}: Partial<GroupRow | KeyRow>) {
+  const resetsAt = period === null ? null : periodEnd(period, 1_764_000_000)
+  return { budgetSpent, spentTotal: budgetSpent, term: { period, since: 0, resetsAt } }
 }
 
 /** Returns a group without a cap, with the given members. */
@@ -49,7 +59,7 @@ export function groupRow(row: Partial<GroupRow> = {}): GroupRow {
     ...unlimited,
     createdAt: 1_764_000_000,
     deletedAt: null,
-    budgetSpent: nano(0),
+    ...spentOf(row),
     ...row,
   }
 }
@@ -91,6 +101,7 @@ export class RecordingObserver implements BudgetObserver {
   readonly refused = this.#note('refused')
   readonly admitted = () => {}
   readonly changed = this.#note('changed')
+  readonly turned = this.#note('turned')
   readonly loaded = this.#note('loaded')
 
   #note(of: keyof BudgetObserver) {

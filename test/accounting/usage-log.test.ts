@@ -13,6 +13,8 @@ const refused: RequestRecord = {
   requestId: 'r-1' as RequestId,
   keyId: undefined,
   account: { keyId, groupId: null },
+  keyTerm: undefined,
+  groupTerm: undefined,
   cost: nano(0),
   capability: 'chat',
   api: 'chat',

@@ -64,6 +64,7 @@ describe('GET /admin/groups/{id}', () => {
     expect(await admin.done('GET', `/admin/groups/${record.id}`)).toEqual({
       ...record,
       budget_spent: 1.500000001,
+      spent_total: 1.500000001,
     })
   })
 
@@ -90,7 +91,7 @@ describe('PATCH /admin/groups/{id}', () => {
     const record = await admin.newGroup({ budget_max: 5 })
     admin.chargeGroup(record.id, 2_000_000_000n)
     const changed = await admin.done('PATCH', `/admin/groups/${record.id}`, change)
-    expect(changed).toEqual({ ...record, budget_spent: 2, ...change })
+    expect(changed).toEqual({ ...record, budget_spent: 2, spent_total: 2, ...change })
     expect(await admin.done('GET', `/admin/groups/${record.id}`)).toEqual(changed)
   })
 })
@@ -134,7 +135,12 @@ describe('POST /admin/groups/{id}/grant', () => {
       body: { amount: 0.1 },
     })
     expect(answer.status).toBe(200)
-    expect(answer.json).toEqual({ ...record, budget_max: 1e12, budget_spent: 1e-9 })
+    expect(answer.json).toEqual({
+      ...record,
+      budget_max: 1e12,
+      budget_spent: 1e-9,
+      spent_total: 1e-9,
+    })
   })
 
   test.each([

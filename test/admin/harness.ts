@@ -1,5 +1,5 @@
 import { storeUnavailable } from '../../src/access/index.ts'
-import { type KeyEntry, KeyRegistry } from '../../src/accounting/index.ts'
+import { type GroupEntry, type KeyEntry, KeyRegistry } from '../../src/accounting/index.ts'
 import { groupRoutes, keyRoutes, requireMasterKey } from '../../src/admin/index.ts'
 import { KeyRing, openMasterKey } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
@@ -74,7 +74,7 @@ export class AdminHarness {
   readonly events: AccountEvent[] = []
   readonly accounts = new KeyRegistry({
     clock: this.clock,
-    observer: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
+    observer: { charged() {}, refused() {}, admitted() {}, changed() {}, turned() {}, loaded() {} },
     reserveOutputTokens: () => 256,
   })
   flushes = 0
@@ -134,11 +134,11 @@ export class AdminHarness {
 
   /** Charges the key without saving the spend. */
   charge(id: string, nanos: bigint): void {
-    this.accounts.getKey(id as KeyId)?.charge(nanos)
+    chargeEntry(this.accounts.getKey(id as KeyId), nanos)
   }
 
   chargeGroup(id: string, nanos: bigint): void {
-    this.accounts.getGroup(id as GroupId)?.charge(nanos)
+    chargeEntry(this.accounts.getGroup(id as GroupId), nanos)
   }
 
   /** Returns the cap of a key in memory and in the database. */
@@ -166,6 +166,10 @@ export class AdminHarness {
     }
     return requireMasterKey({ ...keyRoutes(desk), ...groupRoutes(desk) }, { master, refused() {} })
   }
+}
+
+function chargeEntry(entry: KeyEntry | GroupEntry | undefined, nanos: bigint): void {
+  entry?.charge(nanos, entry.term)
 }
 
 /** Returns the members that identify a refusal. */

@@ -96,6 +96,7 @@ const badBudgets = [
 ]
 const badCounts = ['1', true, [], {}, -1, 0.5, 1e-9, 2 ** 53, 1e300, '']
 
+const badPeriods = ['', 'year', 'Day', 1, true, [], {}]
 const badModels = [[], 'gpt', {}, 1, true, '', Array(1_001).fill('gpt')]
 
 /** The limits that are counts, of keys and of groups. */
@@ -109,6 +110,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...badNames.map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
+    ...badPeriods.map((value): Field => ['budget_period', value]),
     ...[...limits, 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
@@ -116,7 +118,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
       (value): Field => ['group_id', value],
     ),
     // Clients cannot set these.
-    ...['disabled', 'id', 'key', 'budget_spent', 'created_at', 'deleted_at', 'hash'].map(
+    ...['disabled', 'id', 'key', 'budget_spent', 'spent_total', 'budget_resets_at', 'hash'].map(
       (field): Field => [field, 'canary'],
     ),
   ],
@@ -124,6 +126,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...badNames.slice(1).map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
+    ...badPeriods.map((value): Field => ['budget_period', value]),
     ...[...limits, 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
@@ -137,6 +140,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...limits.flatMap((field) => badCounts.map((value): Field => [field, value])),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
+    ...badPeriods.map((value): Field => ['budget_period', value]),
     ...['expires_at', 'group_id', 'disabled', 'spent_total'].map((field): Field => [field, null]),
   ],
   'PATCH group': [
@@ -144,6 +148,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...limits.flatMap((field) => badCounts.map((value): Field => [field, value])),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
+    ...badPeriods.map((value): Field => ['budget_period', value]),
     ...['expires_at', 'disabled', 'deleted_at'].map((field): Field => [field, null]),
   ],
   'POST key grant': [

@@ -24,8 +24,16 @@ const grant = (amount: number) => call('POST', '/grant', { amount })
 
 /** Checks that the record in memory is the committed one. */
 function expectMemoryIsStore(): void {
-  const { digest: _, budgetSpent: __, ...row } = admin.store.keys.get(id) ?? {}
-  expect(admin.accounts.getKey(id as KeyId)?.record).toEqual(row)
+  const {
+    digest: _,
+    budgetSpent: __,
+    spentTotal: ___,
+    term,
+    ...row
+  } = Object(admin.store.keys.get(id))
+  const entry = admin.accounts.getKey(id as KeyId)
+  expect(entry?.record).toEqual(row)
+  expect(entry?.term).toEqual(term)
 }
 
 /** Makes the calls and lets the database respond only after all of them have reached it. */

@@ -131,6 +131,7 @@ describe('GET /admin/keys/{id}', () => {
     expect(await admin.done('GET', `/admin/keys/${record.id}`)).toEqual({
       ...record,
       budget_spent: 1e-9,
+      spent_total: 1e-9,
     })
   })
 
@@ -247,7 +248,7 @@ describe('POST /admin/keys/{id}/rotate', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' })
     const { key: fresh, ...rotated } = answer.json
-    expect(rotated).toEqual({ ...record, budget_spent: 1 })
+    expect(rotated).toEqual({ ...record, budget_spent: 1, spent_total: 1 })
     expect(fresh).toMatch(/^sk-gw-[0-9a-f]{64}$/)
     expect(fresh).not.toBe(old)
     expect([admin.accepts(old), admin.accepts(fresh)]).toEqual([false, true])
@@ -316,7 +317,7 @@ describe('POST /admin/keys/{id}/grant', () => {
     })
     expect(answer.status).toBe(200)
     // Not 0.30000000000000004.
-    expect(answer.json).toEqual({ ...record, budget_max: 0.3, budget_spent: 0.1 })
+    expect(answer.json).toEqual({ ...record, budget_max: 0.3, budget_spent: 0.1, spent_total: 0.1 })
     expect(admin.accepts(key)).toBe(true)
   })
 

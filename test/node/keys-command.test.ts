@@ -8,6 +8,7 @@ import { CommandFailure } from '../../adapters/node/command-failure.ts'
 import { addKeysCommand } from '../../adapters/node/keys-command.ts'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { KeyRing } from '../../src/auth/index.ts'
+import { firstTerm } from '../../src/core/budget-period.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type KeyRow, StoreFault, type StoreSettings } from '../../src/store/index.ts'
 import { MemoryStore } from '../support/memory-store.ts'
@@ -60,11 +61,19 @@ describe('keys create', () => {
 
   test('keys create accepts a budget, limits, an expiry and a group', async () => {
     await addGroup()
-    const limits = '--rpm-limit 0 --tpm-limit 90000 --expires-at 1764000000'
+    const limits =
+      '--models gpt-5 org/* --budget-period month --rpm-limit 0 --tpm-limit 90000 --max-parallel 3 --expires-at 1764000000'
     const { stdout } = await keys(
       ...`create --name batch --budget-max 12.345678901 ${limits} --group-id ${groupId}`.split(' '),
     )
-    const wanted = { rpm_limit: 0, tpm_limit: 90_000, expires_at: 1_764_000_000 }
+    const wanted = {
+      models: ['gpt-5', 'org/*'],
+      budget_period: 'month',
+      rpm_limit: 0,
+      tpm_limit: 90_000,
+      max_parallel: 3,
+      expires_at: 1_764_000_000,
+    }
     expect(JSON.parse(stdout)).toMatchObject({
       ...wanted,
       budget_max: 12.345678901,
@@ -83,6 +92,9 @@ describe('keys create', () => {
     ['--budget-max', '0x10', /--budget-max.*US dollars/],
     ['--rpm-limit', '1.5', /--rpm-limit.*whole number/],
     ['--tpm-limit', '', /--tpm-limit.*whole number/],
+    ['--max-parallel', '-1', /--max-parallel.*whole number/],
+    ['--models', 'a*b', /--models.*must be a model id/],
+    ['--budget-period', 'year', /--budget-period.*day, week, month/],
     ['--tpm-limit', '9007199254740992', /--tpm-limit.*whole number/],
     ['--expires-at', '2026-01-01', /--expires-at.*whole number/],
     ['--colour', 'red', /unknown option '--colour'/],
@@ -114,6 +126,13 @@ describe('keys list', () => {
   test('keys list shows the spend in the database', async () => {
     await addKey({ budgetSpent: 1_500_000_001n as NanoUsd })
     expect(await listed()).toMatchObject([{ budget_spent: 1.500000001 }])
+  })
+
+  test('keys list shows no spend of a period that is over', async () => {
+    const term = { period: 'day', since: 0, resetsAt: 86_400 } as const
+    const spend = { budgetSpent: 5n as NanoUsd, spentTotal: 5n as NanoUsd }
+    await addKey({ budgetPeriod: 'day', term, ...spend })
+    expect(await listed()).toMatchObject([{ budget_spent: 0, spent_total: 5e-9 }])
   })
 
   test('keys list leaves out deleted keys', async () => {
@@ -308,7 +327,8 @@ async function addKey(change: Partial<KeyRow>): Promise<void> {
   const id = 'd'.repeat(32) as KeyId
   const limits = { ...unlimited, rpmLimit: null, tpmLimit: null, expiresAt: null }
   const row = { id, name: 'other', groupId: null, ...limits, disabled: false, createdAt: 1 }
-  store.keys.set(id, { ...row, digest: '', deletedAt: null, budgetSpent: noMoney, ...change })
+  const spend = { budgetSpent: noMoney, spentTotal: noMoney, term: firstTerm }
+  store.keys.set(id, { ...row, digest: '', deletedAt: null, ...spend, ...change })
 }
 
 /** Returns whether the key ring finds this key by this secret. */

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
+import { firstTerm } from '../../src/core/budget-period.ts'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { newKey, usageRow, usd } from '../store/support/rows.ts'
 import { usageBatch } from '../support/usage-batch.ts'
@@ -136,6 +137,30 @@ describe('migrations', () => {
     const store = await opened(path)
     const rows = await store.listUsage({ since: 0, until: 9, cursor: 0, limit: 9 })
     expect(rows.map(({ api }) => api)).toEqual(['chat', 'embeddings', 'rerank'])
+  })
+
+  test('keys and groups from before the total have spent what their budgets say', async () => {
+    const path = join(folder(), 'gateway.db')
+    const client = connect(path)
+    const migrations = migrationsWith((entries) => entries.slice(0, 3))
+    await migrateDatabase(drizzle({ client }), migrations)
+    const spent = 'budget_spent_usd, budget_spent_nano'
+    await client.execute(
+      `insert into budget_groups (id, name, ${spent}, created_at) values ('g', 'G', 3, 4, 1)`,
+    )
+    await client.execute(
+      `insert into virtual_keys (id, digest, name, ${spent}, disabled, created_at)
+       values ('a', 'd', 'A', 1, 2, 0, 1)`,
+    )
+    const store = await opened(path)
+    const { keys, groups } = await store.readAccounts()
+    const unchanged = { models: null, budgetPeriod: null, maxParallel: null, term: firstTerm }
+    const key = { budgetSpent: 1_000_000_002n, spentTotal: 1_000_000_002n }
+    const group = { budgetSpent: 3_000_000_004n, spentTotal: 3_000_000_004n, rpmLimit: null }
+    expect([keys, groups]).toMatchObject([
+      [{ ...unchanged, ...key }],
+      [{ ...unchanged, ...group, tpmLimit: null }],
+    ])
   })
 
   test('a newer database is refused, and stays as it is', async () => {

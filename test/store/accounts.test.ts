@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { firstTerm } from '../../src/core/budget-period.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { maxBudget, type NewKey } from '../../src/store/index.ts'
 import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
 
-const a = { ...newKey('a'), deletedAt: null, budgetSpent: 0n }
+const nothingSpent = { budgetSpent: 0n, spentTotal: 0n, term: firstTerm }
+const a = { ...newKey('a'), deletedAt: null, ...nothingSpent }
 
 describe('keys', () => {
   test('keys are read as they were written, in order of creation', async () => {
@@ -99,7 +101,7 @@ describe('keys', () => {
 })
 
 describe('groups', () => {
-  const g = { ...newGroup('g'), budgetSpent: 0n }
+  const g = { ...newGroup('g'), ...nothingSpent }
 
   test('groups are read as they were written, and a change sets the given members', async () => {
     const store = await memoryStore()

@@ -30,14 +30,20 @@ export async function expectAccountsToBalance(test: KeyedTest): Promise<void> {
   const accounted = test.log.filter(isAccounted).length
   expect(rows.length + dropped, 'rows and dropped rows').toBe(accounted)
   if (dropped > 0) return
-  for (const { id, budgetSpent } of store.keys.values()) {
+  for (const { id, spentTotal } of store.keys.values()) {
     const own = rows.filter(({ keyId }) => keyId === id)
-    expect(budgetSpent, `spent of key ${id}, and its rows`).toBe(sum(own))
+    expect(spentTotal, `spent of key ${id}, and its rows`).toBe(sum(own))
   }
-  for (const { id, budgetSpent } of store.groups.values()) {
+  for (const { id, spentTotal } of store.groups.values()) {
     const own = rows.filter(({ groupId }) => groupId === id)
-    expect(budgetSpent, `spent of group ${id}, and its rows`).toBe(sum(own))
+    expect(spentTotal, `spent of group ${id}, and its rows`).toBe(sum(own))
   }
+}
+
+/** A key or a group as the admin API shows it. */
+interface Shown {
+  readonly id: string
+  readonly spent_total: number
 }
 
 interface AccountReport {
@@ -46,7 +52,7 @@ interface AccountReport {
   readonly spent: unknown
 }
 
-/** Returns the spend in the 402 of every key and group, each given a budget of 0 for this. */
+/** Returns the spend of every key and group, and what its 402 says is reserved with a budget of 0. */
 async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<AccountReport[]> {
   const send = async (method: string, path: string, token: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -55,27 +61,28 @@ async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<A
     return JSON.parse((await response.text()) || '{}')
   }
   const admin = (method: string, path: string, body?: object) => send(method, path, masterKey, body)
-  const refused = async (id: string, secret: string): Promise<AccountReport[]> => {
+  const refused = async (shown: Shown, secret: string): Promise<AccountReport[]> => {
     const { data } = await send('GET', '/v1/models', secret)
     if (data.length === 0) return []
     const [model] = data
     const { path, body } = smallest[model.capabilities[0]] ?? { path: '', body: {} }
     const { error } = await send('POST', path, secret, { model: model.id, ...body })
+    const { id, spent_total: spent } = shown
     expect(error, `the refusal of ${id}`).toMatchObject({ code: 'LM-4001' })
-    return [{ id, reserved: error.reserved, spent: error.budget_spent }]
+    return [{ id, reserved: error.reserved, spent }]
   }
   const reports: AccountReport[] = []
   for (const { id, deletedAt } of store.groups.values()) {
     if (deletedAt !== null) continue
-    await admin('PATCH', `/admin/groups/${id}`, { ...noLimits, budget_max: 0 })
+    const shown = await admin('PATCH', `/admin/groups/${id}`, { ...noLimits, budget_max: 0 })
     const { key } = await admin('POST', '/admin/keys', { name: 'check', group_id: id })
-    reports.push(...(await refused(id, key)))
+    reports.push(...(await refused(shown, key)))
   }
   for (const { id, deletedAt } of store.keys.values()) {
     if (deletedAt !== null) continue
     const { key } = await admin('POST', `/admin/keys/${id}/rotate`)
-    await admin('PATCH', `/admin/keys/${id}`, { ...free, budget_max: 0 })
-    reports.push(...(await refused(id, key)))
+    const shown = await admin('PATCH', `/admin/keys/${id}`, { ...free, budget_max: 0 })
+    reports.push(...(await refused(shown, key)))
   }
   return reports
 }
@@ -103,7 +110,7 @@ function isAccounted({ message, fields }: LogLine): boolean {
 
 function usdSpent(store: MemoryStore, id: string): number {
   const row = store.keys.get(id) ?? store.groups.get(id)
-  return Number(row?.budgetSpent ?? -1n) / 1e9
+  return Number(row?.spentTotal ?? -1n) / 1e9
 }
 
 function sum(rows: readonly { readonly cost: bigint }[]): bigint {

@@ -1,4 +1,5 @@
-import type { BudgetScope } from '../../src/core/accounts.ts'
+import type { BudgetGroup } from '../../src/core/accounts.ts'
+import { type BudgetTerm, periodEnd, periodStart } from '../../src/core/budget-period.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import {
   type AccountRows,
@@ -10,9 +11,11 @@ import {
   maxBudget,
   type NewKey,
   type NewUsageRow,
+  type SavedSpend,
   type SealedPurpose,
   type SealedRow,
   type SpendFlush,
+  type SpendText,
   type Store,
   StoreFault,
   type UsageBatch,
@@ -24,6 +27,8 @@ import {
   type UsageSumQuery,
   type WebhookRow,
 } from '../../src/store/index.ts'
+import { joinAmount } from '../../src/store/money.ts'
+import { spendText } from '../../src/store/spend-text.ts'
 
 /**
  * The fault to inject: `none` executes calls, `refuse` fails them without a change, and
@@ -67,7 +72,7 @@ export class MemoryStore implements Store {
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'> {
     return this.#call('createKey', () => {
       if (!this.#isGroup(key.groupId)) return 'unknown-group'
-      const row: KeyRow = { ...key, deletedAt: null, budgetSpent: 0n as NanoUsd }
+      const row: KeyRow = { ...key, deletedAt: null, ...nothingSpent(key) }
       this.keys.set(row.id, row)
       return row
     })
@@ -78,7 +83,7 @@ export class MemoryStore implements Store {
       const row = alive(this.keys.get(id))
       if (!row) return 'unknown-key'
       if (change.groupId !== undefined && !this.#isGroup(change.groupId)) return 'unknown-group'
-      return this.#putKey({ ...row, ...change })
+      return this.#putKey(changed(row, change))
     })
   }
 
@@ -105,14 +110,14 @@ export class MemoryStore implements Store {
     })
   }
 
-  createGroup(group: Omit<GroupRow, 'budgetSpent'>): Promise<GroupRow> {
-    return this.#call('createGroup', () => this.#putGroup({ ...group, budgetSpent: 0n as NanoUsd }))
+  createGroup(group: BudgetGroup): Promise<GroupRow> {
+    return this.#call('createGroup', () => this.#putGroup({ ...group, ...nothingSpent(group) }))
   }
 
   updateGroup(id: GroupId, change: GroupChange): Promise<GroupRow | 'unknown-group'> {
     return this.#call('updateGroup', () => {
       const row = alive(this.groups.get(id))
-      return row ? this.#putGroup({ ...row, ...change }) : 'unknown-group'
+      return row ? this.#putGroup(changed(row, change)) : 'unknown-group'
     })
   }
 
@@ -139,7 +144,7 @@ export class MemoryStore implements Store {
     return this.#call('addSpend', () => {
       if (this.flushes.has(flush.id)) return
       this.flushes.set(flush.id, flush)
-      for (const { scope, id, amount } of flush.additions) this.#charge(scope, id, amount)
+      this.#charge(spendText(flush.additions))
     })
   }
 
@@ -148,10 +153,7 @@ export class MemoryStore implements Store {
       if (this.batches.has(batch.id)) return
       const rows = batch.rows()
       this.batches.set(batch.id, rows)
-      for (const { keyId, groupId, cost } of rows) {
-        this.#charge('key', keyId, cost)
-        if (groupId !== null) this.#charge('group', groupId, cost)
-      }
+      this.#charge(batch.text().spend)
       for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
     })
   }
@@ -234,10 +236,9 @@ export class MemoryStore implements Store {
     return done
   }
 
-  #charge(scope: BudgetScope, id: string, amount: NanoUsd): void {
-    const rows: Map<string, KeyRow | GroupRow> = scope === 'key' ? this.keys : this.groups
-    const row = rows.get(id)
-    if (row) rows.set(id, { ...row, budgetSpent: (row.budgetSpent + amount) as NanoUsd })
+  #charge({ key, group }: SpendText): void {
+    chargeRows(this.keys, key)
+    chargeRows(this.groups, group)
   }
 
   #isGroup(id: GroupId | null): boolean {
@@ -259,6 +260,60 @@ function alive<Row extends { readonly deletedAt: number | null }>(
   row: Row | undefined,
 ): Row | undefined {
   return row?.deletedAt === null ? row : undefined
+}
+
+/** The spend of a new row; its term ends with the period that contains its creation. */
+function nothingSpent({ budgetPeriod: period, createdAt }: BudgetGroup | NewKey): SavedSpend {
+  const resetsAt = period === null ? null : periodEnd(period, createdAt)
+  return { budgetSpent: noMoney, spentTotal: noMoney, term: { period, since: 0, resetsAt } }
+}
+
+function changed<Row extends KeyRow | GroupRow>(row: Row, change: KeyChange | GroupChange): Row {
+  const { budgetPeriod, ...others } = change
+  const next = { ...row, ...others }
+  if (!budgetPeriod) return next
+  const { period, at } = budgetPeriod
+  const { term } = row
+  const isOver = term.period !== null && term.resetsAt !== null && at >= term.resetsAt
+  const current: BudgetTerm = isOver
+    ? {
+        period: term.period,
+        since: Math.max(periodStart(term.period, at), term.since + 1),
+        resetsAt: periodEnd(term.period, at),
+      }
+    : term
+  const resetsAt =
+    period === current.period ? current.resetsAt : period === null ? null : periodEnd(period, at)
+  return {
+    ...next,
+    budgetSpent: isOver ? noMoney : row.budgetSpent,
+    budgetPeriod: period,
+    term: { period, since: current.since, resetsAt },
+  }
+}
+
+const noMoney = 0n as NanoUsd
+
+function chargeRows<Row extends KeyRow | GroupRow>(rows: Map<string, Row>, spend: string): void {
+  for (const [id, usd, nano, termUsd, termNano, since, resetsAt, period] of JSON.parse(spend)) {
+    const row = rows.get(id)
+    if (!row) continue
+    const amount = joinAmount(usd, nano)
+    const termAmount = joinAmount(termUsd, termNano)
+    const isNext = since > row.term.since
+    const isSame = since === row.term.since
+    const spent = isNext ? termAmount : isSame ? row.budgetSpent + termAmount : row.budgetSpent
+    rows.set(id, {
+      ...row,
+      budgetSpent: spent as NanoUsd,
+      spentTotal: (row.spentTotal + amount) as NanoUsd,
+      term: {
+        period: row.term.period,
+        since: isNext ? since : row.term.since,
+        resetsAt: isNext && period === row.term.period ? resetsAt : row.term.resetsAt,
+      },
+    })
+  }
 }
 
 function granted(row: KeyRow | GroupRow, amount: NanoUsd): NanoUsd | GrantError {

@@ -4,6 +4,7 @@ import type { AccountLimits } from '../../src/core/accounts.ts'
 export const unlimited: AccountLimits = Object.freeze({
   models: null,
   budgetMax: null,
+  budgetPeriod: null,
   rpmLimit: null,
   tpmLimit: null,
   maxParallel: null,
@@ -12,6 +13,9 @@ export const unlimited: AccountLimits = Object.freeze({
 /** The fields of these limits in the admin API, apart from `budget_max`. */
 export const unlimitedFields = Object.freeze({
   models: null,
+  budget_period: null,
+  budget_resets_at: null,
+  spent_total: 0,
   rpm_limit: null,
   tpm_limit: null,
   max_parallel: null,
