@@ -35,7 +35,9 @@ export function toConfig(upstream: string, databasePath: string): string {
   const providers = kinds.map(({ name, path, upstreamModel }) => {
     const ids = [
       ...scenarioNames.map((scenario) => [`${name}--${scenario}`, scenario]),
-      ...codexModels.map((model) => [`${model}-${name}--task`, 'task']),
+      ...codexModels.flatMap((model) =>
+        ['task', 'picture'].map((scenario) => [`${model}-${name}--${scenario}`, scenario]),
+      ),
     ]
     const models = ids.map(
       ([id, scenario]) => `

@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts'
 import { findExecutable } from './executable.ts'
-import { runTask } from './task-run.ts'
+import { runTasks } from './tasks.ts'
 
 /** Claude Code without its own requests to the vendor: https://code.claude.com/docs/en/env-vars */
 export const claudeCode: Client = {
@@ -10,8 +10,8 @@ export const claudeCode: Client = {
   api: 'Messages',
   carriesProofs: true,
   run: ({ name }, { address, key }) =>
-    runTask((prompt, { home }) => {
-      const model = `${name}--task`
+    runTasks(({ scenario, prompt, home }) => {
+      const model = `${name}--${scenario}`
       const tools = ['--allowedTools', 'Write', 'Bash', 'Read']
       return {
         line: [findExecutable('claude'), '-p', prompt, '--model', model, ...tools],

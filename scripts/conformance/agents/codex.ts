@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Client } from '../client.ts'
 import { codexModels } from '../kinds.ts'
 import { findExecutable } from './executable.ts'
-import { runTask } from './task-run.ts'
+import { runTasks } from './tasks.ts'
 
 /**
  * Codex with a provider of its own: https://developers.openai.com/codex/config-reference
@@ -32,8 +32,8 @@ function codex({ name, title, prefix }: CodexModel): Client {
     api: 'Responses',
     carriesProofs: true,
     run: (kind, { address, key }) =>
-      runTask((prompt, { home }) => {
-        const config = toConfig(`${prefix}${kind.name}--task`, address)
+      runTasks(({ scenario, prompt, home }) => {
+        const config = toConfig(`${prefix}${kind.name}--${scenario}`, address)
         writeFileSync(join(home, 'config.toml'), config)
         const freely = '--dangerously-bypass-approvals-and-sandbox'
         return {

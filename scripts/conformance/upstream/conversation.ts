@@ -18,6 +18,8 @@ export interface UserTurn {
   readonly role: 'user'
   readonly text: string
   readonly results: readonly ToolResult[]
+  /** How many images it shows, in results too. */
+  readonly images: number
 }
 
 export interface ModelTurn {
@@ -82,7 +84,8 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
 
 function joinUser(first: UserTurn, second: UserTurn): UserTurn {
   const text = `${first.text}\n${second.text}`.trim()
-  return { role: 'user', text, results: [...first.results, ...second.results] }
+  const results = [...first.results, ...second.results]
+  return { role: 'user', text, results, images: first.images + second.images }
 }
 
 function joinModel(first: ModelTurn, second: ModelTurn): ModelTurn {

@@ -23,14 +23,15 @@
  * | `tool`         | calls the first tool once, then repeats the result                             |
  * | `parallel`     | calls two tools at once (or one twice), then repeats both results              |
  * | `structured`   | JSON that fits the requested schema, or the forced tool call                   |
- * | `task`         | writes a file, runs a command on it, reads it back, says what it holds         |
+ * | `task`         | writes a file, runs a command on it, counts and reads it at once, says what it holds |
+ * | `picture`      | looks at the picture that the prompt names, says whether it saw one            |
  * | `rate-limited` | 429 with `retry-after: 1`                                                      |
  * | `refuse`       | 400                                                                            |
  * | `overloaded`   | 529 at Anthropic, else 503                                                     |
  * | `cut`          | the text of `say`; the connection is lost in its middle                        |
  * | `slow`         | the text of `say`, with 300 ms between frames                                  |
  *
- * `tool`, `parallel` and `task` reason as well when the request turns reasoning on. Gemini signs the
+ * `tool`, `parallel`, `task` and `picture` reason as well when the request turns reasoning on. Gemini signs the
  * first call of every turn.
  *
  * `GET /exchanges` lists the requests so far: `refusal` explains an error, and `lacksProof` marks a

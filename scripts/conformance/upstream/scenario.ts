@@ -1,6 +1,7 @@
 import type { Answer, Conversation, Part } from './conversation.ts'
 import { isRecord, sampleValue } from './json-schema.ts'
 import { call, say } from './parts.ts'
+import { planPicture } from './picture.ts'
 import { Refusal } from './refusal.ts'
 import { planTask } from './task.ts'
 
@@ -12,6 +13,7 @@ const scenarios = {
     withReasoning(conversation, callTwice(conversation) ?? [say(greeting)]),
   structured: (conversation) => [fitFormat(conversation)],
   task: (conversation) => withReasoning(conversation, planTask(conversation)),
+  picture: (conversation) => withReasoning(conversation, planPicture(conversation)),
   'rate-limited': () => fail(429, 'too many requests: wait a second', { retryAfter: 1 }),
   refuse: () => fail(400, 'the scenario refuses every request'),
   overloaded: () => fail(503, 'the model is overloaded'),

@@ -1,6 +1,6 @@
-import type { Conversation, Part, Tool } from './conversation.ts'
-import { isRecord, sampleValue } from './json-schema.ts'
-import { call, say } from './parts.ts'
+import type { Conversation, Part } from './conversation.ts'
+import { say } from './parts.ts'
+import { countSteps, findPath, runners, type Step, useTools } from './steps.ts'
 
 /** The file that the task writes. */
 export const taskFile = 'note.txt'
@@ -19,76 +19,43 @@ export function taskPrompt(directory: string): string {
 /** The last sentence of an agent that read the right text. */
 export const taskSentence = `The file holds: ${taskText}`
 
-interface Step {
-  /** The names of tools that can do this, best first, each with the input for a file. */
-  readonly tools: Readonly<Record<string, (path: string) => object>>
-}
-
 const quoted = `'${taskText.replaceAll("'", `'\\''`)}'`
-const writeCommand = (path: string) => `printf '%s\\n' ${quoted} > ${path}`
-const countCommand = (path: string) => `wc -c ${path}`
-const readCommand = (path: string) => `cat ${path}`
 
-/** Tools that run a command, with the form of their input. */
-const runners = (command: (path: string) => string): Step['tools'] => ({
-  Bash: (path) => ({ command: command(path), description: 'Works on the note' }),
-  bash: (path) => ({ command: command(path) }),
-  exec_command: (path) => ({ cmd: command(path) }),
-  shell: (path) => ({ command: ['bash', '-lc', command(path)] }),
-  shell_command: (path) => ({ command: command(path) }),
-  run_command: (path) => ({ command: command(path) }),
-  exec: (path) => ({ input: toScript(command(path)) }),
-})
+const write: Step = {
+  Write: (path) => ({ file_path: path, content: `${taskText}\n` }),
+  write_file: (path) => ({ path, content: `${taskText}\n` }),
+  apply_patch: (path) => ({ input: toPatch(path) }),
+  ...runners((path) => `printf '%s\\n' ${quoted} > ${path}`),
+}
 
-/** Codex offers newer models a tool that runs JavaScript, which calls the other tools. */
-const toScript = (cmd: string) =>
-  `const { output } = await tools.exec_command(${JSON.stringify({ cmd })}); text(output)`
+const count: Step = runners((path) => `wc -c ${path}`)
 
-const patch = (path: string) =>
-  ['*** Begin Patch', `*** Add File: ${path}`, `+${taskText}`, '*** End Patch', ''].join('\n')
+const read: Step = {
+  Read: (path) => ({ file_path: path }),
+  read_file: (path) => ({ path }),
+  ...runners((path) => `cat ${path}`),
+}
 
-const steps: readonly Step[] = [
-  {
-    tools: {
-      Write: (path) => ({ file_path: path, content: `${taskText}\n` }),
-      write_file: (path) => ({ path, content: `${taskText}\n` }),
-      apply_patch: (path) => ({ input: patch(path) }),
-      ...runners(writeCommand),
-    },
-  },
-  { tools: runners(countCommand) },
-  {
-    tools: {
-      Read: (path) => ({ file_path: path }),
-      read_file: (path) => ({ path }),
-      ...runners(readCommand),
-    },
-  },
-]
+/** Each turn takes its steps at once. */
+const turns: readonly (readonly Step[])[] = [[write], [count], [read], [count, read]]
 
-/** The next step of the task: as many steps are done as calls have results. */
-export function planTask({ turns, tools }: Conversation): Part[] {
-  const results = turns.flatMap((turn) => (turn.role === 'user' ? turn.results : []))
-  const texts = turns.flatMap((turn) => (turn.role === 'user' ? [turn.text] : []))
-  const path = new RegExp(`/\\S*/${taskFile}`).exec(texts.join('\n'))?.[0]
+/** Takes the next turn of the task. */
+export function planTask(conversation: Conversation): Part[] {
+  const path = findPath(conversation, taskFile)
   // Agents also ask for titles and summaries, without tools.
-  if (path === undefined || tools.length === 0) return [say('A note')]
-  const step = steps[results.length]
-  if (!step) return [say(concludeTask(results.at(-1)?.text ?? ''))]
-  for (const [name, toInput] of Object.entries(step.tools)) {
-    const tool = tools.find((each) => isNamed(each, name))
-    if (!tool) continue
-    const required = sampleValue(tool.schema)
-    return [call(tool.name, { ...(isRecord(required) && required), ...toInput(path) })]
-  }
-  return [say(`No tool can do step ${results.length + 1}: ${tools.map((t) => t.name).join(', ')}`)]
+  if (path === undefined || conversation.tools.length === 0) return [say('A note')]
+  const steps = turns[countSteps(conversation)]
+  return steps ? useTools(conversation, steps, path) : [conclude(conversation)]
 }
 
-function concludeTask(read: string): string {
-  return read.includes(taskText) ? taskSentence : `The file does not hold the text: ${read}`
+function conclude({ turns: past }: Conversation): Part {
+  const last = past.at(-1)
+  const results = last?.role === 'user' ? last.results.map(({ text }) => text) : []
+  const isRead = results.some((text) => text.includes(taskText))
+  return say(isRead ? taskSentence : `The file does not hold the text: ${results.join(' ')}`)
 }
 
-/** A gateway may put a namespace before the name of a tool. */
-function isNamed({ name }: Tool, wanted: string): boolean {
-  return name === wanted || name.endsWith(`__${wanted}`) || name.endsWith(`.${wanted}`)
+/** The form of Codex: https://github.com/openai/codex/blob/main/codex-rs/apply-patch */
+function toPatch(path: string): string {
+  return `*** Begin Patch\n*** Add File: ${path}\n+${taskText}\n*** End Patch\n`
 }

@@ -27,7 +27,11 @@ function toTurn({ role, content }: Message): Turn[] {
   const results = blocks.flatMap((block) =>
     block.type === 'tool_result' ? [{ id: block.tool_use_id, text: toText(block) }] : [],
   )
-  return [{ role: 'user', text, results }]
+  const contents = blocks.flatMap((block) =>
+    block.type === 'tool_result' && typeof block.content === 'object' ? block.content : [],
+  )
+  const images = [...blocks, ...contents].filter(({ type }) => type === 'image').length
+  return [{ role: 'user', text, results, images }]
 }
 
 function toText({ content = '' }: ToolResult): string {

@@ -50,5 +50,7 @@ function toTurn({ role, content }: Message): Turn {
       ? [{ id: result.toolUseId, text: result.content.map((each) => each.text ?? '').join('') }]
       : [],
   )
-  return { role, text: texts, results }
+  const shown = content.flatMap(({ toolResult }) => toolResult?.content ?? [])
+  const images = [...content, ...shown].filter(({ image }) => image).length
+  return { role, text: texts, results, images }
 }

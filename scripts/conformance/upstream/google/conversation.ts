@@ -35,7 +35,9 @@ function toTurn({ role, parts }: Content): Turn {
   const results = parts.flatMap(({ functionResponse: result }) =>
     result ? [{ id: result.id ?? '', text: toResultText(result.response) }] : [],
   )
-  return { role, text, results }
+  const media = parts.flatMap(({ functionResponse }) => functionResponse?.parts ?? [])
+  const images = [...parts, ...media].filter(({ inlineData }) => inlineData).length
+  return { role, text, results, images }
 }
 
 function toResultText(response: Readonly<Record<string, unknown>>): string {

@@ -28,10 +28,10 @@ function toTurn(message: Message, index: number): Turn[] {
     case 'developer':
       return []
     case 'user':
-      return [{ role: 'user', text: toText(message.content), results: [] }]
+      return [toUserTurn(message.content)]
     case 'tool': {
       const { tool_call_id: id, content } = message
-      return [{ role: 'user', text: '', results: [{ id, text: toText(content) }] }]
+      return [{ role: 'user', text: '', results: [{ id, text: toText(content) }], images: 0 }]
     }
     case 'assistant': {
       const { content, refusal, tool_calls = [] } = message
@@ -57,6 +57,12 @@ function parseArguments(json: string, path: string): object {
   } catch {
     throw new Refusal(400, `${path}.tool_calls: the arguments are not JSON`)
   }
+}
+
+function toUserTurn(content: Content): Turn {
+  const parts = typeof content === 'string' ? [] : content
+  const images = parts.filter(({ type }) => type === 'image_url').length
+  return { role: 'user', text: toText(content), results: [], images }
 }
 
 type Content = string | readonly { readonly type: string; readonly text?: string }[]
