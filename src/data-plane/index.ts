@@ -6,7 +6,8 @@ export type {
   ReceivedRequest,
   WriterContext,
 } from './chat-door.ts'
+export { type CountCall, type CountDoor, serveCounts } from './count-tokens.ts'
 export { embeddings } from './embeddings.ts'
-export { describeModel, listModels } from './listing.ts'
+export { findAllowed, listAllowed, type ModelListing, plainListing } from './listing.ts'
 export { type Arrival, DataPlane } from './plane.ts'
 export { rerank } from './rerank.ts'

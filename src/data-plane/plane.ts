@@ -92,7 +92,23 @@ export class DataPlane {
     }
   }
 
-  #open(api: Api, { request, context: arrival, params }: Matched): OpenedRequest {
+  /** Makes a route of a handler whose requests are in flight, but not recorded: they cost nothing. */
+  unrecorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
+    return async (matched) => {
+      const { record, context } = this.#open(api, matched, () => {})
+      try {
+        return await handler(matched.request, context)
+      } finally {
+        record.finish({ status: 200 })
+      }
+    }
+  }
+
+  #open(
+    api: Api,
+    { request, context: arrival, params }: Matched,
+    emit: Emit = this.#emit,
+  ): OpenedRequest {
     const { clock, log, breakers, credentials, bodyLimiter, random, traffic, events, inFlight } =
       this.#options
     const { id, signal } = arrival
@@ -120,7 +136,7 @@ export class DataPlane {
         signal.removeEventListener('abort', cancel)
         leave()
       },
-      emit: this.#emit,
+      emit,
     })
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel)
@@ -148,7 +164,7 @@ export class DataPlane {
     return { record, context }
   }
 
-  readonly #emit = (record: RequestRecord, pending: PendingCount | undefined): void => {
+  readonly #emit: Emit = (record, pending) => {
     if (pending) void this.#exactCounts?.record(record, pending)
     else this.#options.record(record)
   }
@@ -164,6 +180,8 @@ export class DataPlane {
     return {}
   }
 }
+
+type Emit = (record: RequestRecord, pending: PendingCount | undefined) => void
 
 interface OpenedRequest {
   readonly record: RecordBuilder

@@ -139,6 +139,11 @@ class AuthenticatedRequest {
     this.#principal = principal
   }
 
+  /** The id of the key; undefined without auth. */
+  get keyId(): string | undefined {
+    return this.#principal.account?.keyId
+  }
+
   /**
    * Resolves to the whole body, with the model that the path names, once it may be parsed; LM-1002
    * when it is over the limit. Large bodies are parsed one at a time: the next one after

@@ -1,8 +1,16 @@
-import type { ChatDoor } from '../data-plane/index.ts'
+import type { ChatDoor, CountDoor, ModelListing } from '../data-plane/index.ts'
 import { chatDoor } from './chat/door.ts'
 import { completionsDoor } from './completions/door.ts'
+import { countTokensDoor } from './messages/count-tokens.ts'
 import { messagesDoor } from './messages/door.ts'
+import { messagesModels } from './messages/models.ts'
 import { responsesDoor } from './responses/door.ts'
 
 /** Every API for chat. The only such list: each has its route, its records and its errors by its row. */
 export const doors: readonly ChatDoor[] = [chatDoor, messagesDoor, responsesDoor, completionsDoor]
+
+/** Every API that counts the tokens of a prompt. */
+export const countDoors: readonly CountDoor[] = [countTokensDoor]
+
+/** The forms of the list of models, besides that of the OpenAI API. */
+export const listings: readonly ModelListing[] = [messagesModels]

@@ -34,6 +34,7 @@ export function createFetch(options: FetchDeps): Fetch {
     const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
     const target = parseTarget(request.url, context?.base)
     const match = await find(target)
+    const form = typeof match.form === 'function' ? match.form(request.headers) : match.form
     const cross = toCrossOrigin(request.headers, target, corsOrigins())
     let reply: Reply
     try {
@@ -42,14 +43,14 @@ export function createFetch(options: FetchDeps): Fetch {
       const known = toGatewayError(error, log, id)
       const { code, status } = known
       if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
-      reply = errorReply(known, id, match.form)
+      reply = errorReply(known, id, form)
     }
     const { method } = request
     const seconds = (clock.elapsed() - arrived) / 1000
     durations.observe({ route: match.route, method, status: reply.status }, seconds)
     if (cross) reply = withCors(reply, cross)
     const sent = method === 'HEAD' ? withoutBody(reply) : reply
-    return response(toResponseParts(sent, id, match.form))
+    return response(toResponseParts(sent, id, form))
   }
 }
 

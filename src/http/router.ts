@@ -19,15 +19,18 @@ export type Routes<Context> = Readonly<Record<string, Route<Context>>>
 
 /** The handlers of one path, and the form of its answers; by default that of the OpenAI API. */
 export type Route<Context> = Readonly<Partial<Record<Method, Handler<Context>>>> & {
-  readonly form?: AnswerForm
+  readonly form?: AnswerForm | ChooseForm
 }
+
+/** Chooses the form by the headers of a request; undefined for that of the OpenAI API. */
+export type ChooseForm = (headers: Headers) => AnswerForm | undefined
 
 /** The route of a path. */
 export interface RouteMatch<Context> {
   /** The path as in the documentation, `/v1/models/{id}`; `other` for an unknown path. */
   readonly route: string
   /** The form of its answers, if it has one of its own. */
-  readonly form?: AnswerForm | undefined
+  readonly form?: AnswerForm | ChooseForm | undefined
   /**
    * Serves a request; HEAD like GET. Throws LM-1003 for an unknown path (404) and for a method that
    * the route does not have (405 with `Allow`), and LM-1001 for dot segments.

@@ -2,18 +2,22 @@ import type { Authenticator } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { MetricsPort } from '../core/metrics.ts'
 import { headerList } from '../core/ports.ts'
-import { jsonReply, type Reply } from '../core/reply.ts'
+import { type AnswerForm, jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
   type ChatDoor,
+  type CountDoor,
   type DataPlane,
-  describeModel,
   embeddings,
-  listModels,
+  findAllowed,
+  listAllowed,
+  type ModelListing,
+  plainListing,
   rerank,
   serveChat,
+  serveCounts,
 } from '../data-plane/index.ts'
-import { doors } from '../doors/index.ts'
+import { countDoors, doors, listings } from '../doors/index.ts'
 import { createHealthReport, type Prober } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
@@ -42,6 +46,7 @@ export function createRoutes({
   const reranking: Route<Arrival> = { POST: plane.recorded('rerank', rerank) }
   const routes: Routes<Arrival> = {
     ...Object.fromEntries(doors.flatMap((door) => createDoorRoutes(door, plane))),
+    ...Object.fromEntries(countDoors.map((door) => createCountRoute(door, plane))),
     '/v1/embeddings': embedding,
     '/openai/deployments/:model+/embeddings': embedding,
     '/v1/rerank': reranking,
@@ -52,14 +57,19 @@ export function createRoutes({
     '/v1/models': {
       GET: ({ request, context }) => {
         const caller = authenticator.authenticate(request, context)
-        return jsonReply(listModels({ snapshot: snapshot(), caller }))
+        const { searchParams } = new URL(request.url)
+        const allowed = listAllowed({ snapshot: snapshot(), caller })
+        return jsonReply(findListing(request.headers).list(allowed, searchParams))
       },
+      form: findListingForm,
     },
     '/v1/models/:id+': {
       GET: ({ request, context, params: { id = '' } }) => {
         const caller = authenticator.authenticate(request, context)
-        return jsonReply(describeModel(id, { snapshot: snapshot(), caller }))
+        const route = findAllowed(id, { snapshot: snapshot(), caller })
+        return jsonReply(findListing(request.headers).describe(route))
       },
+      form: findListingForm,
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/providers': { GET: () => jsonReply(createHealthReport(snapshot().providers, prober)) },
@@ -74,11 +84,25 @@ export function createRoutes({
   }
 }
 
+/** Returns the manner in which a request asks for models. */
+function findListing(headers: Headers): ModelListing {
+  return listings.find(({ isFor }) => isFor(headers)) ?? plainListing
+}
+
+function findListingForm(headers: Headers): AnswerForm | undefined {
+  return findListing(headers).form
+}
+
 function createDoorRoutes(door: ChatDoor, plane: DataPlane): [path: string, Route<Arrival>][] {
   const { api, path, pathWithModel, form } = door
   const paths = pathWithModel === undefined ? [path] : [path, pathWithModel]
   const route = { POST: plane.recorded(api, serveChat(door)), ...(form && { form }) }
   return paths.map((each) => [each, route])
+}
+
+function createCountRoute(door: CountDoor, plane: DataPlane): [path: string, Route<Arrival>] {
+  const { api, path, form } = door
+  return [path, { POST: plane.unrecorded(api, serveCounts(door)), form }]
 }
 
 /** Every method of an absent path is 404 with the reason. */

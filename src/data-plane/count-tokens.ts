@@ -1,0 +1,129 @@
+import type { NativeApi } from '../core/capability.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Millis } from '../core/ids.ts'
+import { asHeaderList } from '../core/ports.ts'
+import type { Model, NativeCall } from '../core/provider.ts'
+import { type AnswerForm, jsonBytes, type Reply } from '../core/reply.ts'
+import { attemptsHeader } from './admitted-request.ts'
+import { callUpstream, failed, readAnswer } from './call-upstream.ts'
+import type { ReceivedRequest } from './chat-door.ts'
+import type { Handler } from './plane.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** An API that counts the tokens of a prompt without generating anything. */
+export interface CountDoor {
+  readonly api: NativeApi
+  readonly path: string
+  readonly form: AnswerForm
+  /** Reads a request. Throws LM-1001 with the field at fault. */
+  read(received: ReceivedRequest): Promise<CountCall>
+  /** Renders a count of the gateway's own. */
+  renderEstimate(tokens: number): Uint8Array
+}
+
+/** One request to count. */
+export interface CountCall {
+  readonly model: string
+  readonly native: NativeCall
+  readonly promptTokens: number
+}
+
+/** How many counts may run at once for a key: clients send bursts of them. */
+const maxAtOnce = 64
+
+/** How long the upstream may take: a client waits for the count before it goes on. */
+const maxWait: Millis = 10_000
+
+/**
+ * Serves counts: asks the model's own upstream if it counts, and estimates otherwise. A count is not
+ * charged, and no limit of the key counts it.
+ */
+export function serveCounts(door: CountDoor): Handler {
+  const running = new Running()
+  return async (request, context) => {
+    const slice = context.startTimeSlice()
+    const authenticated = context.authenticate(request) // LM-4004
+    const leave = running.enter(authenticated.keyId) // LM-4006
+    try {
+      const bytes = await authenticated.readBody(request) // LM-1002
+      const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
+      const { chain } = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+      context.releaseParser()
+      const counted = await askUpstream(door.api, call, { link: chain[0], context })
+      return counted ?? reply(door.renderEstimate(call.promptTokens), 0)
+    } finally {
+      leave()
+    }
+  }
+}
+
+interface Asked {
+  readonly link: Model
+  readonly context: RequestContext
+}
+
+/** Resolves to the upstream's count; undefined where it does not count, or fails. */
+async function askUpstream(
+  api: NativeApi,
+  { native }: CountCall,
+  { link, context }: Asked,
+): Promise<Reply | undefined> {
+  const endpoint = link.native[api]
+  const counting = endpoint?.counting
+  const { breakers, credentials } = context.resilience
+  if (!endpoint || !counting || breakers.isOpen(link)) return undefined
+  const scope = context.scope.open()
+  scope.endAfter(maxWait, { kind: 'timeout', limit: 'read' })
+  const { bufferAccount, clock } = context
+  const usable = credentials.takeTurn(link).find((one) => !credentials.isParked(one, link))
+  const result = await callUpstream<Uint8Array>({
+    link,
+    scope,
+    credential: usable,
+    mayResend: true,
+    clock,
+    bufferAccount,
+    streamed: false,
+    request: () => counting.buildRequest(native),
+    parseError: (status, body, header) => endpoint.parseError(status, body, header),
+    async read(response) {
+      const body = await readAnswer(response, { scope, bufferAccount })
+      if (counting.isCount(body)) return { ok: true, value: body }
+      return failed({ kind: 'malformed', detail: 'the answer is not a count' })
+    },
+  })
+  scope.close()
+  if (result.ok) return reply(result.value, 1)
+  context.log.write('debug', 'the upstream has not counted the tokens', {
+    request_id: context.id,
+    model: link.id,
+    provider: link.provider.name,
+    failure: result.failure.kind,
+  })
+  return undefined
+}
+
+function reply(body: Uint8Array, attempts: number): Reply {
+  return jsonBytes(body, { headers: asHeaderList([attemptsHeader, String(attempts)]) })
+}
+
+/** The counts that run, by key. Without auth there are no keys, and no limit. */
+class Running {
+  readonly #counts = new Map<string, number>()
+
+  /** Takes a place, or throws LM-4006. Returns the function that gives it back. */
+  enter(key: string | undefined): () => void {
+    if (key === undefined) return () => {}
+    const before = this.#counts.get(key) ?? 0
+    if (before >= maxAtOnce) {
+      const message = `at most ${maxAtOnce} counts run at once for a key`
+      throw new GatewayError('LM-4006', message, { retryAfter: 1_000, fields: { scope: 'key' } })
+    }
+    this.#counts.set(key, before + 1)
+    return () => {
+      const left = (this.#counts.get(key) ?? 1) - 1
+      if (left === 0) this.#counts.delete(key)
+      else this.#counts.set(key, left)
+    }
+  }
+}

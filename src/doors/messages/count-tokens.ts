@@ -1,0 +1,30 @@
+import type { CountDoor, ReceivedRequest } from '../../data-plane/index.ts'
+import { readJsonBody } from '../../wire/json-body.ts'
+import { messagesForm } from './error.ts'
+import { estimatePrompt } from './estimate.ts'
+import { readApiFacts } from './native.ts'
+import { checkCountRequest } from './schema.ts'
+
+const encoder = new TextEncoder()
+
+/** Counts the tokens of a Messages request. */
+export const countTokensDoor: CountDoor = Object.freeze<CountDoor>({
+  api: 'messages',
+  path: '/v1/messages/count_tokens',
+  form: messagesForm,
+  async read({ bytes, request, slice }: ReceivedRequest) {
+    const { layout, value } = await readJsonBody(bytes, {
+      names: ['model', 'stream_options'],
+      unique: ['model'],
+      timeSlice: slice,
+    })
+    const parsed = checkCountRequest(value)
+    return {
+      model: parsed.model,
+      native: { bytes, layout, stream: false, ...readApiFacts(request) },
+      promptTokens: estimatePrompt(parsed),
+    }
+  },
+  renderEstimate: (tokens) =>
+    encoder.encode(JSON.stringify({ input_tokens: tokens, estimated: true })),
+})
