@@ -1,6 +1,7 @@
 import type { Bytes, Millis } from '../core/ids.ts'
 import type { Clock, Digest } from '../core/ports.ts'
 import { sha256Hex } from '../wire/digest.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 import { type KeyedRequest, writeKeyText } from './answer-key.ts'
 import type { AnswerOrigin, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
 import { Flight } from './flight.ts'
@@ -75,8 +76,8 @@ export class AnswerCache {
   }
 
   /** Returns the place of a request; undefined when the request must not be cached. */
-  async locate(request: KeyedRequest): Promise<AnswerPlace | undefined> {
-    const text = writeKeyText(request)
+  async locate(request: KeyedRequest, slice: TimeSlice): Promise<AnswerPlace | undefined> {
+    const text = await writeKeyText(request, slice)
     if (text === undefined) return undefined
     const { digest = sha256Hex } = this.#options
     const hash = digest(text)

@@ -6,6 +6,7 @@ import {
   writeCanonicalObject,
 } from '../wire/canonical-json.ts'
 import { strictUtf8 } from '../wire/json-steps.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** Everything that decides which requests are equal. */
 export interface KeyedRequest {
@@ -24,25 +25,23 @@ export interface KeyedRequest {
 }
 
 /** Members that do not change the answer. Whether it is streamed is a part of its own. */
-const ignored = new Set(['stream', 'user', 'metadata'])
+const ignored = quoted('stream', 'user', 'metadata')
 
 /** Members that make the answer depend on what the vendor keeps, or make it come later. */
-const stateful = new Set([
-  'previous_response_id',
-  'conversation',
-  'background',
-  'thread',
-  'container',
-])
+const stateful = quoted('previous_response_id', 'conversation', 'background', 'thread', 'container')
 
 /**
  * Writes the text whose digest is the key of a request in the cache: two requests have the same text only
  * when they are equal and their answers may be shared. Undefined for a request that is never answered from
  * the cache, because the vendor keeps a state for it.
  */
-export function writeKeyText(request: KeyedRequest): string | undefined {
+export async function writeKeyText(
+  request: KeyedRequest,
+  slice: TimeSlice,
+): Promise<string | undefined> {
   const { api, model, revision, account, isStream, bytes, vendorFields } = request
-  const members = readCanonicalMembers(strictUtf8.decode(bytes))
+  const read = readCanonicalMembers(strictUtf8.decode(bytes), slice)
+  const members = read instanceof Promise ? await read : read
   if (capabilityOf[api] === 'chat' && members.some(isStateful)) return undefined
   const body = writeCanonicalObject(members.filter(({ name }) => !ignored.has(name)))
   const form = isStream ? 'stream' : 'whole'
@@ -56,6 +55,11 @@ export function writeKeyText(request: KeyedRequest): string | undefined {
     ...vendorFields,
   ]
   return `${JSON.stringify(parts)}${body}`
+}
+
+/** The names as JSON strings. */
+function quoted(...names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map((name) => JSON.stringify(name)))
 }
 
 function isStateful({ name, value }: CanonicalMember): boolean {

@@ -3,6 +3,7 @@ import type { Account } from '../core/accounts.ts'
 import type { Api } from '../core/capability.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { largeBodyBytes } from '../wire/body-limiter.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** A request to a model while the cache is on. */
 export interface CacheLookup {
@@ -10,6 +11,8 @@ export interface CacheLookup {
   readonly request: Request
   /** Its body, in which the gateway has found no error. */
   readonly bytes: Uint8Array
+  /** For reading a large body in steps. */
+  readonly slice: TimeSlice
   readonly api: Api
   readonly isStream: boolean
   readonly route: ModelRoute
@@ -31,15 +34,12 @@ export async function locateRequest(lookup: CacheLookup): Promise<CachePlace | u
   const revision = route.cache?.revision
   const mayCache = directive !== 'no-store' && bytes.length <= largeBodyBytes
   if (revision === undefined || !mayCache) return undefined
-  const place = await cache.locate({
-    api,
-    model: route.id,
-    revision,
-    account,
-    isStream,
-    bytes,
-    vendorFields: listVendorFields(api, request),
-  })
+  const model = route.id
+  const vendorFields = listVendorFields(api, request)
+  const place = await cache.locate(
+    { api, model, revision, account, isStream, bytes, vendorFields },
+    lookup.slice,
+  )
   return place && { place, mayRead: directive !== 'no-cache' }
 }
 

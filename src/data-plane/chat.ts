@@ -36,7 +36,8 @@ export function serveChat(door: ChatDoor): Handler {
     if (call.isHeavy) await slice.pause()
     checkExpressible(route, listDropped) // LM-1001
     if (call.isHeavy) await slice.pause()
-    const cached = route.cache && (await authenticated.answerFromCache(route, { request, bytes }))
+    const cached =
+      route.cache && (await authenticated.answerFromCache(route, { request, bytes, slice }))
     if (cached) return cached // LM-4002
     const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
     if (call.isHeavy) await slice.pause()

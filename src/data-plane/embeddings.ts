@@ -28,7 +28,8 @@ export async function embeddings(request: Request, context: RequestContext): Pro
   checkInput(sent, route) // LM-1001, LM-2003, LM-2008
   const listDropped = (link: Model) => listUnsupported(sent, link)
   checkExpressible(route, listDropped) // LM-1001
-  const cached = route.cache && (await authenticated.answerFromCache(route, { request, bytes }))
+  const cached =
+    route.cache && (await authenticated.answerFromCache(route, { request, bytes, slice }))
   if (cached) return cached // LM-4002
   const admitted = authenticated.admit(route, () => estimateEmbedUsage(sent)) // LM-4002, LM-4003, LM-4006, LM-4001
   const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007

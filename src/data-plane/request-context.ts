@@ -226,6 +226,7 @@ class AuthenticatedRequest {
 interface AskedRequest {
   readonly request: Request
   readonly bytes: Uint8Array
+  readonly slice: TimeSlice
 }
 
 interface NamedModel {

@@ -17,7 +17,8 @@ export async function rerank(request: Request, context: RequestContext): Promise
   const call = await readRerank(bytes, slice) // LM-1001, LM-2010
   context.releaseParser()
   const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-  const cached = route.cache && (await authenticated.answerFromCache(route, { request, bytes }))
+  const cached =
+    route.cache && (await authenticated.answerFromCache(route, { request, bytes, slice }))
   if (cached) return cached // LM-4002
   const admitted = authenticated.admit(route, () => estimateRerankUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
 

@@ -1,24 +1,33 @@
-/** A member of a JSON object. */
+import type { TimeSlice } from './time-slice.ts'
+
+/** A member of a JSON object. Both texts are canonical JSON; the name has its quotes. */
 export interface CanonicalMember {
-  /** The decoded name. */
   readonly name: string
-  /** The value as canonical JSON. */
   readonly value: string
 }
 
+/** A longer text is read in steps. */
+const maxAtOnce = 64 * 1024
+
 /**
  * Returns the members of a JSON object, sorted by name, with canonical values: without blanks, with the
- * members of objects sorted, and with every string in its shortest form. Numbers stay as they are written,
- * so that no two of them become equal by rounding. Repeated members all stay, in their order. The text must
- * be a valid JSON object, of a depth that is safe for recursion.
+ * members of objects sorted, and with every string in one notation. Numbers stay as they are written, so
+ * that no two of them become equal by rounding. Repeated members all stay, in their order. The text must be
+ * a valid JSON object, of a depth that is safe for recursion.
  */
-export function readCanonicalMembers(json: string): readonly CanonicalMember[] {
-  return new CanonicalReader(json).members()
+export function readCanonicalMembers(
+  json: string,
+  slice: TimeSlice,
+): readonly CanonicalMember[] | Promise<readonly CanonicalMember[]> {
+  const reader = new CanonicalReader(json)
+  return json.length > maxAtOnce ? reader.membersInSteps(slice) : reader.members()
 }
 
 /** Writes members as the text of an object. */
 export function writeCanonicalObject(members: readonly CanonicalMember[]): string {
-  return `{${members.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join()}}`
+  let text = '{'
+  for (const { name, value } of members) text += `${text.length > 1 ? ',' : ''}${name}:${value}`
+  return `${text}}`
 }
 
 class CanonicalReader {
@@ -32,22 +41,54 @@ class CanonicalReader {
 
   members(): CanonicalMember[] {
     const members: CanonicalMember[] = []
-    this.#skipBlanks()
-    this.#at++
+    this.#enter()
     while (this.#next() !== closeBrace) {
-      const text = this.#string()
-      // A canonical string is a JSON string.
-      const name = JSON.parse(text) as string
-      this.#next()
+      const name = this.#name()
       members.push({ name, value: this.#value() })
     }
     this.#at++
-    // The sort is stable, so repeated members stay in their order.
-    return members.length > 1 ? members.sort(compareNames) : members
+    return sortMembers(members)
+  }
+
+  /** Reads the outermost object, and yields to other work between its members and their items. */
+  async membersInSteps(slice: TimeSlice): Promise<CanonicalMember[]> {
+    const members: CanonicalMember[] = []
+    this.#enter()
+    while (this.#next() !== closeBrace) {
+      const name = this.#name()
+      const isArray = this.#next() === openBracket
+      members.push({ name, value: isArray ? await this.#arrayInSteps(slice) : this.#value() })
+      await slice.pause()
+    }
+    return sortMembers(members)
+  }
+
+  async #arrayInSteps(slice: TimeSlice): Promise<string> {
+    let text = '['
+    let pauseAt = this.#at + maxAtOnce
+    this.#at++
+    while (this.#next() !== closeBracket) {
+      text += `${text.length > 1 ? ',' : ''}${this.#value()}`
+      if (this.#at < pauseAt) continue
+      pauseAt = this.#at + maxAtOnce
+      await slice.pause()
+    }
+    this.#at++
+    return `${text}]`
+  }
+
+  #enter(): void {
+    this.#skipBlanks()
+    this.#at++
+  }
+
+  #name(): string {
+    const name = this.#string()
+    this.#next()
+    return name
   }
 
   #value(): string {
-    this.#skipBlanks()
     switch (this.#json.charCodeAt(this.#at)) {
       case quote:
         return this.#string()
@@ -61,25 +102,35 @@ class CanonicalReader {
   }
 
   #array(): string {
-    const items: string[] = []
+    let text = '['
     this.#at++
-    while (this.#next() !== closeBracket) items.push(this.#value())
+    while (this.#next() !== closeBracket) text += `${text.length > 1 ? ',' : ''}${this.#value()}`
     this.#at++
-    return `[${items.join()}]`
+    return `${text}]`
   }
 
   #string(): string {
     const start = this.#at
-    let end = this.#json.indexOf('"', start + 1)
-    if (end < this.#findEscape(start)) {
-      this.#at = end + 1
-      return this.#json.slice(start, this.#at)
-    }
-    for (end = start + 1; this.#json.charCodeAt(end) !== quote; end++) {
-      if (this.#json.charCodeAt(end) === backslash) end++
-    }
+    const end = this.#findStringEnd(start)
     this.#at = end + 1
-    return JSON.stringify(JSON.parse(this.#json.slice(start, this.#at)))
+    const text = this.#json.slice(start, this.#at)
+    if (this.#findEscape(start) > end || !hasOtherNotation.test(text)) return text
+    return JSON.stringify(JSON.parse(text))
+  }
+
+  #findStringEnd(start: number): number {
+    let end = this.#json.indexOf('"', start + 1)
+    while (this.#json.charCodeAt(end - 1) === backslash && this.#isEscaped(end)) {
+      end = this.#json.indexOf('"', end + 1)
+    }
+    return end
+  }
+
+  /** True after an odd number of backslashes. */
+  #isEscaped(at: number): boolean {
+    let before = at
+    while (this.#json.charCodeAt(before - 1) === backslash) before--
+    return (at - before) % 2 === 1
   }
 
   /** Returns the position of the next backslash. It is kept, so that the text is searched only once. */
@@ -112,6 +163,9 @@ class CanonicalReader {
   }
 }
 
+/** Finds what `JSON.stringify` would write in another way. It may find too much, never too little. */
+const hasOtherNotation = /\\[u/]/
+
 const quote = 0x22
 const comma = 0x2c
 const colon = 0x3a
@@ -134,6 +188,11 @@ function endsLiteral(code: number): boolean {
     isBlank(code) ||
     Number.isNaN(code)
   )
+}
+
+/** The sort is stable, so repeated members stay in their order. */
+function sortMembers(members: CanonicalMember[]): CanonicalMember[] {
+  return members.length > 1 ? members.sort(compareNames) : members
 }
 
 function compareNames(a: CanonicalMember, b: CanonicalMember): number {
