@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -40,6 +40,23 @@ export async function startGateway(upstreamPort: number, times: number): Promise
     }
     await stop(child)
   }
+}
+
+/** Starts the bundled gateway with the cache on for every model. */
+export async function startCachedGateway(
+  upstreamPort: number,
+): Promise<Pick<StartedGateway, 'child' | 'port'>> {
+  const port = await freePort()
+  const folder = configFolder(port, upstreamPort)
+  const file = join(folder, 'config.toml')
+  const config = readFileSync(file, 'utf8').replaceAll(
+    'capabilities =',
+    'cache = true\ncapabilities =',
+  )
+  writeFileSync(file, `${config}\n[cache]\nenabled = true\n`)
+  const child = spawnGateway(folder)
+  await waitUntil(() => isHealthy(port), child)
+  return { child, port }
 }
 
 export interface KeyedGateway {

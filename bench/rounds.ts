@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Job, Sample } from './load.ts'
 import { residentMegabytes } from './measure.ts'
 import type { Asked, Scenario } from './scenarios.ts'
-import type { Field, Subject } from './subjects.ts'
+import { type Field, isExtra, type Subject } from './subjects.ts'
 
 /** The duration of the measurement. */
 export interface Plan {
@@ -66,7 +66,7 @@ export async function runScenario(
 
 function listRows({ asked, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
   if ('path' in asked) {
-    const isMeasured = ({ name }: Subject) => wanted?.includes(name) ?? name !== 'keyed'
+    const isMeasured = ({ name }: Subject) => wanted?.includes(name) ?? !isExtra(name)
     return subjects.filter(isMeasured).map((subject) => ({ name: subject.name, subject, ...asked }))
   }
   const gateway = subjects.find(({ name }) => name === 'gateway')

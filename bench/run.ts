@@ -15,7 +15,7 @@ import {
   verdictTable,
 } from './report.ts'
 import { type Plan, type Rounds, runScenario } from './rounds.ts'
-import { keyedScenario, type Scenario, scenarios } from './scenarios.ts'
+import { cacheScenario, keyedScenario, type Scenario, scenarios } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import { startAll } from './subjects.ts'
 import { compareTargets, type Results } from './targets.ts'
@@ -72,6 +72,7 @@ async function bench(): Promise<string[]> {
     group: options.group,
     gatewayStarts: wanted.includes(startName) ? 5 : 1,
     withKeyed: wanted.includes(keyedScenario),
+    withCached: wanted.includes(cacheScenario),
   })
   const load = startScript('load')
   const results: Record<string, Rounds> = {}

@@ -85,6 +85,8 @@ export const keyedScenario = 'json32auth'
 
 /** The name of the scenario with routes. */
 export const routeScenario = 'route4'
+/** The name for `--only` of the scenario with the cache. */
+export const cacheScenario = 'cache32'
 
 /** The rows of the scenarios that compare the doors; the first is verbatim chat. */
 export const doorRows = {
@@ -103,6 +105,13 @@ export const scenarios: readonly Scenario[] = [
     ...json(keyedScenario, 32),
     title: 'small JSON, 32 connections, auth off and on',
     subjects: ['gateway', 'keyed'],
+    parts: 4,
+    warmUps: 4,
+  },
+  {
+    ...json(cacheScenario, 32),
+    title: 'small JSON, 32 connections, from the upstream and from the cache',
+    subjects: ['gateway', 'cached'],
     parts: 4,
     warmUps: 4,
   },

@@ -1,11 +1,21 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildBundle } from './bundle.ts'
-import { type GatewayStart, startGateway, startKeyedGateway } from './gateway.ts'
+import {
+  type GatewayStart,
+  startCachedGateway,
+  startGateway,
+  startKeyedGateway,
+} from './gateway.ts'
 import { freePort, getPid, listens, startNode, startScript, waitUntil } from './processes.ts'
 
-/** `keyed` is the gateway with auth on. */
-export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'keyed' | 'portkey'
+/** `keyed` is the gateway with auth on, `cached` the one with the cache on. */
+export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'keyed' | 'cached' | 'portkey'
+
+/** True for a subject that only a scenario of its own measures. */
+export function isExtra(name: SubjectName): boolean {
+  return name === 'keyed' || name === 'cached'
+}
 
 /** A measured server for chat requests. */
 export interface Subject {
@@ -28,10 +38,16 @@ export interface FieldOptions {
   readonly group: string
   readonly gatewayStarts: number
   readonly withKeyed: boolean
+  readonly withCached: boolean
 }
 
 /** Starts the fake upstream and every proxy that this machine has. */
-export async function startAll({ group, gatewayStarts, withKeyed }: FieldOptions): Promise<Field> {
+export async function startAll({
+  group,
+  gatewayStarts,
+  withKeyed,
+  withCached,
+}: FieldOptions): Promise<Field> {
   const direct = await startUpstream(group)
   const subjects = [direct, await startBaseline(direct.port)]
   const gateway = buildBundle() ? await startGateway(direct.port, gatewayStarts) : undefined
@@ -42,6 +58,10 @@ export async function startAll({ group, gatewayStarts, withKeyed }: FieldOptions
   if (gateway && withKeyed) {
     const { port, child, key } = await startKeyedGateway(direct.port)
     subjects.push({ name: 'keyed', port, pid: getPid(child), headers: bearer(key) })
+  }
+  if (gateway && withCached) {
+    const { port, child } = await startCachedGateway(direct.port)
+    subjects.push({ name: 'cached', port, pid: getPid(child), headers: credential })
   }
   if (existsSync(portkeyPath)) subjects.push(await startPortkey(direct.port))
   return { subjects, upstreamPid: direct.pid, start: gateway?.start }

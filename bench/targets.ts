@@ -3,7 +3,13 @@ import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import type { GatewayStart } from './gateway.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
-import { doorRows, keyedScenario, routeScenario, translatedKinds } from './scenarios.ts'
+import {
+  cacheScenario,
+  doorRows,
+  keyedScenario,
+  routeScenario,
+  translatedKinds,
+} from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import type { UsageFigures } from './usage.ts'
 
@@ -72,6 +78,13 @@ const targets: readonly Target[] = [
     limit: 0.85,
     unit: 'x',
     value: compare(keyedScenario, ['keyed', 'gateway'], ratio(rate)),
+  },
+  {
+    title: 'small JSON at 32 connections, rate of hits against calls to an instant upstream',
+    bound: 'at least',
+    limit: 2,
+    unit: 'x',
+    value: compare(cacheScenario, ['cached', 'gateway'], ratio(rate)),
   },
   {
     title: 'streamed frames at 16 connections, rate against baseline',
