@@ -73,8 +73,17 @@ interface NewKeyOptions {
 
 async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
   const { plaintext, digest } = mintKey()
-  const row = await store.createKey({
-    id: newKeyId(),
+  const id = newKeyId()
+  const createdAt = Math.floor(Date.now() / 1000)
+  const entry = {
+    ts: createdAt,
+    action: 'key.create',
+    subjectId: id,
+    requestId: null,
+    client: null,
+  } as const
+  const row = await store.audited(entry).createKey({
+    id,
     name: wanted.name,
     // The database checks that the group exists.
     groupId: (wanted.groupId ?? null) as GroupId | null,
@@ -86,7 +95,7 @@ async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
     maxParallel: wanted.maxParallel ?? null,
     expiresAt: wanted.expiresAt ?? null,
     disabled: false,
-    createdAt: Math.floor(Date.now() / 1000),
+    createdAt,
     digest,
   })
   if (row === 'unknown-group') {

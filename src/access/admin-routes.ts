@@ -2,6 +2,7 @@ import type { SpendFlusher } from '../accounting/index.ts'
 import {
   type AdminRequest,
   type AdminRoutes,
+  auditRoutes,
   cacheRoutes,
   configRoutes,
   groupRoutes,
@@ -13,10 +14,10 @@ import {
 } from '../admin/index.ts'
 import type { MasterKey } from '../auth/index.ts'
 import type { Clock, Log } from '../core/ports.ts'
-import { auditLog } from '../records/index.ts'
 import type { Store } from '../store/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { AdminDeps } from './access-control.ts'
+import { createAudit } from './audit.ts'
 import type { KeyAccounts } from './key-accounts.ts'
 
 export interface AdminParts {
@@ -36,11 +37,12 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
   const { ring, registry, refusedLogins } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
-  const shared = { clock, bodyLimit, bodyLimiter, audit: auditLog(log) }
+  const shared = { clock, bodyLimit, bodyLimiter, audit: createAudit({ store, clock, log }) }
   const routes = {
     ...keyRoutes({ ...shared, store, accounts: registry, flush, ring, notify }),
     ...groupRoutes({ ...shared, store, accounts: registry, flush }),
     ...usageRoutes({ store, clock }),
+    ...auditRoutes({ store, clock }),
     ...configRoutes({ ...shared, document }),
     ...cacheRoutes({ ...shared, clear: clearCache }),
     ...providerKeyRoutes({

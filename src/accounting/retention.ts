@@ -4,10 +4,10 @@ import type { Store } from '../store/index.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 export interface RetentionOptions {
-  readonly store: Pick<Store, 'purgeUsage'>
+  readonly store: Pick<Store, 'purgeUsage' | 'purgeAudit'>
   readonly clock: Clock
   readonly log: Log
-  /** The age at which rows of the usage log are purged; 0: never. */
+  /** The age at which rows of the usage log and the audit log are purged; 0: never. */
   readonly days: number
 }
 
@@ -17,7 +17,7 @@ const hourMs = 3_600_000
 const sliceRows = 2_000
 const pauseMs = 50
 
-/** Purges old rows of the usage log: at once, then every hour. */
+/** Purges old rows of the usage log and the audit log: at once, then every hour. */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #outage: OutageLogger
@@ -67,9 +67,11 @@ export class Retention {
     const { store, clock } = this.#options
     const before = unixSeconds(clock) - days * secondsPerDay
     try {
-      const purged = await store.purgeUsage(before, sliceRows)
+      const isDone =
+        (await store.purgeUsage(before, sliceRows)) < sliceRows &&
+        (await store.purgeAudit(before, sliceRows)) < sliceRows
       this.#outage.recordSuccess()
-      return purged < sliceRows
+      return isDone
     } catch (error) {
       this.#outage.recordFailure(error)
       return true

@@ -10,9 +10,9 @@ export interface CacheRouteDeps extends AdminRouteDeps {
 export function cacheRoutes({ clear, audit }: CacheRouteDeps): AdminRoutes {
   return {
     '/admin/cache': {
-      DELETE({ context }) {
+      async DELETE({ context }) {
         const deleted = clear()
-        audit({ action: 'cache.clear', subjectId: null }, context)
+        await audit.add(audit.describe({ action: 'cache.clear', subjectId: null }, context))
         return jsonReply({ deleted })
       },
     },

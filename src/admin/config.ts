@@ -36,6 +36,7 @@ async function showConfig({ document }: ConfigRouteDeps): Promise<Reply> {
 async function replaceConfig(matched: AdminRequest, deps: ConfigRouteDeps): Promise<Reply> {
   const bytes = await readBytes(matched, deps)
   const hash = await deps.document.put(bytes, matched.request.headers.get('if-match'))
-  deps.audit({ action: 'config.replace', subjectId: hash }, matched.context)
+  const change = { action: 'config.replace', subjectId: hash } as const
+  await deps.audit.add(deps.audit.describe(change, matched.context))
   return { ...noContent, headers: headerList({ etag: `"${hash}"` }) }
 }

@@ -21,7 +21,7 @@ import { limitChangeFields, newLimitFields, toLimitChanges, toLimits } from './l
 import { noContent, renderGroup } from './render.ts'
 
 export interface GroupRouteDeps extends AccountRouteDeps {
-  readonly store: Pick<Store, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'grantGroup'>
+  readonly store: Pick<Store, 'audited'>
   readonly accounts: GroupRegistry
 }
 
@@ -75,32 +75,37 @@ function showGroup(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
 
 async function createGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
   const body = await readJson(matched, newGroupBody, deps)
-  const row = await deps.store.createGroup({
-    id: newGroupId(),
+  const id = newGroupId()
+  const entry = deps.audit.describe({ action: 'group.create', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).createGroup({
+    id,
     name: body.name,
     ...toLimits(body),
     createdAt: unixSeconds(deps.clock),
     deletedAt: null,
   })
   const state = deps.accounts.putGroup(row)
-  deps.audit({ action: 'group.create', subjectId: row.id }, matched.context)
+  deps.audit.log(entry)
   return jsonReply(renderGroup(state), 201)
 }
 
 async function changeGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
   const id = parseId(matched)
   const body = await readJson(matched, groupChangeBody, deps)
-  const state = replaceInMemory(await deps.store.updateGroup(id, toGroupChange(body, deps)), deps)
-  deps.audit({ action: 'group.update', subjectId: id }, matched.context)
+  const entry = deps.audit.describe({ action: 'group.update', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).updateGroup(id, toGroupChange(body, deps))
+  const state = replaceInMemory(row, deps)
+  deps.audit.log(entry)
   return jsonReply(renderGroup(state))
 }
 
 async function deleteGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
   const id = parseId(matched)
-  const row = await deps.store.deleteGroup(id, unixSeconds(deps.clock))
+  const entry = deps.audit.describe({ action: 'group.delete', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).deleteGroup(id, unixSeconds(deps.clock))
   if (row === 'has-members') throw hasMembers(deps.accounts.countMembers(id))
   replaceInMemory(row, deps)
-  deps.audit({ action: 'group.delete', subjectId: id }, matched.context)
+  deps.audit.log(entry)
   await flushSpend(deps)
   return noContent
 }
@@ -108,8 +113,10 @@ async function deleteGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise
 async function grantGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
   const id = parseId(matched)
   const amount = await readGrant(matched, deps)
-  const state = replaceInMemory(checkGrant(await deps.store.grantGroup(id, amount)), deps)
-  deps.audit({ action: 'group.grant', subjectId: id }, matched.context)
+  const entry = deps.audit.describe({ action: 'group.grant', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).grantGroup(id, amount)
+  const state = replaceInMemory(checkGrant(row), deps)
+  deps.audit.log(entry)
   return jsonReply(renderGroup(state))
 }
 

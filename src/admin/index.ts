@@ -1,4 +1,5 @@
 export { nameField } from './accounts.ts'
+export { type AuditRouteDeps, auditRoutes } from './audit.ts'
 export { type CacheRouteDeps, cacheRoutes } from './cache.ts'
 export { type ConfigDocument, type ConfigRouteDeps, configRoutes } from './config.ts'
 export { type GroupRouteDeps, groupRoutes } from './groups.ts'

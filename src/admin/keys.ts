@@ -28,7 +28,7 @@ import {
 import { noContent, renderKey, withoutCaching } from './render.ts'
 
 export interface KeyRouteDeps extends AccountRouteDeps {
-  readonly store: Pick<Store, 'createKey' | 'updateKey' | 'rotateKey' | 'deleteKey' | 'grantKey'>
+  readonly store: Pick<Store, 'audited'>
   readonly accounts: KeyAccounts
   readonly ring: Pick<KeyRing<KeyState>, 'put'>
   readonly notify: Notify
@@ -44,8 +44,8 @@ export interface KeyAccounts {
 }
 
 /**
- * The routes of virtual keys. Each change takes the same steps: write the row, replace it in
- * memory, audit it, emit the event, answer. The database returns rows in the order of their
+ * The routes of virtual keys. Each change takes the same steps: write the row and the
+ * audit row, replace the row in memory, log the change, emit the event, answer. The database returns rows in the order of their
  * commits, so no step may wait between the first two.
  */
 export function keyRoutes(deps: KeyRouteDeps): AdminRoutes {
@@ -105,8 +105,10 @@ function showKey(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
 async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const body = await readJson(matched, newKeyBody, deps)
   const { plaintext, digest } = mintKey()
-  const row = await deps.store.createKey({
-    id: newKeyId(),
+  const id = newKeyId()
+  const entry = deps.audit.describe({ action: 'key.create', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).createKey({
+    id,
     digest,
     name: body.name,
     groupId: body.group_id,
@@ -116,18 +118,19 @@ async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
     createdAt: unixSeconds(deps.clock),
   })
   const state = replaceInMemory(row, deps)
-  deps.audit({ action: 'key.create', subjectId: state.record.id }, matched.context)
+  deps.audit.log(entry)
   return withoutCaching(jsonReply({ ...renderKey(state), key: plaintext }, 201))
 }
 
 async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const id = parseId(matched)
   const body = await readJson(matched, keyChangeBody, deps)
-  const row = await deps.store.updateKey(id, toKeyChange(body, deps))
+  const entry = deps.audit.describe({ action: 'key.update', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).updateKey(id, toKeyChange(body, deps))
   // Read only after the commit: an earlier change may have disabled the key in the meantime.
   const wasDisabled = deps.accounts.getKey(id)?.record.disabled === true
   const state = replaceInMemory(row, deps)
-  deps.audit({ action: 'key.update', subjectId: id }, matched.context)
+  deps.audit.log(entry)
   if (state.record.disabled && !wasDisabled) {
     deps.notify(toKeyEvent('key.disabled', state, deps))
   }
@@ -137,8 +140,10 @@ async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
 async function rotateKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const { plaintext, digest } = mintKey()
   const id = parseId(matched)
-  const state = replaceInMemory(await deps.store.rotateKey(id, digest), deps)
-  deps.audit({ action: 'key.rotate', subjectId: id }, matched.context)
+  const entry = deps.audit.describe({ action: 'key.rotate', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).rotateKey(id, digest)
+  const state = replaceInMemory(row, deps)
+  deps.audit.log(entry)
   deps.notify(toKeyEvent('key.rotated', state, deps))
   return withoutCaching(jsonReply({ ...renderKey(state), key: plaintext }))
 }
@@ -146,8 +151,10 @@ async function rotateKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
 /** Revokes a key for good. Its tombstone stays, so that its spend remains attributed. */
 async function deleteKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const id = parseId(matched)
-  const state = replaceInMemory(await deps.store.deleteKey(id, unixSeconds(deps.clock)), deps)
-  deps.audit({ action: 'key.delete', subjectId: id }, matched.context)
+  const entry = deps.audit.describe({ action: 'key.delete', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).deleteKey(id, unixSeconds(deps.clock))
+  const state = replaceInMemory(row, deps)
+  deps.audit.log(entry)
   deps.notify(toKeyEvent('key.deleted', state, deps))
   await flushSpend(deps)
   return noContent
@@ -156,8 +163,10 @@ async function deleteKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
 async function grantKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const id = parseId(matched)
   const amount = await readGrant(matched, deps)
-  const state = replaceInMemory(checkGrant(await deps.store.grantKey(id, amount)), deps)
-  deps.audit({ action: 'key.grant', subjectId: id }, matched.context)
+  const entry = deps.audit.describe({ action: 'key.grant', subjectId: id }, matched.context)
+  const row = await deps.store.audited(entry).grantKey(id, amount)
+  const state = replaceInMemory(checkGrant(row), deps)
+  deps.audit.log(entry)
   return jsonReply(renderKey(state))
 }
 

@@ -9,7 +9,7 @@ import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } fr
 import { noContent } from './render.ts'
 
 export interface ProviderKeyRouteDeps extends AdminRouteDeps {
-  readonly store: Pick<Store, 'readSealed' | 'putSealed' | 'deleteSealed'>
+  readonly store: Pick<Store, 'readSealed' | 'audited'>
   readonly sealer: Sealer
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
@@ -84,8 +84,10 @@ async function putProviderKey(matched: AdminRequest, deps: ProviderKeyRouteDeps)
   if (!isConfigured(name, deps)) throw unknownProvider()
   const { key } = await readJson(matched, body, deps)
   const sealed = await sealer.seal({ purpose, name }, key)
-  await store.putSealed({ purpose, name, sealed, updatedAt: unixSeconds(clock) })
-  audit({ action: 'provider_key.store', subjectId: name }, matched.context)
+  const entry = audit.describe({ action: 'provider_key.store', subjectId: name }, matched.context)
+  const updatedAt = unixSeconds(clock)
+  await store.audited(entry).putSealed({ purpose, name, sealed, updatedAt })
+  audit.log(entry)
   await reload()
   return noContent
 }
@@ -100,8 +102,8 @@ async function deleteProviderKey(
   const rows = await store.readSealed(purpose)
   const isStored = rows.some((row) => row.name === name)
   if (!isStored && !isConfigured(name, deps)) throw unknownProvider()
-  await store.deleteSealed(purpose, name)
-  audit({ action: 'provider_key.delete', subjectId: name }, context)
+  const entry = audit.describe({ action: 'provider_key.delete', subjectId: name }, context)
+  if (await store.audited(entry).deleteSealed(purpose, name)) audit.log(entry)
   await reload()
   return noContent
 }

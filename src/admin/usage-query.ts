@@ -40,7 +40,8 @@ interface Bounds {
   readonly until?: number | undefined
 }
 
-function resolveWindow(
+/** Returns the window of a query: by default the 24 hours before `until`, which defaults to now. */
+export function resolveWindow(
   { since: from, until: to }: Bounds,
   now: Millis,
 ): Pick<UsageFilter, 'since' | 'until'> {
@@ -82,9 +83,10 @@ function timeRule(text: string): string {
 }
 
 /** Names are matched exactly. Only an empty one is certainly a mistake. */
-const name = z.string().min(1, { error: 'must not be empty' })
+export const name = z.string().min(1, { error: 'must not be empty' })
 
-const bounds = { since: time.optional(), until: time.optional() }
+/** The parameters of a window. */
+export const bounds = { since: time.optional(), until: time.optional() }
 
 const sumQuery = z.strictObject({
   key_id: name.optional(),
@@ -104,11 +106,11 @@ const exportQuery = z.strictObject({
   limit: wholeNumber(1, 10_000).default(1000),
 })
 
-function choice<const Choice extends string>(choices: readonly Choice[]) {
+export function choice<const Choice extends string>(choices: readonly Choice[]) {
   return z.enum(choices, { error: `must be one of ${choices.join(', ')}` })
 }
 
-function wholeNumber(min: number, max: number) {
+export function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`
   return z
     .string()
@@ -117,7 +119,8 @@ function wholeNumber(min: number, max: number) {
     .refine((value) => value >= min && value <= max, { error })
 }
 
-function parseQuery<Shape extends z.ZodRawShape>(
+/** Validates a query string; LM-1001 with the parameter at fault. */
+export function parseQuery<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape, z.core.$strict>,
   query: URLSearchParams,
 ) {

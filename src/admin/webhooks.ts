@@ -49,26 +49,38 @@ function showState({ webhooks: { state } }: WebhookRouteDeps): Reply {
 }
 
 async function replaceSettings(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
-  await deps.webhooks.put(await readJson(matched, webhookSettings, deps))
-  deps.audit({ action: 'webhooks.replace', subjectId: null }, matched.context)
+  const { webhooks, audit } = deps
+  const settings = await readJson(matched, webhookSettings, deps)
+  const entry = audit.describe({ action: 'webhooks.replace', subjectId: null }, matched.context)
+  await webhooks.put(settings, entry)
+  audit.log(entry)
   return showState(deps)
 }
 
-async function disableWebhooks({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
-  await deps.webhooks.disable()
-  deps.audit({ action: 'webhooks.disable', subjectId: null }, context)
+async function disableWebhooks(
+  { context }: AdminRequest,
+  { webhooks, audit }: WebhookRouteDeps,
+): Promise<Reply> {
+  const entry = audit.describe({ action: 'webhooks.disable', subjectId: null }, context)
+  await webhooks.disable(entry)
+  audit.log(entry)
   return noContent
 }
 
 async function putSigningKey(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
   const { secret } = await readJson(matched, keyBody, deps)
-  await deps.webhooks.putSigningKey(secret)
-  deps.audit({ action: 'signing_key.store', subjectId: null }, matched.context)
+  const { webhooks, audit } = deps
+  const entry = audit.describe({ action: 'signing_key.store', subjectId: null }, matched.context)
+  await webhooks.putSigningKey(secret, entry)
+  audit.log(entry)
   return noContent
 }
 
-async function deleteSigningKey({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
-  await deps.webhooks.deleteSigningKey()
-  deps.audit({ action: 'signing_key.delete', subjectId: null }, context)
+async function deleteSigningKey(
+  { context }: AdminRequest,
+  { webhooks, audit }: WebhookRouteDeps,
+): Promise<Reply> {
+  const entry = audit.describe({ action: 'signing_key.delete', subjectId: null }, context)
+  if (await webhooks.deleteSigningKey(entry)) audit.log(entry)
   return noContent
 }

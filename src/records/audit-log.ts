@@ -1,14 +1,14 @@
-import type { Audit } from '../core/audit.ts'
+import { type AuditEntry, getAuditScope } from '../core/audit.ts'
 import type { Log } from '../core/ports.ts'
 
 /** Logs one line for each change made through the admin API. */
-export function auditLog(log: Log): Audit {
-  return ({ action, subjectId }, { id, client }) =>
+export function auditLog(log: Log): (entry: AuditEntry) => void {
+  return ({ action, subjectId, requestId, client }) =>
     log.write('info', 'audit', {
       action,
-      scope: action.split('.')[0],
+      scope: getAuditScope(action),
       subject_id: subjectId,
-      request_id: id,
-      client,
+      request_id: requestId,
+      client: client ?? undefined,
     })
 }

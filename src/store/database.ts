@@ -1,5 +1,7 @@
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { AuditEntry } from '../core/audit.ts'
 import { readAccounts } from './accounts.ts'
+import { addAudit, type ClientDatabase, listAudit, purgeAudit, withAuditRow } from './audit.ts'
 import { createGroup, deleteGroup, grantGroup, updateGroup } from './groups.ts'
 import { createKey, deleteKey, grantKey, rotateKey, updateKey } from './keys.ts'
 import {
@@ -11,6 +13,7 @@ import {
 } from './settings.ts'
 import { addSpend } from './spend.ts'
 import {
+  type AuditedStore,
   type Store,
   type StoreMethod,
   storeMethods,
@@ -19,6 +22,7 @@ import {
 } from './store.ts'
 import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
 
+export type { ClientDatabase } from './audit.ts'
 export {
   type Holder,
   type Lease,
@@ -35,6 +39,7 @@ export {
 export interface DatabaseStore extends Omit<Pick<Store, StoreMethod>, 'addUsage' | 'listUsage'> {
   addUsage(batch: UsageText): Promise<void>
   listUsage(query: UsageListQuery): Promise<readonly string[]>
+  audited(entry: AuditEntry): AuditedStore
 }
 
 type Operations = {
@@ -65,17 +70,21 @@ const operations: Operations = {
   deleteSealed,
   readWebhookSettings,
   putWebhookSettings,
+  addAudit,
+  purgeAudit,
+  listAudit,
 }
 
 /**
  * Creates the store over an open libSQL database that has its tables. It sends single statements,
  * and batches that the database must run as one write transaction.
  */
-export function databaseStore(db: LibSQLDatabase): DatabaseStore {
+export function databaseStore(db: ClientDatabase): DatabaseStore {
   const bound = storeMethods.map((method) => {
     const operation = operations[method] as (db: LibSQLDatabase, ...args: unknown[]) => unknown
     return [method, (...args: unknown[]) => operation(db, ...args)]
   })
+  const audited = (entry: AuditEntry) => databaseStore(withAuditRow(db, entry))
   // `Operations` makes each of them the method of its name.
-  return Object.fromEntries(bound) as unknown as DatabaseStore
+  return { ...Object.fromEntries(bound), audited } as unknown as DatabaseStore
 }

@@ -112,6 +112,20 @@ export const usageLog = sqliteTable(
   (table) => [index(usageLogByTime).on(table.ts)],
 )
 
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    /** Not reused after a purge, so that cursors stay valid. */
+    id: integer().primaryKey({ autoIncrement: true }),
+    ts: integer().notNull(),
+    action: text().notNull(),
+    subjectId: text('subject_id'),
+    requestId: text('request_id'),
+    client: text(),
+  },
+  (table) => [index('audit_log_ts').on(table.ts)],
+)
+
 export const sealedValues = sqliteTable(
   'sealed_values',
   {

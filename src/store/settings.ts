@@ -26,10 +26,11 @@ export async function deleteSealed(
   db: LibSQLDatabase,
   purpose: SealedPurpose,
   name: string,
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const { rowsAffected } = await db
     .delete(sealedValues)
     .where(and(eq(sealedValues.purpose, purpose), eq(sealedValues.name, name)))
+  return rowsAffected > 0
 }
 
 export async function readWebhookSettings(db: LibSQLDatabase): Promise<WebhookRow | undefined> {

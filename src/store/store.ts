@@ -1,4 +1,5 @@
 import type { AccountLimits, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
+import type { AuditAction, AuditEntry } from '../core/audit.ts'
 import type { BudgetPeriod, BudgetTerm } from '../core/budget-period.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
@@ -50,11 +51,24 @@ export interface Store {
   readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]>
   /** Creates or replaces a sealed value. */
   putSealed(row: SealedRow): Promise<void>
-  deleteSealed(purpose: SealedPurpose, name: string): Promise<void>
+  /** Resolves to whether there was such a value. */
+  deleteSealed(purpose: SealedPurpose, name: string): Promise<boolean>
 
   /** Reads the webhook settings that were set at run time; undefined when none were. */
   readWebhookSettings(): Promise<WebhookRow | undefined>
   putWebhookSettings(row: WebhookRow): Promise<void>
+
+  /**
+   * Returns the writes of this store with an audit row: each writes the entry in its own
+   * transaction, if it changes something.
+   */
+  audited(entry: AuditEntry): AuditedStore
+  /** Appends an entry to the audit log, for a change outside the database. */
+  addAudit(entry: AuditEntry): Promise<void>
+  /** Deletes up to `limit` audit rows from before `before`, unix seconds. Resolves to their number. */
+  purgeAudit(before: number, limit: number): Promise<number>
+  /** Returns audit rows by increasing id. */
+  listAudit(query: AuditQuery): Promise<readonly AuditRow[]>
 
   /**
    * Makes all waiting calls fail, and later ones that cannot run at once. For a process that must
@@ -65,7 +79,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-export type StoreMethod = Exclude<keyof Store, 'abandon' | 'close'>
+export type StoreMethod = Exclude<keyof Store, 'audited' | 'abandon' | 'close'>
 
 /**
  * The methods that call the database. Both ends of the database's thread are built from this list.
@@ -91,7 +105,28 @@ export const storeMethods = Object.keys({
   deleteSealed: true,
   readWebhookSettings: true,
   putWebhookSettings: true,
+  addAudit: true,
+  purgeAudit: true,
+  listAudit: true,
 } satisfies Record<StoreMethod, true>) as readonly StoreMethod[]
+
+/** The writes that can have an audit row. */
+export const auditedMethods = [
+  'createKey',
+  'updateKey',
+  'rotateKey',
+  'deleteKey',
+  'grantKey',
+  'createGroup',
+  'updateGroup',
+  'deleteGroup',
+  'grantGroup',
+  'putSealed',
+  'deleteSealed',
+  'putWebhookSettings',
+] as const satisfies readonly StoreMethod[]
+
+export type AuditedStore = Pick<Store, (typeof auditedMethods)[number]>
 
 /**
  * Opens the database; creates or migrates it. Rejects with a `StoreFault` that says why it cannot.
@@ -277,6 +312,16 @@ export interface UsageListQuery {
   /** Only rows with a greater id. */
   readonly cursor: number
   readonly limit: number
+}
+
+export interface AuditQuery extends UsageListQuery {
+  readonly action?: AuditAction | undefined
+  readonly subjectId?: string | undefined
+}
+
+/** A row of the audit log. Ids increase. */
+export interface AuditRow extends AuditEntry {
+  readonly id: number
 }
 
 /**

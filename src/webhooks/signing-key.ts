@@ -51,6 +51,6 @@ export async function openSigningKey(
   }
 }
 
-export async function deleteSigningKey(store: Pick<Store, 'deleteSealed'>): Promise<void> {
-  await store.deleteSealed(label.purpose, label.name)
+export function deleteSigningKey(store: Pick<Store, 'deleteSealed'>): Promise<boolean> {
+  return store.deleteSealed(label.purpose, label.name)
 }

@@ -1,4 +1,5 @@
 import type { Notify } from '../core/account-event.ts'
+import type { AuditEntry } from '../core/audit.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Environment } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -24,10 +25,7 @@ import {
 } from './signing-key.ts'
 
 export interface WebhooksOptions extends Omit<SenderPorts, 'series'> {
-  readonly store: Pick<
-    Store,
-    'readWebhookSettings' | 'putWebhookSettings' | 'readSealed' | 'putSealed' | 'deleteSealed'
-  >
+  readonly store: Pick<Store, 'readWebhookSettings' | 'readSealed' | 'audited'>
   readonly sealer: Sealer
   readonly env: Environment
   /** The webhook series are registered here when webhooks are first enabled. */
@@ -124,29 +122,33 @@ export class Webhooks {
   }
 
   /** Stores the settings and turns webhooks on. */
-  async put(settings: WebhookSettings): Promise<void> {
-    await this.#store({ enabled: true, settings })
+  async put(settings: WebhookSettings, entry: AuditEntry): Promise<void> {
+    await this.#store({ enabled: true, settings }, entry)
   }
 
   /** Turns webhooks off, even if the file configures them. Waiting events are dropped. */
-  async disable(): Promise<void> {
-    await this.#store({ enabled: false, settings: this.#effective.settings })
+  async disable(entry: AuditEntry): Promise<void> {
+    await this.#store({ enabled: false, settings: this.#effective.settings }, entry)
   }
 
   /** Stores a signing key for events that are not yet being delivered. */
-  async putSigningKey(secret: string): Promise<void> {
+  async putSigningKey(secret: string, entry: AuditEntry): Promise<void> {
     const { store, sealer } = this.#options
-    await store.putSealed(
-      await sealSigningKey(secret, { sealer, updatedAt: unixSeconds(this.#options.clock) }),
-    )
+    await store
+      .audited(entry)
+      .putSealed(
+        await sealSigningKey(secret, { sealer, updatedAt: unixSeconds(this.#options.clock) }),
+      )
     this.#signingKey = { kind: 'signed', secret }
     this.#apply()
   }
 
-  async deleteSigningKey(): Promise<void> {
-    await deleteSigningKey(this.#options.store)
+  /** Resolves to whether there was a key. */
+  async deleteSigningKey(entry: AuditEntry): Promise<boolean> {
+    const isDeleted = await deleteSigningKey(this.#options.store.audited(entry))
     this.#signingKey = unsigned
     this.#apply()
+    return isDeleted
   }
 
   /** Ends at once. Events that were not delivered are lost. */
@@ -162,16 +164,16 @@ export class Webhooks {
     return { env: this.#options.env, stored: this.#signingKey }
   }
 
-  async #store({
-    enabled,
-    settings,
-  }: Pick<EffectiveSettings, 'enabled' | 'settings'>): Promise<void> {
+  async #store(
+    { enabled, settings }: Pick<EffectiveSettings, 'enabled' | 'settings'>,
+    entry: AuditEntry,
+  ): Promise<void> {
     const row = {
       enabled,
       settings: JSON.stringify(settings),
       updatedAt: unixSeconds(this.#options.clock),
     }
-    await this.#options.store.putWebhookSettings(row)
+    await this.#options.store.audited(entry).putWebhookSettings(row)
     this.#row = row
     this.#apply()
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Retention } from '../../src/accounting/retention.ts'
 import type { UsageRow } from '../../src/store/index.ts'
+import { auditEntry } from '../support/audit.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { RecordingLog } from './support.ts'
@@ -17,6 +18,10 @@ function retentionOver(days: number, ages: readonly number[], store = new Memory
   return { store, clock, log, retention, left: () => store.usage.map(({ ts }) => now - ts) }
 }
 
+function usagePurges({ calls }: MemoryStore): number {
+  return calls.filter((name) => name === 'purgeUsage').length
+}
+
 test('rows over the retention age are purged at the start', async () => {
   const { left } = retentionOver(30, [31 * day, 30 * day + 1, 30 * day, day])
   await settled()
@@ -29,7 +34,7 @@ test('rows that reach the retention age are purged every hour', async () => {
   expect(left()).toHaveLength(2)
   await clock.advance(1)
   expect(left()).toEqual([day])
-  expect(store.calls).toHaveLength(2)
+  expect(usagePurges(store)).toBe(2)
 })
 
 test('many rows are purged in slices with a pause in between', async () => {
@@ -40,10 +45,18 @@ test('many rows are purged in slices with a pause in between', async () => {
   await settled()
   expect(left()).toHaveLength(2_500)
   await clock.advance(49)
-  expect(store.calls).toHaveLength(1)
+  expect(usagePurges(store)).toBe(1)
   await clock.advance(1_000)
   expect(left()).toEqual([])
-  expect(store.calls).toHaveLength(3)
+  expect(usagePurges(store)).toBe(3)
+})
+
+test('rows of the audit log are purged at the same age', async () => {
+  const { clock, store } = retentionOver(30, [])
+  const now = clock.now() / 1000
+  for (const age of [40 * day, 29 * day]) await store.addAudit({ ...auditEntry, ts: now - age })
+  await clock.advance(hour)
+  expect(store.audit.map(({ ts }) => now - ts)).toEqual([29 * day])
 })
 
 test('a retention of 0 never purges rows', async () => {
@@ -74,7 +87,7 @@ test('a new retention that is set during a purge applies after it', async () => 
   retention.setDays(10)
   release()
   await clock.advance(1_000)
-  expect([left(), clock.pending, store.calls.length]).toEqual([[5 * day], 1, 2])
+  expect([left(), clock.pending, usagePurges(store)]).toEqual([[5 * day], 1, 2])
 })
 
 test('a failure is logged once, and purging continues when the database works again', async () => {

@@ -3,6 +3,7 @@ import { configRoutes } from '../../src/admin/config.ts'
 import type { ConfigFile } from '../../src/core/config-file.ts'
 import { blake3Hex } from '../../src/wire/digest.ts'
 import { adminContext } from '../support/admin-context.ts'
+import { noAudit } from '../support/audit.ts'
 import { testReloader } from '../support/config-reloader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openBodyLimiter } from '../support/open-body-limiter.ts'
@@ -31,7 +32,7 @@ async function openConfigRoutes(text = 'first') {
   })
   const { GET, PUT } =
     configRoutes({
-      audit() {},
+      audit: noAudit,
       document,
       clock: new ManualClock(),
       bodyLimit: () => 20,

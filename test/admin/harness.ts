@@ -11,6 +11,7 @@ import { errorReply } from '../../src/http/responses.ts'
 import { createRouter } from '../../src/http/router.ts'
 import { StoreFault } from '../../src/store/index.ts'
 import { adminContext } from '../support/admin-context.ts'
+import { noAudit } from '../support/audit.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { openBodyLimiter } from '../support/open-body-limiter.ts'
@@ -158,7 +159,7 @@ export class AdminHarness {
       bodyLimit: () => bodyLimit,
       bodyLimiter: openBodyLimiter(),
       notify: (event: AccountEvent) => void this.events.push(event),
-      audit() {},
+      audit: noAudit,
       flush: () => {
         this.flushes++
         return this.flush()

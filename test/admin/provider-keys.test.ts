@@ -5,6 +5,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { Reply } from '../../src/core/reply.ts'
 import { createRouter } from '../../src/http/router.ts'
 import { adminContext } from '../support/admin-context.ts'
+import { noAudit } from '../support/audit.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { openBodyLimiter } from '../support/open-body-limiter.ts'
@@ -21,7 +22,7 @@ beforeEach(() => {
   reloads = []
   const find = createRouter(
     providerKeyRoutes({
-      audit() {},
+      audit: noAudit,
       store,
       sealer,
       clock: new ManualClock(),

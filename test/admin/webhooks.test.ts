@@ -4,6 +4,7 @@ import { webhookRoutes } from '../../src/admin/webhooks.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { StoreFault } from '../../src/store/index.ts'
 import { adminContext } from '../support/admin-context.ts'
+import { noAudit } from '../support/audit.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import type { MemoryStore } from '../support/memory-store.ts'
 import { openBodyLimiter } from '../support/open-body-limiter.ts'
@@ -24,7 +25,7 @@ async function admin(start: Parameters<typeof opened>[0] = {}) {
   const routes = webhookRoutes({
     webhooks,
     clock,
-    audit() {},
+    audit: noAudit,
     bodyLimit: () => 10_000,
     bodyLimiter,
   })

@@ -106,3 +106,91 @@ test('a request that changes nothing leaves no audit line', async () => {
   await gateway.get('/admin/keys', { method: 'POST', body: '{"name":"a"}' })
   expect(audited(gateway)).toEqual([])
 })
+
+describe('GET /admin/audit', () => {
+  const rowsOf = async ({ admin }: KeyedGateway, query = '') =>
+    (await admin('GET', `/admin/audit${query}`)).body['rows']
+
+  test('rows have the fields of the lines, with the time of the change', async () => {
+    const gateway = await keyedGateway()
+    const ts = Math.floor(gateway.clock.now() / 1000)
+    const { id } = await change(gateway, 'POST', '/admin/keys', { name: 'a' })
+    await change(gateway, 'PUT', '/admin/provider-keys/p', { key: secret })
+    const origin = { ts, request_id: 'r1', client }
+    const { body } = await gateway.admin('GET', '/admin/audit')
+    expect(body).toEqual({
+      since: ts - 86_400,
+      until: ts,
+      rows: [
+        { id: 1, action: 'key.create', scope: 'key', subject_id: id, ...origin },
+        { id: 2, action: 'provider_key.store', scope: 'provider_key', subject_id: 'p', ...origin },
+      ],
+      next_cursor: null,
+    })
+  })
+
+  test('rows can be selected by time, action and subject, and are paged by id', async () => {
+    const gateway = await keyedGateway()
+    const { id } = await gateway.key({ budget_max: 1 })
+    await gateway.clock.advance(10_000)
+    await gateway.admin('POST', `/admin/keys/${id}/grant`, { amount: 1 })
+    const other = await gateway.key()
+    const now = Math.floor(gateway.clock.now() / 1000)
+    for (const [query, ids] of [
+      ['', [1, 2, 3]],
+      [`?since=${now}`, [2, 3]],
+      [`?until=${now - 1}`, [1]],
+      ['?action=key.create', [1, 3]],
+      [`?subject_id=${other.id}`, [3]],
+      ['?limit=2', [1, 2]],
+      ['?limit=2&cursor=2', [3]],
+    ] as const) {
+      expect([query, await rowsOf(gateway, query)]).toMatchObject([
+        query,
+        ids.map((row) => ({ id: row })),
+      ])
+    }
+    const page = await gateway.admin('GET', '/admin/audit?limit=2')
+    expect(page.body['next_cursor']).toBe(2)
+  })
+
+  test('an unknown action, parameter or time is refused with LM-1001', async () => {
+    const { admin } = await keyedGateway()
+    for (const [query, param] of [
+      ['action=key.revoke', 'action'],
+      ['limit=1001', 'limit'],
+      ['since=yesterday', 'since'],
+      ['scope=key', 'scope'],
+    ] as const) {
+      const { status, body } = await admin('GET', `/admin/audit?${query}`)
+      expect([status, body]).toMatchObject([400, { error: { code: 'LM-1001', param } }])
+    }
+  })
+
+  test('a change whose write fails leaves neither a row nor a line', async () => {
+    const gateway = await keyedGateway()
+    const { id } = await gateway.key()
+    gateway.log.length = 0
+    gateway.store.trouble = 'refuse'
+    expect((await gateway.admin('DELETE', `/admin/keys/${id}`)).status).toBe(503)
+    gateway.store.trouble = 'none'
+    expect(audited(gateway)).toEqual([])
+    expect(await rowsOf(gateway)).toHaveLength(1)
+  })
+
+  test('a change outside the database succeeds although its row cannot be written', async () => {
+    const gateway = await keyedGateway(`${pricedProvider}\n[cache]\nenabled = true`)
+    gateway.store.trouble = 'refuse'
+    expect((await gateway.admin('DELETE', '/admin/cache')).status).toBe(200)
+    const messages = gateway.log.map(({ message }) => message)
+    expect(messages).toContain('cannot write the audit row of a change')
+  })
+
+  test('deleting a secret that is not stored leaves no row', async () => {
+    const gateway = await keyedGateway()
+    await gateway.admin('DELETE', '/admin/provider-keys/p')
+    await gateway.admin('DELETE', '/admin/webhooks/signing-key')
+    expect(await rowsOf(gateway)).toEqual([])
+    expect(audited(gateway)).toEqual([])
+  })
+})

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { groupId, keyId, newGroup, newKey, usageRow, usd } from '../store/support/rows.ts'
+import { auditEntry } from '../support/audit.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { libsqlServer } from './support/libsql-server.ts'
 import { type BuiltThread, buildThread, openStore } from './support/store.ts'
@@ -55,6 +56,13 @@ describe('a libSQL server', () => {
     const [sum] = await store.sumUsage({ ...everything, groupBy: 'model', limit: 10 })
     expect(sum).toMatchObject({ group: 'gpt', requests: 2, tokensIn: 20, cost: usd(1.501) })
     expect(await store.purgeUsage(5_000, 10)).toBe(2)
+
+    const change = { ...auditEntry, action: 'key.update' } as const
+    await store.audited(change).updateKey(keyId('a'), { name: 'new' })
+    await store.audited(change).updateKey(keyId('none'), { name: 'new' })
+    expect(await store.listAudit({ ...everything, cursor: 0, limit: 10 })).toEqual([
+      { ...change, id: 1 },
+    ])
 
     await store.putSealed({ purpose: 'canary', name: 'n', sealed: 's', updatedAt: 1 })
     expect(await store.readSealed('canary')).toHaveLength(1)

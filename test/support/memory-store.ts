@@ -1,8 +1,13 @@
 import type { BudgetGroup } from '../../src/core/accounts.ts'
+import type { AuditEntry } from '../../src/core/audit.ts'
 import { type BudgetTerm, periodEnd, periodStart } from '../../src/core/budget-period.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import {
   type AccountRows,
+  type AuditedStore,
+  type AuditQuery,
+  type AuditRow,
+  auditedMethods,
   type GrantError,
   type GroupChange,
   type GroupRow,
@@ -41,6 +46,7 @@ export class MemoryStore implements Store {
   readonly keys = new Map<string, KeyRow>()
   readonly groups = new Map<string, GroupRow>()
   readonly usage: UsageRow[] = []
+  readonly audit: AuditRow[] = []
   readonly flushes = new Map<string, SpendFlush>()
   readonly batches = new Map<string, readonly NewUsageRow[]>()
   /** The names of all calls, including failed ones. */
@@ -50,6 +56,7 @@ export class MemoryStore implements Store {
   readonly #sealed = new Map<string, SealedRow>()
   #webhooks: WebhookRow | undefined
   #lastUsageId = 0
+  #lastAuditId = 0
   #turn: Promise<unknown> = Promise.resolve()
   #gate: Promise<void> = Promise.resolve()
 
@@ -198,8 +205,8 @@ export class MemoryStore implements Store {
     return this.#call('putSealed', () => void this.#sealed.set(`${row.purpose}/${row.name}`, row))
   }
 
-  deleteSealed(purpose: SealedPurpose, name: string): Promise<void> {
-    return this.#call('deleteSealed', () => void this.#sealed.delete(`${purpose}/${name}`))
+  deleteSealed(purpose: SealedPurpose, name: string): Promise<boolean> {
+    return this.#call('deleteSealed', () => this.#sealed.delete(`${purpose}/${name}`))
   }
 
   readWebhookSettings(): Promise<WebhookRow | undefined> {
@@ -210,6 +217,44 @@ export class MemoryStore implements Store {
     return this.#call('putWebhookSettings', () => {
       this.#webhooks = row
     })
+  }
+
+  audited(entry: AuditEntry): AuditedStore {
+    const writes = auditedMethods.map((method) => {
+      // The arguments are those of the method.
+      const write = this[method].bind(this) as (...args: unknown[]) => Promise<unknown>
+      const audited = async (...args: unknown[]) => {
+        const result = await write(...args)
+        if (typeof result !== 'string' && result !== false) this.#addAudit(entry)
+        return result
+      }
+      return [method, audited]
+    })
+    // Each has the arguments and the result of its method.
+    return Object.fromEntries(writes) as AuditedStore
+  }
+
+  addAudit(entry: AuditEntry): Promise<void> {
+    return this.#call('addAudit', () => this.#addAudit(entry))
+  }
+
+  purgeAudit(before: number, limit: number): Promise<number> {
+    return this.#call('purgeAudit', () => {
+      const gone = new Set(this.audit.filter(({ ts }) => ts < before).slice(0, limit))
+      const kept = this.audit.filter((row) => !gone.has(row))
+      this.audit.splice(0, this.audit.length, ...kept)
+      return gone.size
+    })
+  }
+
+  listAudit({ since, until, action, subjectId, cursor, limit }: AuditQuery): Promise<AuditRow[]> {
+    return this.#call('listAudit', () =>
+      this.audit
+        .filter((row) => row.id > cursor && row.ts >= since && row.ts <= until)
+        .filter((row) => action === undefined || row.action === action)
+        .filter((row) => subjectId === undefined || row.subjectId === subjectId)
+        .slice(0, limit),
+    )
   }
 
   abandon(): void {
@@ -234,6 +279,10 @@ export class MemoryStore implements Store {
     })
     this.#turn = done.catch(() => {})
     return done
+  }
+
+  #addAudit(entry: AuditEntry): void {
+    this.audit.push({ ...entry, id: ++this.#lastAuditId })
   }
 
   #charge({ key, group }: SpendText): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { auditEntry } from '../support/audit.ts'
 import { settled } from '../support/manual-clock.ts'
 import { broken, silent, whole } from '../support/scripted-upstream.ts'
 import { event, opened, settings } from './support.ts'
@@ -62,7 +63,7 @@ describe('a new capacity', () => {
     receiver.next(broken())
     for (let round = 0; round < 4; round++) webhooks.notify(event({ timestamp: round }))
     await settled()
-    await webhooks.put(settings({ channel_capacity: 1 }))
+    await webhooks.put(settings({ channel_capacity: 1 }), auditEntry)
     for (let round = 10; round < 15; round++) webhooks.notify(event({ timestamp: round }))
     await clock.advance(hour)
     const times = receiver.requests.map(({ headers }) => headers['x-gateway-timestamp'])
@@ -76,15 +77,15 @@ describe('a new capacity', () => {
     webhooks.notify(event())
     webhooks.notify(event())
     await settled()
-    await webhooks.put(settings({ channel_capacity: 1 }))
-    await webhooks.put(settings({ channel_capacity: 1, url: 'https://new.test' }))
+    await webhooks.put(settings({ channel_capacity: 1 }), auditEntry)
+    await webhooks.put(settings({ channel_capacity: 1, url: 'https://new.test' }), auditEntry)
     await clock.advance(hour)
     expect(receiver.requests.map(({ url }) => new URL(url).host)).toEqual([
       'hooks.test',
       'hooks.test',
       'new.test',
     ])
-    await webhooks.disable()
+    await webhooks.disable(auditEntry)
     webhooks.notify(event())
     await clock.advance(hour)
     expect(receiver.requests).toHaveLength(3)
@@ -97,7 +98,7 @@ test('new settings do not affect the event that is being delivered', async () =>
   webhooks.notify(event())
   webhooks.notify(event())
   await settled()
-  await webhooks.put(settings({ url: 'https://new.test', max_attempts: 1 }))
+  await webhooks.put(settings({ url: 'https://new.test', max_attempts: 1 }), auditEntry)
   await clock.advance(hour)
   expect(receiver.requests.map(({ url }) => new URL(url).host)).toEqual([
     ...Array.from({ length: 5 }, () => 'hooks.test'),
@@ -111,7 +112,7 @@ describe('turned off', () => {
     receiver.always(silent())
     for (let round = 0; round < 3; round++) webhooks.notify(event())
     await settled()
-    await webhooks.disable()
+    await webhooks.disable(auditEntry)
     expect(receiver.requests[0]?.signal.aborted).toBe(true)
     webhooks.notify(event())
     await clock.advance(hour)
@@ -125,8 +126,8 @@ describe('turned off', () => {
     receiver.next(broken())
     webhooks.notify(event())
     await settled()
-    await webhooks.put(settings({ channel_capacity: 2 }))
-    await webhooks.disable()
+    await webhooks.put(settings({ channel_capacity: 2 }), auditEntry)
+    await webhooks.disable(auditEntry)
     await clock.advance(hour)
     expect(receiver.requests).toHaveLength(1)
     expect(await counts()).toEqual({ sent: 0, dropped: 1, dead: 0 })
@@ -134,8 +135,8 @@ describe('turned off', () => {
 
   test('events are delivered after webhooks are turned off and on again', async () => {
     const { webhooks, receiver, counts } = await opened({ block: settings() })
-    await webhooks.disable()
-    await webhooks.put(settings())
+    await webhooks.disable(auditEntry)
+    await webhooks.put(settings(), auditEntry)
     webhooks.notify(event())
     await settled()
     expect(receiver.requests).toHaveLength(1)

@@ -7,6 +7,7 @@ import { silentLog, webClock } from '../../src/web/index.ts'
 import { openWebhooks, type WebhookSettings } from '../../src/webhooks/index.ts'
 import { Sealer } from '../../src/wire/seal.ts'
 import { httpServer } from '../node/support/servers.ts'
+import { auditEntry } from '../support/audit.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { event, settings } from './support.ts'
 
@@ -62,8 +63,8 @@ test('a receiver can verify deliveries, even after a failed attempt and a redire
     response.writeHead(status, { location: '/elsewhere' }).end(answer)
   })
   const { webhooks, metrics } = await running()
-  await webhooks.putSigningKey(secret)
-  await webhooks.put(settings({ url: `${url}/in?team=a`, retry_base_ms: 1 }))
+  await webhooks.putSigningKey(secret, auditEntry)
+  await webhooks.put(settings({ url: `${url}/in?team=a`, retry_base_ms: 1 }), auditEntry)
 
   webhooks.notify(event({ name: 'bücher 📚' }))
   webhooks.notify(event({ type: 'budget.exhausted', threshold: null }))
@@ -88,7 +89,7 @@ test('an event for an unreachable receiver is given up, and the next one is deli
   )
   webhooks.notify(event())
   await expect.poll(metrics).toContain('gateway_webhook_dead_total 1')
-  await webhooks.put(settings({ url }))
+  await webhooks.put(settings({ url }), auditEntry)
   webhooks.notify(event())
   await expect.poll(metrics).toContain('gateway_webhook_sent_total 1')
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { accountEventTypes } from '../../src/core/account-event.ts'
 import { StoreFault } from '../../src/store/index.ts'
+import { auditEntry } from '../support/audit.ts'
 import { settled } from '../support/manual-clock.ts'
 import { event, opened, settings, url } from './support.ts'
 
@@ -34,7 +35,7 @@ describe('the settings in force', () => {
 
   test('stored settings apply at once and after a restart', async () => {
     const { webhooks, store, clock } = await opened({ block: settings() })
-    await webhooks.put(other)
+    await webhooks.put(other, auditEntry)
     const state = {
       enabled: true,
       source: 'database',
@@ -47,7 +48,7 @@ describe('the settings in force', () => {
 
   test('webhooks that were turned off stay off, even if the file configures them', async () => {
     const { webhooks, store, receiver } = await opened({ block: settings() })
-    await webhooks.disable()
+    await webhooks.disable(auditEntry)
     const state = { enabled: false, source: 'database', settings: settings() }
     expect(webhooks.state).toMatchObject(state)
     webhooks.reload(settings({ url: 'https://new.test' }))
@@ -60,7 +61,7 @@ describe('the settings in force', () => {
 
   test('webhooks can be turned off without any settings', async () => {
     const { webhooks, store } = await opened()
-    await webhooks.disable()
+    await webhooks.disable(auditEntry)
     expect(webhooks.state).toMatchObject({ enabled: false, source: 'database', settings: null })
     expect((await opened({ store })).log).toEqual([])
   })
@@ -68,8 +69,8 @@ describe('the settings in force', () => {
   test('the former settings stay in force when new ones cannot be stored', async () => {
     const { webhooks, store } = await opened({ block: settings() })
     store.trouble = 'refuse'
-    await expect(webhooks.put(other)).rejects.toThrow(StoreFault)
-    await expect(webhooks.disable()).rejects.toThrow(StoreFault)
+    await expect(webhooks.put(other, auditEntry)).rejects.toThrow(StoreFault)
+    await expect(webhooks.disable(auditEntry)).rejects.toThrow(StoreFault)
     webhooks.reload(settings())
     expect(webhooks.state).toMatchObject({ enabled: true, source: 'config', settings: settings() })
   })
@@ -109,7 +110,7 @@ describe('a reload', () => {
 
   test('a reload does not change stored settings', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
-    await webhooks.put(other)
+    await webhooks.put(other, auditEntry)
     webhooks.reload(settings({ url: 'https://new.test' }))
     webhooks.notify(event())
     await settled()
@@ -136,9 +137,9 @@ test.each(accountEventTypes)(
 test('the budget percentages are those in force, and none while webhooks are off', async () => {
   const { webhooks } = await opened()
   expect(webhooks.percentages()).toEqual([])
-  await webhooks.put(settings({ thresholds: [1, 99] }))
+  await webhooks.put(settings({ thresholds: [1, 99] }), auditEntry)
   expect(webhooks.percentages()).toEqual([1, 99])
-  await webhooks.disable()
+  await webhooks.disable(auditEntry)
   expect(webhooks.percentages()).toEqual([])
 })
 
@@ -146,9 +147,9 @@ test('the series exist from the first time that webhooks are enabled', async () 
   const { webhooks, registry } = await opened()
   const names = () => registry.getMetricsAsArray().map(({ name }) => name)
   webhooks.notify(event())
-  await webhooks.disable()
+  await webhooks.disable(auditEntry)
   expect(names()).toEqual([])
-  await webhooks.put(settings())
+  await webhooks.put(settings(), auditEntry)
   const all = [
     'gateway_webhook_sent_total',
     'gateway_webhook_dropped_total',
@@ -156,8 +157,8 @@ test('the series exist from the first time that webhooks are enabled', async () 
     'gateway_webhook_delivery_seconds',
   ]
   expect(names()).toEqual(all)
-  await webhooks.disable()
-  await webhooks.put(settings({ url, channel_capacity: 3 }))
+  await webhooks.disable(auditEntry)
+  await webhooks.put(settings({ url, channel_capacity: 3 }), auditEntry)
   expect(names()).toEqual(all)
 })
 

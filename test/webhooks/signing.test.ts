@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { StoreFault } from '../../src/store/index.ts'
+import { auditEntry } from '../support/audit.ts'
 import type { ScriptedUpstream } from '../support/scripted-upstream.ts'
 import { broken } from '../support/scripted-upstream.ts'
 import { event, opened, settings } from './support.ts'
@@ -40,7 +41,7 @@ describe('the signing key', () => {
       by: 'of-env',
       state: { isSigned: true, hasStoredKey: false },
     })
-    await first.putSigningKey('stored')
+    await first.putSigningKey('stored', auditEntry)
     expect(await signerWith({ SECRET: 'of-env' })).toMatchObject({
       by: 'of-env',
       state: { isSigned: true, hasStoredKey: true },
@@ -54,7 +55,7 @@ describe('the signing key', () => {
 
   test('the key of the variable also applies to stored settings', async () => {
     const { store, webhooks: first } = await opened()
-    await first.put(settings({ url: 'https://stored.test' }))
+    await first.put(settings({ url: 'https://stored.test' }), auditEntry)
     const { webhooks, receiver } = await opened({
       block: named,
       env: { SECRET: 'of-env' },
@@ -68,12 +69,12 @@ describe('the signing key', () => {
 
   test('a replaced key signs from the next event on, and retries keep their signature', async () => {
     const { webhooks, receiver, clock } = await opened({ block: settings() })
-    await webhooks.putSigningKey('old')
+    await webhooks.putSigningKey('old', auditEntry)
     receiver.next(broken(), broken())
     webhooks.notify(event())
     webhooks.notify(event())
     await expect.poll(() => receiver.requests).toHaveLength(1)
-    await webhooks.putSigningKey('new')
+    await webhooks.putSigningKey('new', auditEntry)
     await expect.poll(() => clock.advance(1000).then(() => receiver.requests)).toHaveLength(4)
     const signers = [0, 1, 2, 3].map((index) => signer(receiver, index, ['old', 'new']))
     expect(signers).toEqual(['old', 'old', 'old', 'new'])
@@ -82,9 +83,9 @@ describe('the signing key', () => {
 
   test('a deleted key leaves the next event unsigned, with a line in the log', async () => {
     const { webhooks, receiver, log, store } = await opened({ block: settings() })
-    await webhooks.putSigningKey('old')
+    await webhooks.putSigningKey('old', auditEntry)
     log.length = 0
-    await webhooks.deleteSigningKey()
+    await webhooks.deleteSigningKey(auditEntry)
     expect(log).toMatchObject([{ level: 'warn', message: expect.stringContaining('unsigned') }])
     expect(await store.readSealed('webhook-signing-key')).toEqual([])
     expect(webhooks.state).toMatchObject({ isSigned: false, hasStoredKey: false })
@@ -95,7 +96,7 @@ describe('the signing key', () => {
 
   test('the signing key is stored sealed and survives a restart', async () => {
     const { webhooks, store, clock } = await opened()
-    await webhooks.putSigningKey('canary-secret')
+    await webhooks.putSigningKey('canary-secret', auditEntry)
     const rows = await store.readSealed('webhook-signing-key')
     expect(rows).toMatchObject([{ updatedAt: clock.now() / 1000 }])
     expect(JSON.stringify(rows)).not.toContain('canary')
@@ -108,8 +109,8 @@ describe('the signing key', () => {
   test('a signing key that cannot be stored changes nothing', async () => {
     const { webhooks, store } = await opened()
     store.trouble = 'refuse'
-    await expect(webhooks.putSigningKey('new')).rejects.toThrow(StoreFault)
-    await expect(webhooks.deleteSigningKey()).rejects.toThrow(StoreFault)
+    await expect(webhooks.putSigningKey('new', auditEntry)).rejects.toThrow(StoreFault)
+    await expect(webhooks.deleteSigningKey(auditEntry)).rejects.toThrow(StoreFault)
     expect(webhooks.state.hasStoredKey).toBe(false)
   })
 })
@@ -126,13 +127,13 @@ describe('a variable that is named but unset, with no stored key,', () => {
 
   test('a named variable without a key is refused at boot even with stored settings', async () => {
     const { store, webhooks } = await opened()
-    await webhooks.put(settings())
+    await webhooks.put(settings(), auditEntry)
     await expect(opened({ block: named, store })).rejects.toThrow(problem)
   })
 
   test('a named variable without a key is accepted while webhooks are turned off', async () => {
     const { store, webhooks } = await opened()
-    await webhooks.disable()
+    await webhooks.disable(auditEntry)
     expect((await opened({ block: named, store })).webhooks.state.enabled).toBe(false)
   })
 
@@ -147,7 +148,7 @@ describe('a stored key that cannot be decrypted', () => {
   /** Returns the database of a gateway with another master key. */
   async function locked() {
     const { webhooks, store } = await opened({ master: 1 })
-    await webhooks.putSigningKey('old')
+    await webhooks.putSigningKey('old', auditEntry)
     return store
   }
 
@@ -195,7 +196,7 @@ describe('a stored key that cannot be decrypted', () => {
       store: await locked(),
       master: 2,
     })
-    await webhooks.putSigningKey('new')
+    await webhooks.putSigningKey('new', auditEntry)
     webhooks.notify(event())
     await expect.poll(() => receiver.requests).toHaveLength(1)
     expect(signer(receiver, 0, ['new'])).toBe('new')

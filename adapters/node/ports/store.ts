@@ -1,9 +1,12 @@
 import { deserialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import type { AuditEntry } from '../../../src/core/audit.ts'
 import { errorFields } from '../../../src/core/error-fields.ts'
 import type { Millis } from '../../../src/core/ids.ts'
 import {
   type AccountRows,
+  type AuditedStore,
+  auditedMethods,
   parseUsageRows,
   type Store,
   StoreFault,
@@ -58,12 +61,20 @@ function createStore(thread: StoreThread): Store {
   const methods = storeMethods.map((method) => {
     return [method, (...args: unknown[]) => thread.call(method, ...args)]
   })
+  const audited = (entry: AuditEntry) => {
+    const writes = auditedMethods.map((method) => {
+      return [method, (...args: unknown[]) => thread.accept({ method, args, audit: entry })]
+    })
+    // As below.
+    return Object.fromEntries(writes) as AuditedStore
+  }
   return {
     // The store behind the thread has the same methods, with the same results.
     ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
     async addUsage(batch) {
       await thread.call('addUsage', batch.text())
     },
+    audited,
     abandon: () => thread.abandon(),
     close: () => thread.close(),
   }
@@ -92,6 +103,8 @@ interface Waiting {
   readonly resolve: (value: unknown) => void
   readonly reject: (fault: StoreFault) => void
 }
+
+type CallInput = Omit<StoreCall, 'deadline'>
 
 /** After so many crashes in a row without a result, the thread is not restarted for a while. */
 const maxCrashes = 3
@@ -135,8 +148,12 @@ class StoreThread {
   }
 
   call(method: ThreadMethod, ...args: readonly unknown[]): Promise<unknown> {
+    return this.accept({ method, args })
+  }
+
+  accept(call: CallInput): Promise<unknown> {
     if (this.#closing || this.#isAbandoned) return Promise.reject(createClosedFault())
-    return this.#enqueue(method, args)
+    return this.#enqueue(call)
   }
 
   abandon(): void {
@@ -167,23 +184,25 @@ class StoreThread {
   async #end(): Promise<void> {
     // A crashed thread has nothing to close.
     const isStarted = this.#worker !== undefined || this.isBusy
-    const ended = isStarted ? this.#enqueue('close', []).catch(() => {}) : undefined
+    const ended = isStarted
+      ? this.#enqueue({ method: 'close', args: [] }).catch(() => {})
+      : undefined
     await (this.#isAbandoned ? this.waitUntilIdle() : ended)
     if (this.isBusy) return
     await this.#worker?.terminate()
     threads.delete(this)
   }
 
-  #enqueue(method: ThreadMethod, args: readonly unknown[]): Promise<unknown> {
-    const call = this.#createCall(method, args)
+  #enqueue(input: CallInput): Promise<unknown> {
+    const call = this.#createCall(input)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
       if (!this.#current) this.#next()
     })
   }
 
-  #createCall(method: ThreadMethod, args: readonly unknown[]): StoreCall {
-    return { method, args, deadline: sharedNow() + this.#timeout }
+  #createCall(input: CallInput): StoreCall {
+    return { ...input, deadline: sharedNow() + this.#timeout }
   }
 
   #post(message: ThreadMessage): void {
@@ -238,7 +257,7 @@ class StoreThread {
 
   /** Lets the next thread open the database, with its claim, before any other call. */
   #reopen(): void {
-    const call = this.#createCall('open', [])
+    const call = this.#createCall({ method: 'open', args: [] })
     const reject = ({ message }: StoreFault) => this.#report(message, {})
     this.#waiting.unshift({ call, resolve() {}, reject })
   }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Client } from '@libsql/client'
-import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
+import type { ClientDatabase } from '../../../src/store/database.ts'
 import { databaseInUse, StoreFault } from '../../../src/store/index.ts'
 import { CallDeadline } from './call-deadline.ts'
 import { FileClaim } from './file-claim.ts'
@@ -15,7 +15,7 @@ type Report = (message: string, fields: ReportFields) => void
 
 /** A database, in a file or on a server, with the gateway's claim on it. */
 export interface ClaimedDatabase {
-  readonly db: LibSQLDatabase
+  readonly db: ClientDatabase
   /** Takes the claim and opens the database, or rejects with the reason. */
   open(): Promise<void>
   close(): Promise<void>
@@ -109,7 +109,7 @@ function checkClaim(other: string | undefined, { name, settings, report }: Claim
 const othersMessage = 'another gateway uses this database: each of them grants the full budgets'
 
 /** Drizzle calls only `execute` and `batch` of its client. */
-function toDrizzle(database: LocalDatabase | RemoteDatabase): LibSQLDatabase {
+function toDrizzle(database: LocalDatabase | RemoteDatabase): ClientDatabase {
   return drizzle({ client: database as unknown as Client })
 }
 

@@ -21,7 +21,7 @@ export function createExecutor(
   const callDeadline = new CallDeadline()
   const database = createClaimedDatabase({ settings, deadline: callDeadline, report })
   const store = databaseStore(database.db)
-  const execute: StoreExecutor['execute'] = async ({ method, args, deadline }) => {
+  const execute: StoreExecutor['execute'] = async ({ method, args, audit, deadline }) => {
     callDeadline.begin(deadline)
     try {
       switch (method) {
@@ -43,7 +43,8 @@ export function createExecutor(
         }
         default: {
           // The same holds here.
-          const call = store[method] as (...args: readonly unknown[]) => Promise<unknown>
+          const target = audit ? { ...store, ...store.audited(audit) } : store
+          const call = target[method] as (...args: readonly unknown[]) => Promise<unknown>
           return toValue(await call(...args))
         }
       }

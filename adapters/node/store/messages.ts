@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../../src/core/audit.ts'
 import type { Millis } from '../../../src/core/ids.ts'
 import type { Holder } from '../../../src/store/database.ts'
 import type { AccountRows, StoreMethod, StoreSettings } from '../../../src/store/index.ts'
@@ -26,6 +27,8 @@ export type ThreadMethod = StoreMethod | 'open' | 'close'
 export interface StoreCall {
   readonly method: ThreadMethod
   readonly args: readonly unknown[]
+  /** The audit row that a write adds in its transaction. */
+  readonly audit?: AuditEntry | undefined
   /** The end of its retries, on the clock that all threads share. */
   readonly deadline: Millis
 }
