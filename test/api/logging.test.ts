@@ -115,7 +115,7 @@ describe('requests without a route', () => {
   }
 
   test('a request without a route is logged with method, path, status, request id and client', async () => {
-    const { log } = await sent('/v1/responses?key=canary', 'POST')
+    const { log } = await sent('/v1/images?key=canary', 'POST')
     expect(log).toEqual([
       {
         level: 'info',
@@ -123,7 +123,7 @@ describe('requests without a route', () => {
         fields: {
           request_id: 'r1',
           method: 'POST',
-          path: '/v1/responses',
+          path: '/v1/images',
           status: 404,
           client,
           count: undefined,
