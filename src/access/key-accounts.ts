@@ -46,9 +46,9 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
   }
   const load = (rows: AccountRows): void => {
     registry.load(rows)
-    for (const { id, digest } of rows.keys) {
-      const key = registry.getKey(id)
-      if (key) ring.put(digest, key)
+    for (const row of rows.keys) {
+      const key = registry.getKey(row.id)
+      if (key) ring.put(row, key)
     }
   }
   return Object.freeze({

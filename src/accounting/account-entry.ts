@@ -34,8 +34,8 @@ export type GroupEntry = AccountEntry<BudgetGroup>
 
 /** Creates the entry of a key as the database has it. */
 export function createKeyEntry(row: KeyRow): KeyEntry {
-  // Records are shown to clients, so they must not hold the digest.
-  const { digest: _, budgetSpent, spentTotal, term, ...record } = row
+  // Records are shown to clients, so they must not hold the digests.
+  const { digest: _, formerDigest: __, budgetSpent, spentTotal, term, ...record } = row
   return new AccountEntry({ scope: 'key', record, spent: budgetSpent, spentTotal, term })
 }
 

@@ -70,8 +70,26 @@ export async function readJson<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape, z.core.$strict>,
   options: BodyOptions,
 ): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
+  return parseJson(await readBytes(matched, options), schema, options)
+}
+
+/** Like `readJson`, for a route whose body may be absent: then it counts as an object without fields. */
+export async function readOptionalJson<Shape extends z.ZodRawShape>(
+  matched: AdminRequest,
+  schema: z.ZodObject<Shape, z.core.$strict>,
+  options: BodyOptions,
+): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
   const bytes = await readBytes(matched, options)
-  const { clock } = options
+  return parseJson(bytes.length === 0 ? emptyObject : bytes, schema, options)
+}
+
+const emptyObject = new TextEncoder().encode('{}')
+
+async function parseJson<Shape extends z.ZodRawShape>(
+  bytes: Uint8Array,
+  schema: z.ZodObject<Shape, z.core.$strict>,
+  { clock }: BodyOptions,
+): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
   const slice = new TimeSlice(clock, new CancelScope(clock))
   const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], timeSlice: slice })
   if (layout.commas > maxItems) throw invalid(`the request body holds more than ${maxItems} items`)

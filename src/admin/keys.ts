@@ -17,7 +17,7 @@ import {
   selectListed,
   unknownId,
 } from './accounts.ts'
-import { type AdminRequest, type AdminRoutes, readJson } from './input.ts'
+import { type AdminRequest, type AdminRoutes, readJson, readOptionalJson } from './input.ts'
 import {
   countField,
   limitChangeFields,
@@ -137,11 +137,23 @@ async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
   return jsonReply(renderKey(state))
 }
 
+const graceRule = 'must be a whole number of seconds from 0 to 604800'
+
+const rotationBody = z.strictObject({
+  grace_seconds: z
+    .int({ error: graceRule })
+    .min(0, { error: graceRule })
+    .max(604_800, { error: graceRule })
+    .default(0),
+})
+
 async function rotateKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
-  const { plaintext, digest } = mintKey()
   const id = parseId(matched)
+  const { grace_seconds: grace } = await readOptionalJson(matched, rotationBody, deps)
+  const { plaintext, digest } = mintKey()
+  const graceEndsAt = grace === 0 ? null : unixSeconds(deps.clock) + grace
   const entry = deps.audit.describe({ action: 'key.rotate', subjectId: id }, matched.context)
-  const row = await deps.store.audited(entry).rotateKey(id, digest)
+  const row = await deps.store.audited(entry).rotateKey(id, { digest, graceEndsAt })
   const state = replaceInMemory(row, deps)
   deps.audit.log(entry)
   deps.notify(toKeyEvent('key.rotated', state, deps))
@@ -178,7 +190,7 @@ function replaceInMemory(
   if (row === 'unknown-key') throw unknownId('key')
   if (row === 'unknown-group') throw invalid(`group_id: ${noGroup}`, 'group_id')
   const state = accounts.putKey(row)
-  ring.put(row.digest, state)
+  ring.put(row, state)
   return state
 }
 

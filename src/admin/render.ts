@@ -21,6 +21,7 @@ export function renderKey(state: KeyState): object {
     ...renderLimits(state),
     expires_at: record.expiresAt,
     disabled: record.disabled,
+    grace_ends_at: record.graceEndsAt,
     created_at: record.createdAt,
     deleted_at: record.deletedAt,
   }

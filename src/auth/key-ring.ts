@@ -4,16 +4,32 @@ import type { KeyId } from '../core/ids.ts'
 import { asHeaderList, type Fingerprint } from '../core/ports.ts'
 import { digestKey, isKeyFormat } from './mint.ts'
 
+/** The digests of a key's secrets. */
+export interface KeyDigests {
+  readonly digest: string
+  /** That of the secret from before the last rotation, which works until the record's `graceEndsAt`. */
+  readonly formerDigest?: string | null
+}
+
+interface KeyHolder {
+  readonly record: VirtualKey
+}
+
+interface Secret<Entry> {
+  readonly entry: Entry
+  readonly isFormer: boolean
+}
+
 /**
  * The virtual keys that give access to the data plane, by the digest of their secret. Each request
  * reads the record of its entry anew, so a change applies from the next request on. The digest is
  * slow, so credentials that were accepted before are recognized by their fingerprint.
  */
-export class KeyRing<Entry extends { readonly record: VirtualKey }> {
-  readonly #entries = new Map<string, Entry>()
-  readonly #digests = new Map<KeyId, string>()
+export class KeyRing<Entry extends KeyHolder> {
+  readonly #secrets = new Map<string, Secret<Entry>>()
+  readonly #digests = new Map<KeyId, readonly string[]>()
   readonly #fingerprint: Fingerprint
-  /** The digests of accepted credentials, by fingerprint. Each of them is in `#entries`. */
+  /** The digests of accepted credentials, by fingerprint. Each of them is in `#secrets`. */
   readonly #digestsByFingerprint = new Map<string, string>()
 
   constructor(fingerprint: Fingerprint = digestKey) {
@@ -21,21 +37,20 @@ export class KeyRing<Entry extends { readonly record: VirtualKey }> {
   }
 
   /**
-   * Makes `digest` the only secret of the entry. A deleted key has none: this is how it is revoked.
+   * Makes these the only secrets of the entry. A deleted key has none: this is how it is revoked.
    */
-  put(digest: string, entry: Entry): void {
+  put({ digest, formerDigest = null }: KeyDigests, entry: Entry): void {
     const { id, deletedAt } = entry.record
     const former = this.#digests.get(id)
-    if (former !== undefined) {
-      this.#entries.delete(former)
+    if (former) {
+      for (const old of former) this.#secrets.delete(old)
       this.#digestsByFingerprint.clear()
-    }
-    if (deletedAt === null) {
-      this.#digests.set(id, digest)
-      this.#entries.set(digest, entry)
-    } else {
       this.#digests.delete(id)
     }
+    if (deletedAt !== null) return
+    this.#digests.set(id, formerDigest === null ? [digest] : [digest, formerDigest])
+    if (formerDigest !== null) this.#secrets.set(formerDigest, { entry, isFormer: true })
+    this.#secrets.set(digest, { entry, isFormer: false })
   }
 
   /**
@@ -55,15 +70,15 @@ export class KeyRing<Entry extends { readonly record: VirtualKey }> {
   #find(secret: string, now: number): Entry | undefined {
     const fingerprint = this.#fingerprint(secret)
     // A miss does the same lookups as a hit, so timing reveals nothing.
-    const known = this.#entries.get(this.#digestsByFingerprint.get(fingerprint) ?? fingerprint)
-    if (known && isActive(known.record, now)) return known
+    const known = this.#secrets.get(this.#digestsByFingerprint.get(fingerprint) ?? fingerprint)
+    if (known && isActive(known, now)) return known.entry
     // Hash even when no key can match: otherwise timing would distinguish a former key from an
     // unknown one.
     const digest = digestKey(secret)
-    const entry = this.#entries.get(digest)
-    if (!entry || !isActive(entry.record, now)) return undefined
+    const found = this.#secrets.get(digest)
+    if (!found || !isActive(found, now)) return undefined
     this.#digestsByFingerprint.set(fingerprint, digest)
-    return entry
+    return found.entry
   }
 }
 
@@ -83,7 +98,9 @@ function readSecrets(headers: Headers): readonly string[] {
   return secrets.length > 0 ? secrets : [dummyKey]
 }
 
-function isActive({ disabled, deletedAt, expiresAt }: VirtualKey, now: number): boolean {
+function isActive({ entry, isFormer }: Secret<KeyHolder>, now: number): boolean {
+  const { disabled, deletedAt, expiresAt, graceEndsAt } = entry.record
+  if (isFormer && (graceEndsAt === null || graceEndsAt <= now)) return false
   return !disabled && deletedAt === null && (expiresAt === null || expiresAt > now)
 }
 

@@ -25,6 +25,8 @@ export interface VirtualKey extends AccountLimits {
   readonly groupId: GroupId | null
   readonly expiresAt: UnixSeconds | null
   readonly disabled: boolean
+  /** When the secret from before the last rotation stops working; null: at the rotation. */
+  readonly graceEndsAt: UnixSeconds | null
   readonly createdAt: UnixSeconds
   /** Set on a tombstone: the key is deleted, but its spend stays attributed to it. */
   readonly deletedAt: UnixSeconds | null

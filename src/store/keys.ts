@@ -4,7 +4,7 @@ import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
 import { grantColumns, whereGrantFits } from './grant.ts'
 import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
-import type { GrantError, KeyChange, KeyRow, NewKey } from './store.ts'
+import type { GrantError, KeyChange, KeyRow, NewKey, Rotation } from './store.ts'
 import { newTermColumns, periodColumns, toTerm, turnIfDue } from './term.ts'
 
 export async function createKey(
@@ -30,6 +30,8 @@ export async function createKey(
 /** The columns of a new key that the caller does not set. */
 const newRowDefaults = {
   seq: null,
+  formerDigest: null,
+  graceEndsAt: null,
   budgetSince: 0,
   budgetSpentUsd: 0,
   budgetSpentNano: 0,
@@ -67,9 +69,14 @@ export async function updateKey(
 export async function rotateKey(
   db: LibSQLDatabase,
   id: KeyId,
-  digest: string,
+  { digest, graceEndsAt }: Rotation,
 ): Promise<KeyRow | 'unknown-key'> {
-  const [row] = await db.update(virtualKeys).set({ digest }).where(whereLive(id)).returning()
+  const formerDigest = graceEndsAt === null ? null : sql`${virtualKeys.digest}`
+  const [row] = await db
+    .update(virtualKeys)
+    .set({ digest, formerDigest, graceEndsAt })
+    .where(whereLive(id))
+    .returning()
   return row ? toKeyRow(row) : 'unknown-key'
 }
 
@@ -125,6 +132,8 @@ export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
     // Only such ids are inserted.
     id: row.id as KeyId,
     digest: row.digest,
+    formerDigest: row.formerDigest,
+    graceEndsAt: row.graceEndsAt,
     name: row.name,
     groupId: row.groupId as GroupId | null,
     models: row.models,

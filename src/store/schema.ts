@@ -41,6 +41,9 @@ export const virtualKeys = sqliteTable(
     seq: integer().primaryKey({ autoIncrement: true }),
     id: text().notNull().unique(),
     digest: text().notNull().unique(),
+    /** The digest from before the last rotation, which is valid until `graceEndsAt`. */
+    formerDigest: text('former_digest'),
+    graceEndsAt: integer('grace_ends_at'),
     name: text().notNull(),
     groupId: text('group_id').references(() => budgetGroups.id),
     /** Null: all models. */

@@ -17,7 +17,7 @@ export interface Store {
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'>
   updateKey(id: KeyId, change: KeyChange): Promise<KeyRow | 'unknown-key' | 'unknown-group'>
   /** Replaces the secret. */
-  rotateKey(id: KeyId, digest: string): Promise<KeyRow | 'unknown-key'>
+  rotateKey(id: KeyId, rotation: Rotation): Promise<KeyRow | 'unknown-key'>
   /** Revokes a key. `at`: unix seconds. */
   deleteKey(id: KeyId, at: number): Promise<KeyRow | 'unknown-key'>
   /** Adds to the cap. */
@@ -171,7 +171,7 @@ export interface AccountRows {
 }
 
 /** A new key. Its secret is never stored, only the digest. */
-export interface NewKey extends Omit<VirtualKey, 'deletedAt'> {
+export interface NewKey extends Omit<VirtualKey, 'deletedAt' | 'graceEndsAt'> {
   /** The BLAKE3 digest of the whole secret, 64 lowercase hex digits. */
   readonly digest: string
 }
@@ -187,6 +187,14 @@ export interface SavedSpend {
 
 export interface KeyRow extends VirtualKey, SavedSpend {
   readonly digest: string
+  /** The digest from before the last rotation; null when that one had no grace period. */
+  readonly formerDigest: string | null
+}
+
+/** A new secret, and when the former one stops working; null: at once. */
+export interface Rotation {
+  readonly digest: string
+  readonly graceEndsAt: UnixSeconds | null
 }
 
 export interface GroupRow extends BudgetGroup, SavedSpend {}

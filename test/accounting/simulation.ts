@@ -188,7 +188,9 @@ export class Simulation {
         this.#groupIs(await this.store.grantGroup(step.group, step.amount))
         return
       case 'rotate':
-        this.#keyIs(await this.store.rotateKey(step.key, 'e'.repeat(64)))
+        this.#keyIs(
+          await this.store.rotateKey(step.key, { digest: 'e'.repeat(64), graceEndsAt: null }),
+        )
         return
       case 'delete key':
         this.#keyIs(await this.store.deleteKey(step.key, 1))

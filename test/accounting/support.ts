@@ -34,6 +34,8 @@ export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
     ...unlimited,
     expiresAt: null,
     disabled: false,
+    graceEndsAt: null,
+    formerDigest: null,
     createdAt: 1_764_000_000,
     deletedAt: null,
     digest: 'd'.repeat(64),

@@ -26,6 +26,7 @@ const grant = (amount: number) => call('POST', '/grant', { amount })
 function expectMemoryIsStore(): void {
   const {
     digest: _,
+    formerDigest: ____,
     budgetSpent: __,
     spentTotal: ___,
     term,

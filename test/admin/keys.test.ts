@@ -41,6 +41,7 @@ describe('POST /admin/keys', () => {
       tpm_limit: 100_000,
       expires_at: admin.now + 60,
       disabled: false,
+      grace_ends_at: null,
       created_at: admin.now,
       deleted_at: null,
       key: expect.stringMatching(/^sk-gw-[0-9a-f]{64}$/),

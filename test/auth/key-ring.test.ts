@@ -27,6 +27,7 @@ function newHolder(fields: Partial<VirtualKey> = {}): Holder {
     ...unlimited,
     expiresAt: null,
     disabled: false,
+    graceEndsAt: null,
     createdAt: now,
     deletedAt: null,
   }
@@ -35,13 +36,15 @@ function newHolder(fields: Partial<VirtualKey> = {}): Holder {
 
 function issue(to: Holder): string {
   const minted = mintKey()
-  ring.put(minted.digest, to)
+  ring.put({ digest: minted.digest }, to)
   return minted.plaintext
 }
 
 function change(fields: Partial<VirtualKey>): void {
   holder.record = { ...holder.record, ...fields }
 }
+
+const digestOf = (plaintext: string) => digest.blake3Hex(plaintext)
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
@@ -79,6 +82,39 @@ beforeEach(() => {
   ring = new KeyRing(fingerprint)
   holder = newHolder()
   secret = issue(holder)
+})
+
+describe('a rotated key with a grace period', () => {
+  function rotate(graceEndsAt: number | null): string {
+    const former = digestOf(secret)
+    const minted = mintKey()
+    holder.record = { ...holder.record, graceEndsAt }
+    ring.put({ digest: minted.digest, formerDigest: former }, holder)
+    return minted.plaintext
+  }
+
+  test('both secrets are accepted until the grace period ends', () => {
+    const renewed = rotate(now + 10)
+    for (const at of [now, now + 9, now]) {
+      expect(identify(bearer(secret), at)).toBe(holder)
+      expect(identify(bearer(renewed), at)).toBe(holder)
+    }
+    expect(refusal(bearer(secret), now + 10)).toEqual(refused)
+    expect(identify(bearer(renewed), now + 10)).toBe(holder)
+  })
+
+  test('a key that is disabled, expired or deleted has no valid secret', () => {
+    const renewed = rotate(now + 10)
+    for (const fields of [{ disabled: true }, { expiresAt: now }]) {
+      const { record } = holder
+      change(fields)
+      for (const key of [secret, renewed]) expect(refusal(bearer(key))).toEqual(refused)
+      holder.record = record
+    }
+    change({ deletedAt: now })
+    ring.put({ digest: digestOf(renewed), formerDigest: digestOf(secret) }, holder)
+    for (const key of [secret, renewed]) expect(refusal(bearer(key))).toEqual(refused)
+  })
 })
 
 describe('a key in force', () => {
@@ -214,7 +250,7 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
     'a key that was taken off the ring',
     () => {
       change({ deletedAt: now })
-      ring.put(digest.blake3Hex(secret), holder)
+      ring.put({ digest: digest.blake3Hex(secret) }, holder)
       change({ deletedAt: null })
       return bearer(secret)
     },
@@ -288,7 +324,7 @@ describe('an accepted secret', () => {
   test('an accepted secret always returns the current entry', () => {
     identify(bearer(secret))
     const renewed = { record: { ...holder.record, name: 'renewed' } }
-    ring.put(digest.blake3Hex(secret), renewed)
+    ring.put({ digest: digest.blake3Hex(secret) }, renewed)
     expect(identify(bearer(secret))).toBe(renewed)
   })
 
@@ -320,6 +356,6 @@ describe('a rotation', () => {
 
 test('putting an entry again with the same secret replaces the former one', () => {
   const renewed = { record: { ...holder.record, name: 'renewed' } }
-  ring.put(digest.blake3Hex(secret), renewed)
+  ring.put({ digest: digest.blake3Hex(secret) }, renewed)
   expect(identify(bearer(secret))).toBe(renewed)
 })

@@ -51,6 +51,7 @@ describe('keys create', () => {
       tpm_limit: null,
       expires_at: null,
       disabled: false,
+      grace_ends_at: null,
       created_at: expect.closeTo(Date.now() / 1000, -1),
       deleted_at: null,
     })
@@ -328,13 +329,14 @@ async function addKey(change: Partial<KeyRow>): Promise<void> {
   const limits = { ...unlimited, rpmLimit: null, tpmLimit: null, expiresAt: null }
   const row = { id, name: 'other', groupId: null, ...limits, disabled: false, createdAt: 1 }
   const spend = { budgetSpent: noMoney, spentTotal: noMoney, term: firstTerm }
-  store.keys.set(id, { ...row, digest: '', deletedAt: null, ...spend, ...change })
+  const fresh = { formerDigest: null, graceEndsAt: null, deletedAt: null }
+  store.keys.set(id, { ...row, digest: '', ...fresh, ...spend, ...change })
 }
 
 /** Returns whether the key ring finds this key by this secret. */
 function opens(secret: string, row: KeyRow): boolean {
   const ring = new KeyRing<{ readonly record: KeyRow }>()
-  ring.put(row.digest, { record: row })
+  ring.put(row, { record: row })
   const headers = new Headers({ authorization: `Bearer ${secret}` })
   return ring.authenticate(headers, row.createdAt).record === row
 }

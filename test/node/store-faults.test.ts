@@ -350,7 +350,7 @@ describe('while the gateway runs', () => {
     for (const write of [
       store.createKey(newKey('b', { digest: 'secret-digest' })),
       store
-        .rotateKey(newKey('c').id, 'x')
+        .rotateKey(newKey('c').id, { digest: 'x', graceEndsAt: null })
         .then(() => store.createGroup({ ...newKey('g'), name: null } as never)),
     ]) {
       await expect(write).rejects.toMatchObject({

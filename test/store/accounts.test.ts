@@ -6,7 +6,13 @@ import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
 
 const nothingSpent = { budgetSpent: 0n, spentTotal: 0n, term: firstTerm }
-const a = { ...newKey('a'), deletedAt: null, ...nothingSpent }
+const a = {
+  ...newKey('a'),
+  formerDigest: null,
+  graceEndsAt: null,
+  deletedAt: null,
+  ...nothingSpent,
+}
 
 describe('keys', () => {
   test('keys are read as they were written, in order of creation', async () => {
@@ -70,10 +76,18 @@ describe('keys', () => {
     })
   })
 
-  test('a rotated key has a new digest', async () => {
+  test('a rotated key has a new digest, and keeps the former one for its grace period', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
-    expect(await store.rotateKey(keyId('a'), 'new')).toEqual({ ...a, digest: 'new' })
+    const rotate = (digest: string, graceEndsAt: number | null) =>
+      store.rotateKey(keyId('a'), { digest, graceEndsAt })
+    expect(await rotate('new', null)).toEqual({ ...a, digest: 'new' })
+    const graced = { digest: 'newer', formerDigest: 'new', graceEndsAt: 9 }
+    expect(await rotate('newer', 9)).toEqual({ ...a, ...graced })
+    expect((await store.readAccounts()).keys).toEqual([{ ...a, ...graced }])
+    const again = { digest: 'newest', formerDigest: 'newer', graceEndsAt: 10 }
+    expect(await rotate('newest', 10)).toEqual({ ...a, ...again })
+    expect(await rotate('last', null)).toEqual({ ...a, digest: 'last' })
   })
 
   test('a deleted key leaves a tombstone that cannot be changed', async () => {
@@ -84,7 +98,7 @@ describe('keys', () => {
     for (const id of ['a', 'never'].map(keyId)) {
       expect(await store.updateKey(id, { name: 'b' })).toBe('unknown-key')
       expect(await store.updateKey(id, {})).toBe('unknown-key')
-      expect(await store.rotateKey(id, 'new')).toBe('unknown-key')
+      expect(await store.rotateKey(id, { digest: 'new', graceEndsAt: null })).toBe('unknown-key')
       expect(await store.deleteKey(id, 78)).toBe('unknown-key')
       expect(await store.grantKey(id, usd(1))).toBe('unknown-key')
     }

@@ -20,7 +20,7 @@ describe('a write with an audit row', () => {
     await audited(entry('group.grant', 'g')).grantGroup(groupId('g'), usd(1))
     await audited(entry('key.create')).createKey(newKey('a', { budgetMax: usd(1) }))
     await audited(entry('key.update')).updateKey(keyId('a'), { name: 'b' })
-    await audited(entry('key.rotate')).rotateKey(keyId('a'), 'new')
+    await audited(entry('key.rotate')).rotateKey(keyId('a'), { digest: 'new', graceEndsAt: null })
     await audited(entry('key.grant')).grantKey(keyId('a'), usd(1))
     expect(await audited(entry('key.delete')).deleteKey(keyId('a'), 5)).toMatchObject({
       name: 'b',
@@ -64,7 +64,10 @@ describe('a write with an audit row', () => {
     await store.createKey(newKey('a'))
     await audited(entry('key.create')).createKey(newKey('b', { groupId: groupId('none') }))
     await audited(entry('key.update')).updateKey(keyId('none'), { name: 'b' })
-    await audited(entry('key.rotate')).rotateKey(keyId('none'), 'new')
+    await audited(entry('key.rotate')).rotateKey(keyId('none'), {
+      digest: 'new',
+      graceEndsAt: null,
+    })
     await audited(entry('key.delete')).deleteKey(keyId('none'), 5)
     expect(await audited(entry('key.grant')).grantKey(keyId('a'), usd(1))).toBe('no-cap')
     await audited(entry('provider_key.delete')).deleteSealed('provider-key', 'none')

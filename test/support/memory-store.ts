@@ -16,6 +16,7 @@ import {
   maxBudget,
   type NewKey,
   type NewUsageRow,
+  type Rotation,
   type SavedSpend,
   type SealedPurpose,
   type SealedRow,
@@ -79,7 +80,7 @@ export class MemoryStore implements Store {
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'> {
     return this.#call('createKey', () => {
       if (!this.#isGroup(key.groupId)) return 'unknown-group'
-      const row: KeyRow = { ...key, deletedAt: null, ...nothingSpent(key) }
+      const row: KeyRow = { ...key, ...freshSecret, deletedAt: null, ...nothingSpent(key) }
       this.keys.set(row.id, row)
       return row
     })
@@ -94,10 +95,12 @@ export class MemoryStore implements Store {
     })
   }
 
-  rotateKey(id: KeyId, digest: string): Promise<KeyRow | 'unknown-key'> {
+  rotateKey(id: KeyId, { digest, graceEndsAt }: Rotation): Promise<KeyRow | 'unknown-key'> {
     return this.#call('rotateKey', () => {
       const row = alive(this.keys.get(id))
-      return row ? this.#putKey({ ...row, digest }) : 'unknown-key'
+      if (!row) return 'unknown-key'
+      const formerDigest = graceEndsAt === null ? null : row.digest
+      return this.#putKey({ ...row, digest, formerDigest, graceEndsAt })
     })
   }
 
@@ -310,6 +313,8 @@ function alive<Row extends { readonly deletedAt: number | null }>(
 ): Row | undefined {
   return row?.deletedAt === null ? row : undefined
 }
+
+const freshSecret = { formerDigest: null, graceEndsAt: null }
 
 /** The spend of a new row; its term ends with the period that contains its creation. */
 function nothingSpent({ budgetPeriod: period, createdAt }: BudgetGroup | NewKey): SavedSpend {
