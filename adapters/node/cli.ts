@@ -8,6 +8,7 @@ import { configOption, defaultConfig, readConfigText, readDemoText } from './con
 import { renderDemoIntro } from './demo-intro.ts'
 import { checkHealth } from './health.ts'
 import { addKeysCommand } from './keys-command.ts'
+import { addMasterKeyCommand } from './master-key-command.ts'
 import { openNodeStore } from './ports/store.ts'
 import { print, printFailure } from './print.ts'
 import { start } from './start.ts'
@@ -63,6 +64,7 @@ function createProgram(): Command {
     )
     .action(runHealth)
   addKeysCommand(root, openNodeStore)
+  addMasterKeyCommand(root, openNodeStore)
   return root
 }
 

@@ -2,20 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { createKeyEntry } from '../../src/accounting/index.ts'
 import { modelField, nameField, renderKey } from '../../src/admin/index.ts'
 import { mintKey, newKeyId } from '../../src/auth/index.ts'
-import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import { type BudgetPeriod, budgetPeriods } from '../../src/core/budget-period.ts'
 import type { GroupId, NanoUsd } from '../../src/core/ids.ts'
 import { parseBudget } from '../../src/core/money.ts'
-import { kinds } from '../../src/providers/index.ts'
-import {
-  type KeyRow,
-  type OpenStore,
-  type Store,
-  StoreFault,
-  type StoreSettings,
-} from '../../src/store/index.ts'
+import type { KeyRow, OpenStore, Store } from '../../src/store/index.ts'
 import { CommandFailure } from './command-failure.ts'
-import { configOption, defaultConfig, readConfigText } from './config-text.ts'
+import { withStore } from './command-store.ts'
+import { configOption } from './config-text.ts'
 import { print } from './print.ts'
 
 /** Adds `keys create` and `keys list`, which open the database directly, also while a gateway runs. */
@@ -41,14 +34,14 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .addHelpText('after', `\n${reloadNote}`)
     .addHelpText('after', '\nExample:\n  gateway keys create --name "my app" --budget-max 5')
     .action((wanted: NewKeyOptions, command: Command) =>
-      withStore(command, openStore, (store) => create(store, wanted)),
+      withStore({ command, openStore }, (store) => create(store, wanted)),
     )
   keys
     .command('list')
     .description('print the keys without their secrets; deleted keys are left out')
     .option(...configOption)
     .addHelpText('after', '\nExample:\n  gateway keys list --config gateway.toml')
-    .action((_: unknown, command: Command) => withStore(command, openStore, list))
+    .action((_: unknown, command: Command) => withStore({ command, openStore }, list))
 }
 
 const periodOption = new Option(
@@ -115,35 +108,6 @@ function renderRow(row: KeyRow): object {
   const entry = createKeyEntry(row)
   entry.turn(Date.now())
   return renderKey(entry)
-}
-
-/** Opens the database of the configuration, runs `work` on it, and closes it. */
-async function withStore(
-  command: Command,
-  openStore: OpenStore,
-  work: (store: Store) => Promise<void>,
-): Promise<void> {
-  // An option given before `keys` belongs to the root command.
-  const { config } = { ...command.optsWithGlobals(), ...command.opts() }
-  const settings = await readStoreSettings(config)
-  try {
-    const store = await openStore(settings)
-    await work(store).finally(() => store.close())
-  } catch (error) {
-    throw error instanceof StoreFault ? new CommandFailure(1, error.message) : error
-  }
-}
-
-async function readStoreSettings(path: string | undefined): Promise<StoreSettings> {
-  const { env } = process
-  const result = await loadConfig({ text: await readConfigText(path), env, kinds })
-  if (!result.ok) throw new CommandFailure(2, ...result.problems.map(renderProblem))
-  const { enabled, db_path: database } = result.config.auth
-  if (!enabled) {
-    const name = path ?? defaultConfig
-    throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
-  }
-  return { path: database, token: env['GATEWAY_DB_AUTH_TOKEN'] || undefined }
 }
 
 function parseName(text: string): string {

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import type { Store } from '../store/index.ts'
+import type { SealedRow, Store } from '../store/index.ts'
 import { SealError, type Sealer } from '../wire/seal.ts'
 
 /** The sealed values of the database were written with another master key. */
@@ -31,6 +31,11 @@ export async function checkMasterKey(
   await sealer.open(label, row.sealed).catch((error: unknown) => {
     throw error instanceof SealError ? new MasterKeyMismatchError() : error
   })
+}
+
+/** Finds the value that `checkMasterKey` seals. */
+export function findMasterKeyCheck(rows: readonly SealedRow[]): SealedRow | undefined {
+  return rows.find(({ purpose, name }) => purpose === label.purpose && name === label.name)
 }
 
 /** Every database holds this text sealed. Label and text are part of the stored format. */

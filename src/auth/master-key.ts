@@ -16,13 +16,17 @@ export class MasterKeyError extends Error {
 }
 
 /**
- * Opens the value of `GATEWAY_MASTER_KEY`. Rejects with a `MasterKeyError` when it is not a key.
+ * Opens the value of `GATEWAY_MASTER_KEY`, or of another variable. Rejects with a `MasterKeyError`
+ * when it is not a key.
  */
-export async function openMasterKey(value: string | undefined): Promise<MasterKey> {
+export async function openMasterKey(
+  value: string | undefined,
+  variable = 'GATEWAY_MASTER_KEY',
+): Promise<MasterKey> {
   if (value === undefined || value === '') {
-    throw new MasterKeyError(`GATEWAY_MASTER_KEY: is not set; with auth on it ${rule}`)
+    throw new MasterKeyError(`${variable}: is not set; with auth on it ${rule}`)
   }
-  if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new MasterKeyError(`GATEWAY_MASTER_KEY: ${rule}`)
+  if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new MasterKeyError(`${variable}: ${rule}`)
   // Bearer and sealing share no bytes: one uses a digest of the text, the other derived keys.
   const digest = await sha256(value)
   return {

@@ -41,7 +41,12 @@ export function applyOverrides(file: Table, env: Environment): Overridden {
 const prefix = 'GATEWAY_'
 
 /** Variables that are not settings. */
-const reserved = new Set(['GATEWAY_MASTER_KEY', 'GATEWAY_LOG_LEVEL', 'GATEWAY_DB_AUTH_TOKEN'])
+const reserved = new Set([
+  'GATEWAY_MASTER_KEY',
+  'GATEWAY_MASTER_KEY_OLD',
+  'GATEWAY_LOG_LEVEL',
+  'GATEWAY_DB_AUTH_TOKEN',
+])
 
 const settings = new Map(
   plainSettings.map((setting) => [prefix + setting.path.join('__').toUpperCase(), setting]),

@@ -20,13 +20,14 @@ export const auditActions = [
   'webhooks.disable',
   'signing_key.store',
   'signing_key.delete',
+  'master_key.rotate',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]
 
 export interface Change {
   readonly action: AuditAction
-  /** The key or group id, the provider's name, or the hash of the configuration; null for webhooks and the cache. */
+  /** The key or group id, the provider's name, or the hash of the configuration; null for the others. */
   readonly subjectId: string | null
 }
 

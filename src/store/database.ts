@@ -10,6 +10,7 @@ import {
   putWebhookSettings,
   readSealed,
   readWebhookSettings,
+  replaceSealed,
 } from './settings.ts'
 import { addSpend } from './spend.ts'
 import {
@@ -67,6 +68,7 @@ const operations: Operations = {
   listUsage,
   readSealed,
   putSealed,
+  replaceSealed,
   deleteSealed,
   readWebhookSettings,
   putWebhookSettings,

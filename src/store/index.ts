@@ -1,6 +1,13 @@
 export { maxBudget } from './money.ts'
 export { SpendSums, type SpentRow } from './spend-text.ts'
 export type * from './store.ts'
-export { auditedMethods, databaseInUse, StoreFault, storeMethods, usageGroupings } from './store.ts'
+export {
+  auditedMethods,
+  databaseInUse,
+  StoreFault,
+  sealedPurposes,
+  storeMethods,
+  usageGroupings,
+} from './store.ts'
 export { parseUsageRows, UsageBatchBuilder } from './usage-batch.ts'
 export { type ChargedRow, type NewUsageRow, type UsageRow, usageFields } from './usage-columns.ts'

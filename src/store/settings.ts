@@ -22,6 +22,16 @@ export async function putSealed(db: LibSQLDatabase, row: SealedRow): Promise<voi
     })
 }
 
+export async function replaceSealed(db: LibSQLDatabase, rows: readonly SealedRow[]): Promise<void> {
+  const [first, ...others] = rows.map(({ purpose, name, sealed }) =>
+    db
+      .update(sealedValues)
+      .set({ sealed })
+      .where(and(eq(sealedValues.purpose, purpose), eq(sealedValues.name, name))),
+  )
+  if (first) await db.batch([first, ...others])
+}
+
 export async function deleteSealed(
   db: LibSQLDatabase,
   purpose: SealedPurpose,

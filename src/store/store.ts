@@ -51,6 +51,8 @@ export interface Store {
   readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]>
   /** Creates or replaces a sealed value. */
   putSealed(row: SealedRow): Promise<void>
+  /** Replaces existing sealed values, all of them in one transaction. */
+  replaceSealed(rows: readonly SealedRow[]): Promise<void>
   /** Resolves to whether there was such a value. */
   deleteSealed(purpose: SealedPurpose, name: string): Promise<boolean>
 
@@ -102,6 +104,7 @@ export const storeMethods = Object.keys({
   listUsage: true,
   readSealed: true,
   putSealed: true,
+  replaceSealed: true,
   deleteSealed: true,
   readWebhookSettings: true,
   putWebhookSettings: true,
@@ -122,6 +125,7 @@ export const auditedMethods = [
   'deleteGroup',
   'grantGroup',
   'putSealed',
+  'replaceSealed',
   'deleteSealed',
   'putWebhookSettings',
 ] as const satisfies readonly StoreMethod[]
@@ -335,7 +339,8 @@ export interface AuditRow extends AuditEntry {
 /**
  * `canary` is the value that `checkMasterKey` seals. The purposes are part of the stored format.
  */
-export type SealedPurpose = 'provider-key' | 'webhook-signing-key' | 'canary'
+export const sealedPurposes = ['provider-key', 'webhook-signing-key', 'canary'] as const
+export type SealedPurpose = (typeof sealedPurposes)[number]
 
 export interface SealedRow {
   readonly purpose: SealedPurpose

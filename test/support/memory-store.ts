@@ -208,6 +208,12 @@ export class MemoryStore implements Store {
     return this.#call('putSealed', () => void this.#sealed.set(`${row.purpose}/${row.name}`, row))
   }
 
+  replaceSealed(rows: readonly SealedRow[]): Promise<void> {
+    return this.#call('replaceSealed', () => {
+      for (const row of rows) this.#sealed.set(`${row.purpose}/${row.name}`, row)
+    })
+  }
+
   deleteSealed(purpose: SealedPurpose, name: string): Promise<boolean> {
     return this.#call('deleteSealed', () => this.#sealed.delete(`${purpose}/${name}`))
   }

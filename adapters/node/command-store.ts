@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import { loadConfig, renderProblem } from '../../src/config/index.ts'
+import { kinds } from '../../src/providers/index.ts'
+import {
+  type OpenStore,
+  type Store,
+  StoreFault,
+  type StoreSettings,
+} from '../../src/store/index.ts'
+import { CommandFailure } from './command-failure.ts'
+import { defaultConfig, readConfigText } from './config-text.ts'
+
+export interface StoreAccess {
+  readonly command: Command
+  readonly openStore: OpenStore
+  /** `sole` for a command that may not run beside a gateway; absent for the others. */
+  readonly claim?: 'sole'
+}
+
+/** Opens the database of the configuration, runs `work` on it, and closes it. */
+export async function withStore(
+  { command, openStore, claim }: StoreAccess,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  // An option given before the command belongs to the root command.
+  const { config } = { ...command.optsWithGlobals(), ...command.opts() }
+  const settings = { ...(await readStoreSettings(config)), claim }
+  try {
+    const store = await openStore(settings)
+    await work(store).finally(() => store.close())
+  } catch (error) {
+    throw error instanceof StoreFault ? new CommandFailure(1, error.message) : error
+  }
+}
+
+async function readStoreSettings(path: string | undefined): Promise<StoreSettings> {
+  const { env } = process
+  const result = await loadConfig({ text: await readConfigText(path), env, kinds })
+  if (!result.ok) throw new CommandFailure(2, ...result.problems.map(renderProblem))
+  const { enabled, db_path: database } = result.config.auth
+  if (!enabled) {
+    const name = path ?? defaultConfig
+    throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
+  }
+  return { path: database, token: env['GATEWAY_DB_AUTH_TOKEN'] || undefined }
+}
