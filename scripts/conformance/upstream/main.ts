@@ -35,7 +35,7 @@
  * first call of every turn.
  *
  * `GET /exchanges` lists the requests so far: `refusal` explains an error, and `lacksProof` marks a
- * request with Google's placeholder for a lost signature. `DELETE /exchanges` forgets them.
+ * request whose reasoning lost its proof on the way. `DELETE /exchanges` forgets them.
  */
 import { parseArgs } from 'node:util'
 import { runSelfTest } from './self-test.ts'

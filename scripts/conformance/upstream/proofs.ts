@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Part } from './conversation.ts'
 
 /**
  * Proofs of reasoning, as Claude and Gemini issue them: opaque for clients, verified when they come
@@ -37,6 +38,21 @@ export function signCall(): string {
 
 export function verifyCall(signature: string): boolean {
   return verify('call', signature)
+}
+
+const thoughtMark = '_thought_'
+
+/** Marks the ids of calls that follow reasoning, so that a lost proof shows when they come back. */
+export function markThoughtCalls(parts: readonly Part[]): readonly Part[] {
+  if (!parts.some(({ kind }) => kind === 'reasoning')) return parts
+  return parts.map((part) =>
+    part.kind === 'call' ? { ...part, id: part.id.replace('_', thoughtMark) } : part,
+  )
+}
+
+/** Whether reasoning led to the call. */
+export function isThoughtCall(id: string): boolean {
+  return id.includes(thoughtMark)
 }
 
 /** A random part makes every proof different. */

@@ -2,6 +2,7 @@ import type { Answer, Conversation, Part } from './conversation.ts'
 import { isRecord, sampleValue } from './json-schema.ts'
 import { call, say } from './parts.ts'
 import { planPicture } from './picture.ts'
+import { markThoughtCalls } from './proofs.ts'
 import { Refusal } from './refusal.ts'
 import { planTask } from './task.ts'
 
@@ -43,7 +44,7 @@ function isScenario(name: string): name is Scenario {
 
 /** Answers a conversation. Throws the scripted errors. */
 export function answer(scenario: Scenario, conversation: Conversation): Answer {
-  const parts = scenarios[scenario](conversation)
+  const parts = markThoughtCalls(scenarios[scenario](conversation))
   const reasoned = parts.filter(({ kind }) => kind === 'reasoning')
   return {
     parts,

@@ -5,7 +5,7 @@ import { answer, countTokens, readScenario } from '../scenario.ts'
 import { toMessage, toReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
 import { countSchema, requestSchema } from './request.ts'
-import { checkRequest } from './rules.ts'
+import { checkRequest, lacksThinking } from './rules.ts'
 import { continueThread, keepThread } from './threads.ts'
 
 /** Anthropic's Messages API: https://platform.claude.com/docs/en/api/messages */
@@ -21,7 +21,8 @@ export const anthropic: Dialect = {
     checkRequest(request)
     const message = toMessage(request, answer(scenario, readConversation(request)))
     keepThread(request, message)
-    return toReply(request, message)
+    const reply = toReply(request, message)
+    return lacksThinking(request.messages) ? { ...reply, lacksProof: true } : reply
   },
 
   refuse({ status, message, retryAfter, details }) {

@@ -1,6 +1,6 @@
 import { findMismatch, type Turn } from '../conversation.ts'
 import { findSchemaProblem } from '../json-schema.ts'
-import { verifyThoughts, verifyVeil } from '../proofs.ts'
+import { isThoughtCall, verifyThoughts, verifyVeil } from '../proofs.ts'
 import { check } from '../refusal.ts'
 import type { AssistantBlock, Message, MessagesRequest } from './request.ts'
 
@@ -97,6 +97,14 @@ function checkLoop(messages: readonly Message[]): void {
     found === 'thinking' || found === 'redacted_thinking',
     `messages.${index}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
   )
+}
+
+/** Whether the thinking is lost that led to the calls of the last turn. */
+export function lacksThinking(messages: readonly Message[]): boolean {
+  const content = messages.findLast(({ role }) => role === 'assistant')?.content
+  if (typeof content !== 'object') return false
+  const isThought = content.some((block) => block.type === 'tool_use' && isThoughtCall(block.id))
+  return isThought && !content.some(({ type }) => type === 'thinking')
 }
 
 /** Every call is answered by a result directly after it, and every result answers a call. */

@@ -4,7 +4,7 @@ import { answer, readScenario } from '../scenario.ts'
 import { streamReply, wholeReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
 import { requestSchema } from './request.ts'
-import { checkRequest } from './rules.ts'
+import { checkRequest, lacksThinking } from './rules.ts'
 
 /** Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrock: Dialect = {
@@ -19,7 +19,8 @@ export const bedrock: Dialect = {
     const scenario = readScenario(model)
     checkRequest(request)
     const given = answer(scenario, readConversation(request))
-    return operation === 'converse' ? wholeReply(model, given) : streamReply(model, given)
+    const reply = operation === 'converse' ? wholeReply(model, given) : streamReply(model, given)
+    return lacksThinking(request.messages) ? { ...reply, lacksProof: true } : reply
   },
 
   refuse({ status, message, retryAfter }) {

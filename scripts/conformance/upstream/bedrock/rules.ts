@@ -1,6 +1,6 @@
 import { findMismatch, type Turn } from '../conversation.ts'
 import { findSchemaProblem } from '../json-schema.ts'
-import { verifyThoughts, verifyVeil } from '../proofs.ts'
+import { isThoughtCall, verifyThoughts, verifyVeil } from '../proofs.ts'
 import { check } from '../refusal.ts'
 import type { Block, ConverseRequest, Message } from './request.ts'
 
@@ -67,6 +67,13 @@ function checkLoop(messages: readonly Message[]): void {
     answered?.content[0]?.reasoningContent !== undefined,
     `messages.${messages.length - 2}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
   )
+}
+
+/** Whether the thinking is lost that led to the calls of the last turn. */
+export function lacksThinking(messages: readonly Message[]): boolean {
+  const content = messages.findLast(({ role }) => role === 'assistant')?.content ?? []
+  const isThought = content.some(({ toolUse }) => toolUse && isThoughtCall(toolUse.toolUseId))
+  return isThought && !content.some(({ reasoningContent }) => reasoningContent)
 }
 
 /** Every call is answered by a result in the next message, and every result answers a call. */
