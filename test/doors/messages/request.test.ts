@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { json } from '../../support/scripted-upstream.ts'
+import {
+  asking,
+  chatAnswer,
+  messagesGateway,
+  post,
+  readMessagesError,
+  sent,
+  twoLinks,
+} from './support.ts'
+
+const user = { role: 'user', content: 'Hi' }
+const image = { type: 'base64', media_type: 'image/png', data: 'aGk=' }
+const web = { type: 'web_search_20250305', name: 'web_search' }
+const strict = twoLinks.replace('kind = "openai"', 'kind = "openai"\nstrict = true')
+
+describe('a request for a translated link', () => {
+  test('has its instructions, bound and stop sequences in the form of chat completions', async () => {
+    const system = [
+      { type: 'text', text: 'A', cache_control: { type: 'ephemeral' } },
+      { type: 'text', text: 'B' },
+    ]
+    expect(
+      await sent({ system, stop_sequences: ['x'], metadata: { user_id: 'u' }, top_k: 5 }),
+    ).toEqual({
+      model: 'upstream-m',
+      messages: [{ role: 'system', content: 'A\n\nB' }, user],
+      max_completion_tokens: 64,
+      stop: ['x'],
+    })
+  })
+
+  test('keeps the numbers of a call to the digit, and puts results first', async () => {
+    const call =
+      '{"type":"tool_use","id":"t1","name":"f","input":{"n":12345678901234567890,"x":1.0}}'
+    const gateway = await messagesGateway()
+    gateway.upstream.next(chatAnswer())
+    const results = [
+      { type: 'text', text: 'and?' },
+      {
+        type: 'tool_result',
+        tool_use_id: 't1',
+        is_error: true,
+        content: [
+          { type: 'text', text: 'no' },
+          { type: 'image', source: image },
+        ],
+      },
+    ]
+    const turns = [
+      user,
+      { role: 'assistant', content: ['CALL'] },
+      { role: 'user', content: results },
+    ]
+    const body = JSON.stringify(asking({ messages: turns })).replace('"CALL"', call)
+    expect((await post(gateway, body)).status).toBe(200)
+    const { messages } = gateway.upstream.body() as { messages: Record<string, unknown>[] }
+    expect(messages[1]?.['tool_calls']).toEqual([
+      {
+        id: 't1',
+        type: 'function',
+        function: { name: 'f', arguments: '{"n":12345678901234567890,"x":1.0}' },
+      },
+    ])
+    expect(messages[2]).toMatchObject({ role: 'tool', tool_call_id: 't1' })
+    expect(messages[2]?.['content']).toMatch(/^The tool call failed\.\n\nno\n\n/)
+    expect(messages[3]).toMatchObject({
+      role: 'user',
+      content: [
+        { type: 'text' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
+        { type: 'text', text: 'and?' },
+      ],
+    })
+  })
+
+  test('has no vendor-run tool, and no choice that names one', async () => {
+    const choice = { type: 'tool', name: 'web_search' }
+    const body = await sent({ tools: [web], tool_choice: choice })
+    expect(body).not.toHaveProperty('tools')
+    expect(body).not.toHaveProperty('tool_choice')
+  })
+
+  test('is LM-1001 for a strict provider that would have to drop a tool', async () => {
+    const gateway = await messagesGateway(strict)
+    const response = await post(gateway, asking({ tools: [web] }))
+    expect(response.status).toBe(400)
+    expect(await readMessagesError(response)).toMatchObject({ code: 'LM-1001', param: 'tools.0' })
+  })
+
+  test('is not sent when it continues a thread', async () => {
+    const gateway = await messagesGateway()
+    const response = await post(
+      gateway,
+      asking({ thread: { type: 'continue', previous_message_id: 'x' } }),
+    )
+    expect(response.status).toBe(400)
+    expect(await readMessagesError(response)).toMatchObject({
+      details: { error_code: 'thread_not_found' },
+    })
+    expect(gateway.upstream.requests).toEqual([])
+  })
+
+  test.each([
+    ['max_tokens', { max_tokens: 0 }],
+    ['max_tokens', { max_tokens: -1 }],
+    ['messages.0.role', { messages: [{ role: 'other', content: 'x' }] }],
+    [
+      'messages.0.content.0.source.data',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }],
+          },
+        ],
+      },
+    ],
+    ['tools.0.input_schema', { tools: [{ name: 'f' }] }],
+    ['messages', { messages: [] }],
+  ])('is LM-1001 that names %s', async (param, fields) => {
+    const response = await post(await messagesGateway(), asking(fields))
+    expect(response.status).toBe(400)
+    expect(await readMessagesError(response)).toMatchObject({ code: 'LM-1001', param })
+  })
+
+  test('has an effort only for a model that reasons', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 5000 }
+    expect(await sent({ thinking })).not.toHaveProperty('reasoning_effort')
+    const reasoning = twoLinks.replace(
+      'id = "m"',
+      'id = "m", reasoning = true, max_output_tokens = 10',
+    )
+    expect(await sent({ thinking }, reasoning)).toMatchObject({
+      reasoning_effort: 'medium',
+      max_completion_tokens: 10,
+    })
+    const effort = { output_config: { effort: 'high' } }
+    expect(await sent({ thinking, ...effort }, reasoning)).toMatchObject({
+      reasoning_effort: 'high',
+    })
+  })
+})
+
+test('an answer of a native link without usage gets an estimate, and keeps its other bytes', async () => {
+  const gateway = await messagesGateway()
+  gateway.upstream.next(json({ type: 'message', content: [{ type: 'text', text: 'Hello' }], x: 1 }))
+  const response = await post(gateway, asking({ model: 'claude' }))
+  const counts =
+    '"input_tokens":8,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":2'
+  expect(await response.text()).toBe(
+    `{"type":"message","content":[{"type":"text","text":"Hello"}],"x":1,"usage":{${counts},"estimated":true}}`,
+  )
+})
