@@ -79,10 +79,8 @@ func collect(
 		switch event.Type {
 		case "response.output_text.delta":
 			text += event.Delta
-		case "response.completed", "response.incomplete":
+		case "response.completed", "response.incomplete", "response.failed":
 			response = event.Response
-		case "response.failed":
-			return response, fmt.Errorf("the event response.failed: %s", event.Response.Error.Message)
 		}
 	}
 	if err := stream.Err(); err != nil {

@@ -43,6 +43,8 @@ class Completion:
 
     def __init__(self, api: str, prefix: str, path: str) -> None:
         self.api = api
+        if api == "messages":
+            self.errors = {**errors, 402: litellm.PaymentRequiredError}
         self.prefix = prefix
         self.path = path
 
@@ -113,6 +115,9 @@ class Responses:
     tools = [{"type": "function", "strict": True, **function_tool["function"]}]
 
     def settings(self, target: Target) -> dict:
+        # LiteLLM calls models that it does not know without `stream`, and plays the stream itself.
+        facts = {"litellm_provider": "openai", "supports_native_streaming": True}
+        litellm.register_model({target.model: facts})
         return {
             "model": f"openai/{target.model}",
             "api_base": f"{target.address}/v1",
@@ -127,9 +132,7 @@ class Responses:
         for event in litellm.responses(input=question, stream=True, **self.settings(target)):
             if event.type == "response.output_text.delta":
                 text += event.delta
-            if event.type == "response.failed":
-                raise ResponseFailed(event.response.error)
-            if event.type in ("response.completed", "response.incomplete"):
+            if event.type in ("response.completed", "response.incomplete", "response.failed"):
                 finish = event.response.status
         return Streamed(text, finish)
 
@@ -154,10 +157,6 @@ class Responses:
     def extract(self, target: Target) -> City:
         answer = litellm.responses(input=question, text_format=City, **self.settings(target))
         return City.model_validate_json(answer.output_text)
-
-
-class ResponseFailed(Exception):
-    """A `response.failed` event, which the package passes on as an event."""
 
 
 def finish_responses(turn) -> str:

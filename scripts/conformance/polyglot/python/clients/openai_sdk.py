@@ -140,8 +140,6 @@ class Responses:
                     text += event.delta
                 if event.type in ("response.completed", "response.incomplete", "response.failed"):
                     finish = event.response.status
-                    if finish == "failed":
-                        raise ResponseFailed(event.response.error)
         return Streamed(text, finish)
 
     def use_tool(self, target: Target) -> str:
@@ -172,10 +170,6 @@ class Responses:
             model=target.model, input=question, text_format=City
         )
         return response.output_parsed
-
-
-class ResponseFailed(Exception):
-    """A `response.failed` event, which the package passes on as an event."""
 
 
 def finish_responses(turn, items: list) -> str:

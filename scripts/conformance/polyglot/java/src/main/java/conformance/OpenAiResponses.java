@@ -80,14 +80,7 @@ final class OpenAiResponses implements Client {
     ResponseAccumulator accumulator = ResponseAccumulator.create();
     try (StreamResponse<ResponseStreamEvent> stream =
         OpenAiChat.connect(target).responses().createStreaming(params)) {
-      stream.stream()
-          .forEach(
-              event -> {
-                event.failed().ifPresent(failed -> {
-                  throw new Cases.Failure("the event response.failed: " + failed.response().error());
-                });
-                accumulator.accumulate(event);
-              });
+      stream.stream().forEach(accumulator::accumulate);
     }
     return accumulator.response();
   }
