@@ -33,7 +33,12 @@ const maxRequests: Readonly<Record<string, number>> = {
 }
 
 /** Clients that leave out the fields of a tool call that OpenAI does not have, here its proof. */
-const losesProofs = new Set(['langchain-openai:chat', 'openai-go:chat', 'litellm:chat'])
+const losesProofs = new Set([
+  'langchain-openai:chat',
+  'openai-go:chat',
+  'litellm:chat',
+  'langchain4j:chat',
+])
 
 /** Fails an outcome for what the client or the gateway sent on the way. */
 export function judge(outcome: Outcome, exchanges: readonly Exchange[]): Outcome {

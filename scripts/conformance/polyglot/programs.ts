@@ -31,7 +31,7 @@ export const programs: readonly Program[] = [
     build: () => buildPython('requirements-litellm.txt', ['litellm_client']),
   },
   { name: 'go', clients: 'openai-go, anthropic-sdk-go', build: buildGo },
-  { name: 'java', clients: 'openai-java, anthropic-java', build: buildJava },
+  { name: 'java', clients: 'openai-java, anthropic-java, LangChain4j', build: buildJava },
 ]
 
 /** The folder of everything that is built. Git ignores it. */
@@ -63,6 +63,8 @@ async function buildGo(): Promise<Command> {
 
 async function buildJava(): Promise<Command> {
   const output = join(buildFolder, 'java')
+  // Maven leaves the files of earlier versions there.
+  rmSync(join(output, 'lib'), { recursive: true, force: true })
   const options = ['-q', '-B', '-ntp', `-Doutput=${output}`]
   await run(['mvn', ...options, 'compile'], join(sources, 'java'))
   return ['java', '-cp', `${output}/classes:${output}/lib/*`, 'conformance.Main']

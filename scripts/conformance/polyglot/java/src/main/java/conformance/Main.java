@@ -25,11 +25,15 @@ final class Main {
       new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  private static final List<Client> CLIENTS =
+      List.of(
+          new OpenAiChat(), new OpenAiResponses(), new LangChain4jChat(), new AnthropicMessages());
+
   private Main() {}
 
   public static void main(String[] arguments) throws JsonProcessingException {
     List<String> apis = List.of(System.getenv("CONFORMANCE_APIS").split(","));
-    for (Client client : List.of(new OpenAiChat(), new OpenAiResponses(), new AnthropicMessages())) {
+    for (Client client : CLIENTS) {
       if (!apis.contains(client.api())) continue;
       for (Case each : Cases.ALL) run(client, each);
     }
