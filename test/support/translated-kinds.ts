@@ -61,7 +61,8 @@ function readApi(refuse: () => void): string | undefined {
   return undefined
 }
 
-function bindChat(kind: ProviderKind): ChatEndpoint | undefined {
+/** Binds the chat dialect of a kind to a model. */
+export function bindChat(kind: ProviderKind): ChatEndpoint | undefined {
   return kind.chat?.({
     // An address of Vertex AI must have a project.
     baseUrl: 'https://vendor.test/v1/projects/p/locations/l',
