@@ -32,13 +32,21 @@ const maxRequests: Readonly<Record<string, number>> = {
   cut: 1,
 }
 
-/** Clients that leave out the fields of a tool call that OpenAI does not have, here its proof. */
-const losesProofs = new Set([
-  'langchain-openai:chat',
-  'openai-go:chat',
-  'litellm:chat',
-  'langchain4j:chat',
-])
+const gemini = ['google']
+const claude = ['anthropic', 'bedrock']
+
+/**
+ * Clients that do not send back fields that OpenAI does not have, and the kinds whose proofs are in
+ * such a field: `extra_content` of a tool call for Gemini, `thinking_blocks` of a message for Claude.
+ */
+const lostProofs: Readonly<Record<string, readonly string[]>> = {
+  'langchain-openai:chat': [...gemini, ...claude],
+  'litellm:chat': [...gemini, ...claude],
+  'openai-go:chat': [...gemini, ...claude],
+  'langchain4j:chat': [...gemini, ...claude],
+  'openai-java:chat': claude,
+  'pydantic-ai:chat': claude,
+}
 
 /** Fails an outcome for what the client or the gateway sent on the way. */
 export function judge(outcome: Outcome, exchanges: readonly Exchange[]): Outcome {
@@ -49,7 +57,8 @@ export function judge(outcome: Outcome, exchanges: readonly Exchange[]): Outcome
 function findProblem(outcome: Outcome, exchanges: readonly Exchange[]): string | undefined {
   const max = maxRequests[outcome.case] ?? Number.POSITIVE_INFINITY
   if (exchanges.length > max) return `${exchanges.length} requests, not ${max}: ${outcome.detail}`
-  const mayLoseProofs = losesProofs.has(`${outcome.client}:${outcome.api}`)
+  const lost = lostProofs[`${outcome.client}:${outcome.api}`] ?? []
+  const mayLoseProofs = lost.includes(outcome.kind)
   for (const { path, refusal, lacksProof } of exchanges.flatMap(({ upstream }) => upstream)) {
     if (refusal && !refusal.isScripted) return `${path}: ${refusal.status} ${refusal.message}`
     if (lacksProof && !mayLoseProofs) return `${path}: a proof of reasoning is lost`
