@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { type KeyedGateway, keyedGateway } from '../../support/keyed-gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { asking, chatAnswer, message, readMessagesError } from './support.ts'
+
+const priced = `
+[[providers]]
+name = "p"
+kind = "openai"
+api_key_env = "P_KEY"
+models = [{ id = "m", max_output_tokens = 1000, cost_per_1m_input = 1, cost_per_1m_output = 2 }]
+[[providers]]
+name = "a"
+kind = "anthropic"
+api_key_env = "P_KEY"
+models = [{ id = "claude", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
+`
+
+function post({ get }: KeyedGateway, body: object, headers: Record<string, string>) {
+  return get('/v1/messages', { method: 'POST', body: JSON.stringify(body), headers })
+}
+
+test('a translated request reserves the bound of its model, a native one its own', async () => {
+  const gateway = await keyedGateway(priced)
+  gateway.upstream.always(json(message()))
+  // 1,000 tokens of output cost 0.002 USD, 64,000 cost 0.128.
+  const { headers } = await gateway.key({ budget_max: 0.01 })
+  gateway.upstream.next(chatAnswer())
+  expect((await post(gateway, asking({ max_tokens: 64_000 }), headers)).status).toBe(200)
+  const native = asking({ model: 'claude', max_tokens: 64_000 })
+  const refused = await post(gateway, native, headers)
+  expect(refused.status).toBe(402)
+  expect(await readMessagesError(refused)).toMatchObject({
+    type: 'billing_error',
+    code: 'LM-4001',
+    budget_max: 0.01,
+  })
+  expect(gateway.upstream.requests).toHaveLength(1)
+})
+
+test('a request is charged and has a row with its API', async () => {
+  const gateway = await keyedGateway(priced)
+  gateway.upstream.next(chatAnswer())
+  const { headers } = await gateway.key({ budget_max: 1 })
+  await post(gateway, asking(), headers)
+  expect(await gateway.rows()).toMatchObject([
+    { api: 'messages', capability: 'chat', tokensIn: 9, tokensOut: 2, cost: 13_000n },
+  ])
+})
+
+test('a request without a key is refused in the form of the API, and not to be repeated', async () => {
+  const gateway = await keyedGateway(priced)
+  const refused = await post(gateway, asking(), {})
+  expect(refused.status).toBe(401)
+  expect(refused.headers.get('x-should-retry')).toBe('false')
+  expect(await readMessagesError(refused)).toMatchObject({ type: 'authentication_error' })
+})
+
+test('either of two keys admits', async () => {
+  const gateway = await keyedGateway(priced)
+  gateway.upstream.always(chatAnswer())
+  const { secret } = await gateway.key()
+  for (const headers of [
+    { 'x-api-key': secret, authorization: 'Bearer wrong' },
+    { 'x-api-key': 'wrong', authorization: `Bearer ${secret}` },
+  ]) {
+    expect((await post(gateway, asking(), headers)).status).toBe(200)
+  }
+})
+
+test.each([
+  [405, 'api_error', { method: 'GET' }],
+  [413, 'request_too_large', { method: 'POST', body: 'x'.repeat(2000) }],
+  [400, 'invalid_request_error', { method: 'POST', body: '{' }],
+])('status %i has the type %s', async (status, type, init) => {
+  const gateway = await keyedGateway(`[server]\nbody_limit = 1000\n${priced}`)
+  const { headers } = await gateway.key()
+  const refused = await gateway.get('/v1/messages', { headers, ...init })
+  expect(refused.status).toBe(status)
+  expect(await readMessagesError(refused)).toMatchObject({ type })
+})
