@@ -1,3 +1,4 @@
+import type { ObjectLayout } from '../core/layout.ts'
 import { largeBodyBytes } from '../wire/body-limiter.ts'
 
 /** A body over one of these is heavy: it takes much time to parse, and much memory afterwards. */
@@ -12,4 +13,17 @@ export function isHeavyBody(bytes: Uint8Array, values: number): boolean {
 /** True when the bytes of a request are released as soon as an answer has begun. */
 export function isLargeBody(bytes: Uint8Array): boolean {
   return bytes.length > largeBodyBytes
+}
+
+/** The tools of a body with more values are estimated from their bytes, without rendering them again. */
+const maxCountedValues = 50_000
+
+/** Returns the length of the tools in a body that has too many values; undefined for any other body. */
+export function measureTools({
+  values,
+  spans,
+}: Pick<ObjectLayout<'tools'>, 'values' | 'spans'>): number | undefined {
+  if (values <= maxCountedValues) return undefined
+  const tools = spans.tools.at(-1)
+  return tools ? tools.end - tools.start : 0
 }

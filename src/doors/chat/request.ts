@@ -13,7 +13,7 @@ import type { Model } from '../../core/provider.ts'
 import type { DoorCall, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
-import { isHeavyBody, isLargeBody } from '../body-weight.ts'
+import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { ChatLink } from './link.ts'
 
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
@@ -39,9 +39,6 @@ export async function readChat({
 
 type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
-
-/** The tools of a body with more values are estimated from their bytes, without rendering them again. */
-const maxCountedValues = 50_000
 
 /** A chat request. A heavy one does not stay parsed: it is parsed again when it is needed. */
 export class ParsedChat implements ChatCall, DoorCall {
@@ -80,7 +77,7 @@ export class ParsedChat implements ChatCall, DoorCall {
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePromptTokens(this.request, this.#toolBytes)
+    this.#promptTokens ??= estimatePromptTokens(this.request, measureTools(this.layout))
     return this.#promptTokens
   }
 
@@ -90,12 +87,6 @@ export class ParsedChat implements ChatCall, DoorCall {
 
   get isLarge(): boolean {
     return isLargeBody(this.bytes)
-  }
-
-  get #toolBytes(): number | undefined {
-    if (this.layout.values <= maxCountedValues) return undefined
-    const tools = this.layout.spans.tools.at(-1)
-    return tools ? tools.end - tools.start : 0
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {

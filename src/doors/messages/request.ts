@@ -5,9 +5,9 @@ import type { ChatAnswer, Model, NativeCall } from '../../core/provider.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { largeBodyBytes } from '../../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {
   type ChatTarget,
@@ -49,12 +49,6 @@ interface MessagesSource {
   readonly request: Pick<Request, 'headers' | 'url'>
 }
 
-/** A body over one of these is heavy: it takes much time to parse, and much memory afterwards. */
-const maxLightBytes = 64 * 1024
-const maxLightValues = 1000
-/** The tools of a body with more values are estimated from their bytes, without rendering them again. */
-const maxCountedValues = 50_000
-
 /** A Messages request. A heavy one does not stay parsed: it is parsed again when it is needed. */
 export class ParsedMessages implements DoorCall, TranslatedRequest, NativeRequest {
   readonly model: string
@@ -84,18 +78,18 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePrompt(this.#parsed, this.#toolBytes)
+    this.#promptTokens ??= estimatePrompt(this.#parsed, measureTools(this.size))
     return this.#promptTokens
   }
 
   /** True when the work on the request must yield to other requests. */
   get isHeavy(): boolean {
-    return this.call.bytes.length > maxLightBytes || this.size.values > maxLightValues
+    return isHeavyBody(this.call.bytes, this.size.values)
   }
 
   /** True when the bytes are released as soon as an answer has begun. */
   get isLarge(): boolean {
-    return this.call.bytes.length > largeBodyBytes
+    return isLargeBody(this.call.bytes)
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -152,12 +146,6 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   get #parsed(): MessagesRequest {
     this.#request ??= checkMessagesRequest(parseObject(this.call.bytes))
     return this.#request
-  }
-
-  get #toolBytes(): number | undefined {
-    if (this.size.values <= maxCountedValues) return undefined
-    const tools = this.size.spans.tools.at(-1)
-    return tools ? tools.end - tools.start : 0
   }
 
   #placesFor(target: ChatTarget): ChatPlaces {

@@ -9,7 +9,7 @@ import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../d
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
-import { isHeavyBody, isLargeBody } from '../body-weight.ts'
+import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import type { RequestSize } from '../made-chat.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {
@@ -45,9 +45,6 @@ interface Received {
     Pick<ObjectLayout<never>, 'values' | 'commas'>
   readonly clock: Clock
 }
-
-/** The tools of a body with more values are estimated from their bytes, without rendering them again. */
-const maxCountedValues = 50_000
 
 /** A request of the Responses API. A heavy one does not stay parsed: it is parsed again when needed. */
 class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
@@ -85,7 +82,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePromptTokens(this.#chat, this.#toolBytes)
+    this.#promptTokens ??= estimatePromptTokens(this.#chat, measureTools(this.#received.layout))
     return this.#promptTokens
   }
 
@@ -187,13 +184,6 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   get #answerBase(): AnswerBase {
     this.#base ??= { echo: renderEcho(this.#parsed), names: this.#forChat.toolbox.names }
     return this.#base
-  }
-
-  get #toolBytes(): number | undefined {
-    const { layout } = this.#received
-    if (layout.values <= maxCountedValues) return undefined
-    const tools = layout.spans.tools.at(-1)
-    return tools ? tools.end - tools.start : 0
   }
 }
 
