@@ -104,7 +104,7 @@ const part = fc.oneof(
     { type: 'input_image', file_id: 'f' },
     { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${pixel}` },
     { type: 'input_file', file_url: 'https://a.test/b.pdf' },
-    { type: 'input_audio', data: pixel },
+    { type: 'input_audio', input_audio: { data: pixel, format: 'wav' } },
   ),
 )
 const content = fc.oneof(text, fc.array(part, { maxLength: 3 }))
