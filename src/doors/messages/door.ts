@@ -6,6 +6,10 @@ import { readMessages } from './request.ts'
 export const messagesDoor: ChatDoor = Object.freeze({
   api: 'messages',
   path: '/v1/messages',
+  absent: {
+    '/v1/messages/:id+':
+      'no such route; below /v1/messages there is only POST /v1/messages/count_tokens',
+  },
   form: messagesForm,
   read: readMessages,
-})
+} satisfies ChatDoor)

@@ -68,6 +68,17 @@ test('either of two keys admits', async () => {
   }
 })
 
+test('a path below the API that does not exist is refused in the form of the API', async () => {
+  const gateway = await keyedGateway(priced)
+  const refused = await gateway.get('/v1/messages/batches', { method: 'POST' })
+  expect(refused.status).toBe(404)
+  expect(await readMessagesError(refused)).toMatchObject({
+    type: 'not_found_error',
+    code: 'LM-1003',
+    message: expect.stringContaining('count_tokens'),
+  })
+})
+
 test.each([
   [405, 'api_error', { method: 'GET' }],
   [413, 'request_too_large', { method: 'POST', body: 'x'.repeat(2000) }],
