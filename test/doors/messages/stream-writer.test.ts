@@ -5,6 +5,7 @@ import type { RequestId } from '../../../src/core/ids.ts'
 import { renderAnswer } from '../../../src/doors/messages/answer.ts'
 import { MessagesStreamWriter } from '../../../src/doors/messages/stream.ts'
 import { doneFrame } from '../../../src/stream/chunk-writer.ts'
+import { interleave } from '../../support/interleave.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { content, decodeText } from '../../support/streams.ts'
 import { parseEvents } from './support.ts'
@@ -75,15 +76,6 @@ const streamed: fc.Arbitrary<Streamed> = fc
     }
     return interleave(pieces).map((rest) => ({ message, deltas: [...head, ...rest], finish }))
   })
-
-/** Merges lists at random, each in its order. */
-function interleave(lists: readonly object[][]): fc.Arbitrary<object[]> {
-  const order = lists.flatMap((list, at) => list.map(() => at))
-  return fc.shuffledSubarray(order, { minLength: order.length }).map((picks) => {
-    const rest = lists.map((list) => [...list])
-    return picks.map((at) => rest[at]?.shift() ?? {})
-  })
-}
 
 function write({ deltas, finish }: Streamed): string {
   const writer = new MessagesStreamWriter({

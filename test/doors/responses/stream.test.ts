@@ -7,6 +7,7 @@ import { ResponsesStreamWriter } from '../../../src/doors/responses/stream.ts'
 import type { ToolIdentity } from '../../../src/doors/responses/tools.ts'
 import { doneFrame } from '../../../src/stream/chunk-writer.ts'
 import { chunk, completion, done, hello, role, usageChunk } from '../../support/answers.ts'
+import { interleave } from '../../support/interleave.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
 import { content, decodeText } from '../../support/streams.ts'
@@ -97,15 +98,6 @@ const streamed: fc.Arbitrary<Streamed> = fc
     }
     return interleave(later).map((rest) => ({ message, deltas: [...head, ...rest], finish }))
   })
-
-/** Merges lists at random, each in its order. */
-function interleave(lists: readonly object[][]): fc.Arbitrary<object[]> {
-  const order = lists.flatMap((list, at) => list.map(() => at))
-  return fc.shuffledSubarray(order, { minLength: order.length }).map((picks) => {
-    const rest = lists.map((list) => [...list])
-    return picks.map((at) => rest[at]?.shift() ?? {})
-  })
-}
 
 function write({ deltas, finish }: Streamed): string {
   const context = { requestId: 'r' as RequestId, model: 'm', clock: new ManualClock() }
