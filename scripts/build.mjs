@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { collectNotices } from './notices.mjs'
 
@@ -22,6 +22,19 @@ const builtinsOfCommonJs = {
   },
 }
 
+/**
+ * Takes the build of lru-cache for browsers. That for Node imports `node:diagnostics_channel`, and the library
+ * needs only web standards.
+ */
+const webLruCache = {
+  name: 'web-lru-cache',
+  setup({ onResolve }) {
+    onResolve({ filter: /^lru-cache$/ }, () => ({
+      path: resolve('node_modules/lru-cache/dist/esm/browser/index.js'),
+    }))
+  },
+}
+
 const shared = {
   bundle: true,
   format: 'esm',
@@ -32,7 +45,7 @@ const shared = {
   splitting: true,
   minifySyntax: true,
   legalComments: 'none',
-  plugins: [builtinsOfCommonJs],
+  plugins: [builtinsOfCommonJs, webLruCache],
   metafile: true,
 }
 
