@@ -4,8 +4,10 @@
  * of each other door for two kinds. A separate process that sends the milliseconds by row to its parent
  * and exits.
  */
+
+import type { ChatEndpoint } from '../src/core/endpoints.ts'
 import type { ModelId } from '../src/core/ids.ts'
-import type { ChatEndpoint, Model } from '../src/core/provider.ts'
+import type { Model } from '../src/core/provider.ts'
 import type { ChatDoor } from '../src/data-plane/index.ts'
 import { doors } from '../src/doors/index.ts'
 import { getKind } from '../src/providers/index.ts'

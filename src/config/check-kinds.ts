@@ -1,6 +1,6 @@
 import type { Capability } from '../core/capability.ts'
 import { nearestName } from '../core/nearest-name.ts'
-import type { KindFacts } from '../core/provider.ts'
+import type { KindFacts } from '../core/provider-kind.ts'
 import { isRegion } from './addresses.ts'
 import type { LenientProvider } from './lenient.ts'
 import { findPeerKind } from './peer-names.ts'

@@ -1,4 +1,4 @@
-import type { KindFacts } from '../core/provider.ts'
+import type { KindFacts } from '../core/provider-kind.ts'
 import { checkFallbacks } from './check-fallbacks.ts'
 import { checkKinds } from './check-kinds.ts'
 import { checkNames } from './check-names.ts'

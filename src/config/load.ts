@@ -1,5 +1,5 @@
 import type { Environment, ReadFile } from '../core/ports.ts'
-import type { KindFacts } from '../core/provider.ts'
+import type { KindFacts } from '../core/provider-kind.ts'
 import { readAuthorities } from './authorities.ts'
 import { checkRules } from './check.ts'
 import { resolveAliases } from './check-kinds.ts'

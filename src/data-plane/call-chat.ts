@@ -1,6 +1,6 @@
+import type { NativeAnswer } from '../core/endpoints.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
-import type { NativeAnswer } from '../core/provider.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'

@@ -1,6 +1,6 @@
 import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
+import type { EmbedEndpoint, HeaderReader } from '../core/endpoints.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
-import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import { estimateEmbedTokens } from '../tokens/index.ts'
 import { decodeFloats, encodeFloats } from '../wire/floats.ts'

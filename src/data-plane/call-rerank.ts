@@ -1,4 +1,4 @@
-import type { RerankEndpoint } from '../core/provider.ts'
+import type { RerankEndpoint } from '../core/endpoints.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import { tryParseJson } from '../wire/json.ts'

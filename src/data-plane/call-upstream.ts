@@ -1,14 +1,14 @@
+import type {
+  DialectRequest,
+  HeaderReader,
+  RequestHeaders,
+  UpstreamError,
+} from '../core/endpoints.ts'
 import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
-import type {
-  Authorizer,
-  DialectRequest,
-  HeaderReader,
-  Provider,
-  RequestHeaders,
-  UpstreamError,
-} from '../core/provider.ts'
+import type { Provider } from '../core/provider.ts'
+import type { Authorizer } from '../core/provider-kind.ts'
 import { version } from '../core/version.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import { readExcerpt, readUpstreamBody } from '../wire/body.ts'

@@ -1,16 +1,16 @@
 import type { Api } from '../core/capability.ts'
 import type { ImagePart, OutputEstimate } from '../core/chat.ts'
-import type { FrameDecoder } from '../core/frame.ts'
-import type { RequestId } from '../core/ids.ts'
-import type { Clock, TokenEncoding } from '../core/ports.ts'
 import type {
   AnswerResult,
   DialectRequest,
   HeaderReader,
-  Model,
   NativeAnswer,
   UpstreamError,
-} from '../core/provider.ts'
+} from '../core/endpoints.ts'
+import type { FrameDecoder } from '../core/frame.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { Clock, TokenEncoding } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
 import type { AnswerForm } from '../core/reply.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
 import type { TokenCountInput } from '../tokens/index.ts'

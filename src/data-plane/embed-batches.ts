@@ -1,5 +1,5 @@
 import { type EmbedCall, sliceInput } from '../core/embeddings.ts'
-import type { EmbedEndpoint } from '../core/provider.ts'
+import type { EmbedEndpoint } from '../core/endpoints.ts'
 import { estimateItemTokens } from '../tokens/index.ts'
 
 /** Splits a request into batches within the limits of the upstream, in order. */

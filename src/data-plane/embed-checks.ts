@@ -1,6 +1,7 @@
 import { type EmbedCall, type EmbedImage, isTokenInput, iterateImages } from '../core/embeddings.ts'
+import type { EmbedEndpoint } from '../core/endpoints.ts'
 import { invalid } from '../core/errors.ts'
-import type { EmbedEndpoint, Model } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
 import { checkModality, checkReference, findReferenceOwner, isRemote } from './images.ts'

@@ -1,6 +1,7 @@
 import type { ImagePart } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Model, ReferenceOwner } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
+import type { ReferenceOwner } from '../core/provider-kind.ts'
 import { listNamed, type ModelRoute } from '../core/route.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 

@@ -1,4 +1,4 @@
-import type { RerankEndpoint } from '../core/provider.ts'
+import type { RerankEndpoint } from '../core/endpoints.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'

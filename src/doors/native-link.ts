@@ -1,5 +1,4 @@
 import type { OutputEstimate } from '../core/chat.ts'
-import type { FrameDecoder } from '../core/frame.ts'
 import type {
   AnswerResult,
   DialectRequest,
@@ -8,7 +7,8 @@ import type {
   NativeCall,
   NativeEndpoint,
   UpstreamError,
-} from '../core/provider.ts'
+} from '../core/endpoints.ts'
+import type { FrameDecoder } from '../core/frame.ts'
 import type { LinkCall, WriterContext } from '../data-plane/index.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
 

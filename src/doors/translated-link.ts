@@ -1,17 +1,17 @@
 import type { ChatRequest, OutputEstimate } from '../core/chat.ts'
-import type { FrameDecoder } from '../core/frame.ts'
-import type { BufferedBody } from '../core/ports.ts'
 import type {
   AnswerResult,
   ChatAnswer,
   ChatEndpoint,
   DialectRequest,
   HeaderReader,
-  Model,
   NativeAnswer,
   RequestForm,
   UpstreamError,
-} from '../core/provider.ts'
+} from '../core/endpoints.ts'
+import type { FrameDecoder } from '../core/frame.ts'
+import type { BufferedBody } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { Usage } from '../core/usage.ts'
 import type { LinkCall, WriterContext } from '../data-plane/index.ts'

@@ -1,4 +1,5 @@
-import type { DialectTarget, NativeEndpoints, ProviderKind } from '../core/provider.ts'
+import type { NativeEndpoints } from '../core/endpoints.ts'
+import type { DialectTarget, ProviderKind } from '../core/provider-kind.ts'
 import { anthropic } from './anthropic/kind.ts'
 import { bindMessages } from './anthropic/native.ts'
 import { bedrock } from './bedrock/kind.ts'

@@ -1,11 +1,5 @@
-import type {
-  Authorizer,
-  Credential,
-  CredentialContext,
-  Provider,
-  ProviderKind,
-  UsableCredential,
-} from '../core/provider.ts'
+import type { Credential, Provider, UsableCredential } from '../core/provider.ts'
+import type { Authorizer, CredentialContext, ProviderKind } from '../core/provider-kind.ts'
 
 export interface UsableOptions extends Omit<CredentialContext, 'secret'> {
   /** The same provider in the previous snapshot, whose access tokens stay in use. */

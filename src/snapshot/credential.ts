@@ -1,6 +1,7 @@
 import type { ProviderConfig } from '../config/index.ts'
 import type { Environment } from '../core/ports.ts'
-import type { Credential, ProviderKind } from '../core/provider.ts'
+import type { Credential } from '../core/provider.ts'
+import type { ProviderKind } from '../core/provider-kind.ts'
 import { findHeaderTextProblem } from '../wire/header-text.ts'
 
 interface Secrets {

@@ -1,6 +1,6 @@
 import { type Config, type LoadResult, loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { Environment } from '../../src/core/ports.ts'
-import type { KindFacts } from '../../src/core/provider.ts'
+import type { KindFacts } from '../../src/core/provider-kind.ts'
 
 /** Kinds that together have every fact that the rules check. */
 export const kinds: readonly KindFacts[] = [

@@ -1,4 +1,5 @@
-import type { ChatEndpoint, ProviderKind } from '../../src/core/provider.ts'
+import type { ChatEndpoint } from '../../src/core/endpoints.ts'
+import type { ProviderKind } from '../../src/core/provider-kind.ts'
 import { UntranslatableError } from '../../src/core/untranslatable-error.ts'
 import { readChat } from '../../src/doors/chat/request.ts'
 import { kinds } from '../../src/providers/index.ts'

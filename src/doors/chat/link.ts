@@ -1,13 +1,13 @@
 import type { ChatCall, OutputEstimate } from '../../core/chat.ts'
-import type { FrameDecoder } from '../../core/frame.ts'
 import type {
   ChatEndpoint,
   ChatResult,
   DialectRequest,
   HeaderReader,
-  Model,
   UpstreamError,
-} from '../../core/provider.ts'
+} from '../../core/endpoints.ts'
+import type { FrameDecoder } from '../../core/frame.ts'
+import type { Model } from '../../core/provider.ts'
 import type { LinkCall, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { createChatWriter } from './stream.ts'

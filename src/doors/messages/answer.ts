@@ -1,5 +1,5 @@
+import type { ChatAnswer } from '../../core/endpoints.ts'
 import { renderMessagesUsage } from '../../core/messages-usage.ts'
-import type { ChatAnswer } from '../../core/provider.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { type ChoiceContent, readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'

@@ -1,7 +1,7 @@
+import type { NativeCall } from '../../core/endpoints.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Frame } from '../../core/frame.ts'
 import { renderMessagesUsage } from '../../core/messages-usage.ts'
-import type { NativeCall } from '../../core/provider.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { WriterContext } from '../../data-plane/index.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import type { ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
-import type { ChatResult } from '../../core/provider.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import {

@@ -1,10 +1,10 @@
+import type { ChatEndpoint } from '../../core/endpoints.ts'
 import type {
   Authorizer,
-  ChatEndpoint,
   CredentialContext,
   DialectTarget,
   ProviderKind,
-} from '../../core/provider.ts'
+} from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'

@@ -1,5 +1,5 @@
+import type { AnswerResult, NativeAnswer } from '../../core/endpoints.ts'
 import { renderMessagesUsage } from '../../core/messages-usage.ts'
-import type { AnswerResult, NativeAnswer } from '../../core/provider.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { scanLayout } from '../../wire/json-scan.ts'

@@ -1,4 +1,4 @@
-import type { DialectRequest, NativeCall, NativeEndpoint } from '../../core/provider.ts'
+import type { DialectRequest, NativeCall, NativeEndpoint } from '../../core/endpoints.ts'
 import { isCount } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { splice } from '../../wire/json-splice.ts'

@@ -1,4 +1,4 @@
-import type { Authorizer, CredentialContext } from '../../core/provider.ts'
+import type { Authorizer, CredentialContext } from '../../core/provider-kind.ts'
 
 /** Sends the secret as `Authorization: Bearer`, as most vendors require. */
 export function authorizeWithBearer({ secret }: CredentialContext): Authorizer {

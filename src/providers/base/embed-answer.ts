@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type VectorValue, vectorValue } from '../../core/embeddings.ts'
-import type { EmbedResult } from '../../core/provider.ts'
+import type { EmbedResult } from '../../core/endpoints.ts'
 import { parsePromptCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 import { extractMessage } from './error-message.ts'

@@ -6,7 +6,7 @@ import {
   type MixedInput,
   type MixedItem,
 } from '../../core/embeddings.ts'
-import type { BatchLimits } from '../../core/provider.ts'
+import type { BatchLimits } from '../../core/endpoints.ts'
 import { formatIntegerArray } from '../../wire/integers.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 

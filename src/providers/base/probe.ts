@@ -1,4 +1,4 @@
-import type { Probe } from '../../core/provider.ts'
+import type { Probe } from '../../core/provider-kind.ts'
 
 /** Probes a health path at the server's root, beside `/v1`; it must answer 2xx. */
 export function probeHealth(path: string): (baseUrl: string) => Probe {

@@ -1,4 +1,4 @@
-import type { RequestForm } from '../../core/provider.ts'
+import type { RequestForm } from '../../core/endpoints.ts'
 
 /** For kinds that translate the request anyway. */
 export const translatedForm: RequestForm = Object.freeze({

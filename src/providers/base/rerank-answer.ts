@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { RerankResult } from '../../core/provider.ts'
+import type { RerankResult } from '../../core/endpoints.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { isCount, parsePromptCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { RerankEndpoint } from '../../core/provider.ts'
+import type { RerankEndpoint } from '../../core/endpoints.ts'
 import { encodeJsonBody } from './request.ts'
 import { relevanceEntry, toRerankFailure, toRerankResult, totalTokens } from './rerank-answer.ts'
 import { createErrorParser } from './vendor-error.ts'

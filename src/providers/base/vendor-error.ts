@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../core/provider.ts'
+import type { UpstreamError } from '../../core/endpoints.ts'
 import type { VendorError } from '../../core/vendor-error.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractMessage, parseErrorMessage } from './error-message.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import type { ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
-import type { ChatResult } from '../../core/provider.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import {

@@ -6,13 +6,9 @@ import {
   toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
+import type { EmbedEndpoint, EmbedResult, HeaderReader } from '../../core/endpoints.ts'
 import { invalid } from '../../core/errors.ts'
-import type {
-  DialectTarget,
-  EmbedEndpoint,
-  EmbedResult,
-  HeaderReader,
-} from '../../core/provider.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { getSingleItem, listTexts } from '../base/embed-input.ts'

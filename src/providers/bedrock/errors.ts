@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import type { HeaderReader, UpstreamError } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
-import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
 import type { AwsMessage } from '../../wire/aws-event-stream.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { extractMessage } from '../base/error-message.ts'

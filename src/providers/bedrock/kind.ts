@@ -1,14 +1,13 @@
+import type { ChatEndpoint, HeaderReader } from '../../core/endpoints.ts'
 import { UpstreamFault } from '../../core/failure.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import type {
   Authorizer,
-  ChatEndpoint,
   CredentialContext,
   DialectTarget,
-  HeaderReader,
   ProviderKind,
-} from '../../core/provider.ts'
+} from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { estimateTranslatedOutput } from '../base/output-bound.ts'

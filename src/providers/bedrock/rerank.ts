@@ -1,4 +1,5 @@
-import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
+import type { RerankEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { parseCohereRanking } from '../cohere/rerank.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'

@@ -1,4 +1,4 @@
-import type { ChatAnswer } from '../../core/provider.ts'
+import type { ChatAnswer } from '../../core/endpoints.ts'
 import { type ReportedUsage, renderUsage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'

@@ -8,8 +8,9 @@ import {
   toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
+import type { EmbedEndpoint } from '../../core/endpoints.ts'
 import { invalid } from '../../core/errors.ts'
-import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { isCount } from '../../core/usage.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { listTexts } from '../base/embed-input.ts'

@@ -1,6 +1,6 @@
+import type { HeaderReader, UpstreamError } from '../../core/endpoints.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
 import { parseVendorError } from '../base/vendor-error.ts'
 
 /**

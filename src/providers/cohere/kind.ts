@@ -1,5 +1,6 @@
 import type { ChatCall } from '../../core/chat.ts'
-import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provider.ts'
+import type { ChatEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'

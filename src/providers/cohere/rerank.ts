@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { DialectTarget, RerankEndpoint, RerankResult } from '../../core/provider.ts'
+import type { RerankEndpoint, RerankResult } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { relevanceEntry, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
 import { cohereErrorParser } from './errors.ts'

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import type { ProviderKind } from '../../core/provider-kind.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'

@@ -7,7 +7,7 @@ import type {
   UpstreamRequest,
   UpstreamResponse,
 } from '../../core/ports.ts'
-import type { DemoSettings } from '../../core/provider.ts'
+import type { DemoSettings } from '../../core/provider-kind.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'

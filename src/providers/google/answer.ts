@@ -1,5 +1,6 @@
+import type { ChatResult } from '../../core/endpoints.ts'
 import { newCompletionId } from '../../core/ids.ts'
-import type { ChatResult, DialectTarget } from '../../core/provider.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import {

@@ -1,4 +1,5 @@
-import type { ChatEndpoint, DialectTarget } from '../../core/provider.ts'
+import type { ChatEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'

@@ -6,7 +6,7 @@ import {
   toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
-import type { EmbedEndpoint } from '../../core/provider.ts'
+import type { EmbedEndpoint } from '../../core/endpoints.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { encodeJsonBody } from '../base/request.ts'

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import type { ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithHeader } from '../base/credentials.ts'
 import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'

@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
-import type { DialectTarget } from '../../core/provider.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'

@@ -1,6 +1,6 @@
+import type { ChatResult } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
-import type { ChatResult } from '../../core/provider.ts'
 import { renderUsage, type Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { scanLayout } from '../../wire/json-scan.ts'

@@ -1,6 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
+import type { ChatEndpoint, RequestForm } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
-import type { ChatEndpoint, RequestForm, StreamUsage } from '../../core/provider.ts'
+import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedChoices } from '../../stream/chunk-writer.ts'
 import { isObject } from '../../wire/json.ts'
 import { estimateVerbatimOutput } from '../base/output-bound.ts'

@@ -1,5 +1,6 @@
+import type { NativeCall, NativeEndpoint } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
-import type { NativeCall, NativeEndpoint, StreamUsage } from '../../core/provider.ts'
+import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedTexts } from '../../stream/chunk-writer.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { parseOpenAiAnswer } from './answer.ts'

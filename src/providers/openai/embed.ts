@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type EmbedInput, type VectorValue, vectorValue } from '../../core/embeddings.ts'
-import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
+import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/endpoints.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { type MixedDialect, toPlainInput } from '../base/embed-input.ts'
 import { encodeJsonBody } from '../base/request.ts'

@@ -1,5 +1,5 @@
+import type { AnswerResult, NativeAnswer, NativeEndpoint } from '../../core/endpoints.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
-import type { AnswerResult, NativeAnswer, NativeEndpoint } from '../../core/provider.ts'
 import { renderResponsesUsage } from '../../core/responses-usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'

@@ -1,5 +1,5 @@
 import type { ChunkIdentity, Frame, FrameDecoder, RawChoice } from '../../core/frame.ts'
-import type { StreamUsage } from '../../core/provider.ts'
+import type { StreamUsage } from '../../core/provider-kind.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'

@@ -1,4 +1,4 @@
-import type { ProviderKind, StreamUsage } from '../../core/provider.ts'
+import type { ProviderKind, StreamUsage } from '../../core/provider-kind.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
 import { getBasePath } from '../base/request.ts'
 import { openAiChat } from '../openai/chat.ts'

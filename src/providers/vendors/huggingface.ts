@@ -1,4 +1,5 @@
-import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
+import type { EmbedEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { parseVectorList } from '../base/embed-answer.ts'
 import { listTexts } from '../base/embed-input.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import type { ProviderKind } from '../../core/provider-kind.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import type { MixedDialect } from '../base/embed-input.ts'

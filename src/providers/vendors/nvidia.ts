@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
+import type { RerankEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { vectorValue } from '../../core/embeddings.ts'
-import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
+import type { EmbedEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { listTexts } from '../base/embed-input.ts'
 import { encodeJsonBody, getBasePath } from '../base/request.ts'

@@ -1,12 +1,6 @@
 import type { Capability } from '../../core/capability.ts'
-import type {
-  DialectTarget,
-  EmbedEndpoint,
-  NativeEndpoint,
-  Probe,
-  ProviderKind,
-  RerankEndpoint,
-} from '../../core/provider.ts'
+import type { EmbedEndpoint, NativeEndpoint, RerankEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget, Probe, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { imagesAsTexts, imagesInChat } from '../base/embed-modality.ts'
 import { probeAnswer, probeHealth, probeRootOn } from '../base/probe.ts'

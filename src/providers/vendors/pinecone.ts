@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
+import type { RerankEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithHeader } from '../base/credentials.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
 import { scoreEntry, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'

@@ -1,10 +1,6 @@
 import * as z from 'zod'
-import type {
-  DialectTarget,
-  EmbedEndpoint,
-  ProviderKind,
-  RerankEndpoint,
-} from '../../core/provider.ts'
+import type { EmbedEndpoint, RerankEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { parseCountHeader, parseVectorList } from '../base/embed-answer.ts'
 import { listTexts } from '../base/embed-input.ts'

@@ -6,12 +6,8 @@ import {
   iterateImages,
   toEmbedParts,
 } from '../../core/embeddings.ts'
-import type {
-  DialectTarget,
-  EmbedEndpoint,
-  ProviderKind,
-  RerankEndpoint,
-} from '../../core/provider.ts'
+import type { EmbedEndpoint, RerankEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { toPlainInput } from '../base/embed-input.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'

@@ -6,7 +6,8 @@ import {
   type MixedItem,
   vectorValue,
 } from '../../core/embeddings.ts'
-import type { BatchLimits, DialectTarget, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
+import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { getSingleItem, listTexts } from '../base/embed-input.ts'

@@ -1,4 +1,5 @@
-import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provider.ts'
+import type { ChatEndpoint } from '../../core/endpoints.ts'
+import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { geminiChat } from '../google/chat.ts'
 import type { GeminiDialect } from '../google/request.ts'
 import { googleAuthorizer } from './auth/credentials.ts'

@@ -1,5 +1,5 @@
 import type { Environment } from '../../core/ports.ts'
-import type { DialectTarget, Probe } from '../../core/provider.ts'
+import type { DialectTarget, Probe } from '../../core/provider-kind.ts'
 import { probeRoot } from '../base/probe.ts'
 import { type GoogleSecret, noCredential, parseGoogleSecret } from './auth/secret.ts'
 

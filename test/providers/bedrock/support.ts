@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
+import type { RequestHeaders } from '../../../src/core/endpoints.ts'
+import type { Authorizer, CredentialContext } from '../../../src/core/provider-kind.ts'
 import { bedrock } from '../../../src/providers/bedrock/kind.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { toOutcome } from '../../support/chunks.ts'

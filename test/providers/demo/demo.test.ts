@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DemoSettings } from '../../../src/core/provider.ts'
+import type { DemoSettings } from '../../../src/core/provider-kind.ts'
 import { createDemoUpstream } from '../../../src/providers/demo/upstream.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
 import { expectErrorShape } from '../../support/contract.ts'

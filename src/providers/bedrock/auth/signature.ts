@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { AwsV4Signer } from 'aws4fetch'
+import type { DialectRequest, RequestHeaders } from '../../../core/endpoints.ts'
 import type { Millis } from '../../../core/ids.ts'
-import type { DialectRequest, RequestHeaders } from '../../../core/provider.ts'
 import type { AwsCredential } from './credential.ts'
 
 export interface SigningContext {

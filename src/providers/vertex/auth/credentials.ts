@@ -1,9 +1,5 @@
-import type {
-  Authorizer,
-  CredentialContext,
-  DialectRequest,
-  RequestHeaders,
-} from '../../../core/provider.ts'
+import type { DialectRequest, RequestHeaders } from '../../../core/endpoints.ts'
+import type { Authorizer, CredentialContext } from '../../../core/provider-kind.ts'
 import { fillInProject } from '../url.ts'
 import {
   type GoogleCredentials,

@@ -1,0 +1,155 @@
+import type { Capability, NativeApi } from './capability.ts'
+import type {
+  ChatEndpoint,
+  DialectRequest,
+  EmbedEndpoint,
+  NativeEndpoint,
+  RequestHeaders,
+  RerankEndpoint,
+} from './endpoints.ts'
+import type { Millis } from './ids.ts'
+import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
+
+/** The facts about a kind that the configuration needs to validate a provider of that kind. */
+export interface KindFacts {
+  /** The value of `kind` in the configuration file. */
+  readonly name: string
+  /** Other accepted spellings of `kind`. */
+  readonly aliases?: readonly string[]
+  readonly capabilities: readonly Capability[]
+  /** The vendor's default address has no embeddings API: `embed` needs an explicit `base_url`. */
+  readonly embedNeedsBaseUrl?: boolean
+  /** The vendor's public address. Without one, `base_url` is required. */
+  readonly defaultBaseUrl?: string
+  /** The default address is a local server or the demo, which needs no key. */
+  readonly keyless?: boolean
+  /** `base_url` may also be a region name, such as `eu-west-1`. */
+  readonly acceptsRegion?: boolean
+  /** The optional provider settings that this kind accepts and most others reject. */
+  readonly ownSettings?: readonly string[]
+}
+
+/** The vendors whose file references an `image_url` may hold. */
+export type ReferenceOwner = 'anthropic' | 'google'
+
+/**
+ * A vendor's API, as one frozen value: facts are fields, translations are functions. The list of all
+ * kinds is in `providers/index.ts`.
+ */
+export interface ProviderKind extends KindFacts {
+  /** The vendor fetches http(s) addresses in `image_url`; otherwise only data URIs are accepted. */
+  readonly canFetchImages: boolean
+  /** The vendor whose file references this kind accepts in `image_url`. */
+  readonly references?: ReferenceOwner
+  /** Creates the function that adds the credential to requests. Called once per snapshot. */
+  readonly createAuthorizer: (context: CredentialContext) => Authorizer
+  /**
+   * Returns why a secret cannot be used, without quoting it; undefined when it can. By default a
+   * secret must be a valid header value.
+   */
+  readonly checkSecret?: (secret: string, env: Environment) => string | undefined
+  /** Finds a secret in the vendor's usual environment variables. Called when none is configured. */
+  readonly findAmbientSecret?: (env: Environment) => string | undefined
+  /** Returns a warning for the operator about a model that is configured like this. */
+  readonly findWarning?: (target: DialectTarget) => string | undefined
+  /** Binds the chat dialect to one model. Called once per snapshot; never throws. */
+  readonly chat?: (target: DialectTarget) => ChatEndpoint
+  /**
+   * Binds the vendor's own form of an API that the gateway also offers; undefined when this upstream does not
+   * have it.
+   */
+  readonly native?: Partial<
+    Record<NativeApi, (target: DialectTarget) => NativeEndpoint | undefined>
+  >
+  /** Binds the embeddings dialect in the same way. */
+  readonly embed?: (target: DialectTarget) => EmbedEndpoint
+  /** Binds the rerank dialect in the same way. */
+  readonly rerank?: (target: DialectTarget) => RerankEndpoint
+  /** The health probe for an address; by default any HTTP answer from its root counts as healthy. */
+  readonly probe?: (baseUrl: string) => Probe
+  /** Creates an upstream inside this process, in place of the network. */
+  readonly createUpstream?: (settings: DemoSettings, clock: Clock) => UpstreamPort
+}
+
+/** A free request that shows whether an upstream is up. It carries no credential. */
+export interface Probe {
+  readonly url: string
+  /** `success`: only a 2xx counts as up. `answer`: any HTTP answer counts. */
+  readonly expects: 'success' | 'answer'
+}
+
+/** Settings of the built-in `demo` kind. */
+export interface DemoSettings {
+  /** The delay before the first byte, in milliseconds. */
+  readonly latency: Millis
+  readonly tokensPerSecond: number
+  /** The share of requests that fail, from 0 to 1. */
+  readonly failureRate: number
+}
+
+/** The model, address and settings that a dialect is bound to. */
+export interface DialectTarget {
+  /** The effective address: configured, or the vendor's public one. */
+  readonly baseUrl: string
+  /** The address comes from the configuration file; it is not the vendor's public one. */
+  readonly hasCustomBaseUrl: boolean
+  readonly apiVersion: string | undefined
+  /** The vendor's name for the model. */
+  readonly upstreamId: string
+  /** The client-facing id, which answers of translated kinds carry as `model`. */
+  readonly modelId: string
+  /** The configured output limit of the model, in tokens; undefined when not configured. */
+  readonly maxOutputTokens: number | undefined
+  /** The model accepts `reasoning_effort`, by configuration; for kinds of the OpenAI format. */
+  readonly takesEffort: boolean
+  /** The full address of the upstream's Messages API, where the configuration names one. */
+  readonly messagesUrl: string | undefined
+  readonly streamUsage: StreamUsage
+  /** The configuration says whether the upstream speaks the Responses API; undefined by default. */
+  readonly speaksResponses: boolean | undefined
+  /** The configuration lets the gateway ask for usage in streams of requests that it writes itself. */
+  readonly mayAskUsage: boolean
+  /** Forwards https addresses of media for the vendor to fetch. */
+  readonly forwardsMediaUrls: boolean
+  readonly clock: Clock
+  readonly env: Environment
+  /** The provider's first credential, for kinds whose address depends on it. */
+  readonly secret: string | undefined
+}
+
+/**
+ * What happens when a client streams without `stream_options.include_usage`. `not-asked`: the gateway
+ * does not add it. `shown`: the gateway adds it and the client gets the usage chunk. `hidden`: the
+ * gateway adds it and removes the usage chunk. Only some kinds can be asked.
+ */
+export type StreamUsage = 'not-asked' | 'shown' | 'hidden'
+
+/** The secret and the ports that an authorizer may use. */
+export interface CredentialContext {
+  readonly secret: string
+  readonly baseUrl: string
+  readonly clock: Clock
+  readonly env: Environment
+  /** For kinds that exchange the secret for a token. */
+  readonly send: UpstreamPort
+  /** For kinds whose secret may name a file; absent when the host has no files. */
+  readonly readFile?: ReadFile | undefined
+}
+
+/**
+ * Returns the headers that carry the credential of one request. A signature covers exactly the
+ * request that is passed in. Rejects with an `UpstreamFault` when the credential cannot be used.
+ */
+export interface Authorizer {
+  (request: DialectRequest): RequestHeaders | Promise<RequestHeaders>
+  /**
+   * Drops the cached token in these headers after the upstream answered them with 401. Returns true
+   * when the next headers will carry a new token, so that one more call may succeed.
+   */
+  readonly renew?: (refused: RequestHeaders) => boolean
+  /**
+   * Completes the URL of a request with a part that only the credential knows, such as a project.
+   * Rejects with an `UpstreamFault` when the credential cannot be used or lacks that part.
+   */
+  readonly complete?: (request: DialectRequest) => Promise<DialectRequest>
+}
