@@ -1,6 +1,7 @@
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
 import { toUsd } from './core/money.ts'
+import { createHealthReport } from './health/index.ts'
 import { createFetch, createRouter, createRoutes } from './http/index.ts'
 import { addGauges } from './metrics/index.ts'
 import type { Gateway, GatewayOptions, HostSettings } from './options.ts'
@@ -117,7 +118,7 @@ function connect({
 }
 
 function listAllRoutes(parts: Parts) {
-  const { ports, access, reloader, prober, plane, records, bodyLimiter, cache } = parts
+  const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache } = parts
   const { metrics } = ports
   const snapshot = () => reloader.snapshot
   return {
@@ -141,6 +142,10 @@ function listAllRoutes(parts: Parts) {
       providers: () => snapshot().providers.map(({ name }) => name),
       clearCache: () => cache.clear(),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
+      inFlight: () => plane.inFlight,
+      circuits: () => breakers.states(),
+      health: () => createHealthReport(snapshot().providers, prober),
+      flushRecords: () => records.flush(),
     }),
   }
 }

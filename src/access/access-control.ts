@@ -1,5 +1,5 @@
 import type { Unsaved } from '../accounting/index.ts'
-import type { AdminRoutes, ConfigDocument } from '../admin/index.ts'
+import type { AdminRoutes, Circuit, ConfigDocument } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import type { Authenticator } from '../core/admission.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
@@ -39,6 +39,13 @@ export interface AdminDeps {
   /** Removes all answers from the cache, and returns how many they were. */
   readonly clearCache: () => number
   readonly reloadProviderKeys: () => Promise<void>
+  readonly inFlight: () => number
+  /** The circuits that have been used. */
+  readonly circuits: () => Iterable<Circuit>
+  /** The body of `GET /health/providers`. */
+  readonly health: () => object
+  /** Passes on the records that still wait in a batch. */
+  readonly flushRecords: () => void
 }
 
 export interface AccessOptions {

@@ -8,12 +8,15 @@ import {
   groupRoutes,
   keyRoutes,
   providerKeyRoutes,
+  requestRoutes,
   requireMasterKey,
+  statusRoutes,
   usageRoutes,
   webhookRoutes,
 } from '../admin/index.ts'
 import type { MasterKey } from '../auth/index.ts'
 import type { Clock, Log } from '../core/ports.ts'
+import type { RecentRequests } from '../records/index.ts'
 import type { Store } from '../store/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { AdminDeps } from './access-control.ts'
@@ -28,12 +31,14 @@ export interface AdminParts {
   readonly webhooks: Webhooks
   readonly accounts: KeyAccounts
   readonly flusher: Pick<SpendFlusher, 'flush'>
+  readonly recent: RecentRequests
 }
 
 /** Every route under `/admin`, requireMasterKey by the master key. */
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
-  const { store, clock, log, master, webhooks, accounts, flusher } = parts
+  const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
+  const { inFlight, circuits, health, flushRecords } = deps
   const { ring, registry, refusedLogins } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
@@ -43,6 +48,8 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...groupRoutes({ ...shared, store, accounts: registry, flush }),
     ...usageRoutes({ store, clock }),
     ...auditRoutes({ store, clock }),
+    ...requestRoutes({ recent, flushRecords }),
+    ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, health }),
     ...configRoutes({ ...shared, document }),
     ...cacheRoutes({ ...shared, clear: clearCache }),
     ...providerKeyRoutes({

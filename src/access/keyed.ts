@@ -3,6 +3,7 @@ import { openProviderKeys } from '../admin/index.ts'
 import type { MasterKey } from '../auth/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import { toUsd } from '../core/money.ts'
+import { RecentRequests } from '../records/index.ts'
 import type { AccountRows, Store } from '../store/index.ts'
 import { UnsignedWebhooksError, type Webhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
@@ -31,11 +32,16 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   })
   accounts.load(options.rows)
   const { usageLog, flusher } = openUsageLog(options)
+  const addRow = usageLogSink(usageLog, clock)
+  const recent = new RecentRequests(clock)
   const retention = new Retention({ store, clock, log, days: auth.retention_days })
 
   return Object.freeze<AccessControl>({
     authenticator: accounts,
-    record: usageLogSink(usageLog, clock),
+    record(record) {
+      addRow(record)
+      recent.add(record)
+    },
     check: ({ webhooks: block }) => webhooksProblem(webhooks, block),
     providerKeys: () => openProviderKeys(store, master.sealer),
     async adopt(config) {
@@ -46,7 +52,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
       retention.setDays(auth.retention_days)
     },
     adminRoutes: (deps) =>
-      createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher }, deps),
+      createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher, recent }, deps),
     async close() {
       accounts.refusedLogins.close()
       webhooks.close()

@@ -14,5 +14,7 @@ export {
   providerKeyRoutes,
 } from './provider-keys.ts'
 export { renderKey } from './render.ts'
+export { type RequestRouteDeps, requestRoutes } from './requests.ts'
+export { type Circuit, type StatusRouteDeps, statusRoutes } from './status.ts'
 export { type UsageRouteDeps, usageRoutes } from './usage.ts'
 export { type WebhookRouteDeps, webhookRoutes } from './webhooks.ts'

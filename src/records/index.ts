@@ -1,4 +1,6 @@
 export { auditLog } from './audit-log.ts'
 export { RecordBatcher } from './batcher.ts'
+export type { MinuteTotal } from './minute-totals.ts'
+export { type RecentRequest, RecentRequests } from './recent-requests.ts'
 export { loginLog, type RefusalLog, unroutedLog } from './refusal-log.ts'
 export { requestLogSink } from './request-log.ts'

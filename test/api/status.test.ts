@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { byProvider, makeChain } from '../support/chain.ts'
+import { keyedGateway, pricedProvider, prompt, used } from '../support/keyed-gateway.ts'
+import { broken, json } from '../support/scripted-upstream.ts'
+
+const minute = 60_000
+
+describe('GET /admin/requests', () => {
+  test('each finished request is a row with its cost, and the cursor leads to the later ones', async () => {
+    const gateway = await keyedGateway()
+    const group = await gateway.group()
+    const key = await gateway.key({ group_id: group })
+    gateway.upstream.next(used(8, 4))
+    await gateway.ask(key, prompt())
+    const first = await gateway.admin('GET', '/admin/requests')
+    expect(first.body).toMatchObject({
+      rows: [
+        {
+          id: 1,
+          key_id: key.id,
+          group_id: group,
+          api: 'chat',
+          stream: false,
+          model: 'm',
+          model_used: 'm',
+          provider: 'p',
+          status: 200,
+          error_code: null,
+          tokens_in: 8,
+          tokens_out: 4,
+          cost: 0.000016,
+          attempts: 1,
+          failed: [],
+        },
+      ],
+      next_cursor: 1,
+    })
+    gateway.upstream.next(used(8, 4))
+    await gateway.ask(key, prompt())
+    const { body } = await gateway.admin('GET', '/admin/requests?cursor=1')
+    expect(body).toMatchObject({ rows: [{ id: 2 }], next_cursor: 2 })
+    const { body: none } = await gateway.admin('GET', '/admin/requests?cursor=2')
+    expect(none).toEqual({ rows: [], next_cursor: 2 })
+  })
+
+  test('a request that was refused has a row too, and a row never quotes the prompt', async () => {
+    const gateway = await keyedGateway()
+    await gateway.ask({ id: '', secret: '', headers: { authorization: 'Bearer wrong' } }, prompt())
+    const key = await gateway.key()
+    await gateway.ask(key, { model: 'none', messages: [{ role: 'user', content: 'canary' }] })
+    const { body } = await gateway.admin('GET', '/admin/requests')
+    expect(body).toMatchObject({
+      rows: [
+        { status: 401, error_code: 'LM-4004', key_id: null, model: null },
+        { status: 404, error_code: 'LM-2001', key_id: key.id },
+      ],
+    })
+    expect(JSON.stringify(body)).not.toContain('canary')
+  })
+
+  test('the last 500 requests are kept, and a page of them starts at its cursor', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key()
+    for (let count = 0; count < 510; count++) await gateway.ask(key, { model: 'none' })
+    const { body: page } = await gateway.admin('GET', '/admin/requests?limit=2')
+    expect(page).toMatchObject({ rows: [{ id: 11 }, { id: 12 }], next_cursor: 12 })
+    const { body: rest } = await gateway.admin('GET', '/admin/requests?cursor=12&limit=500')
+    expect(rest).toMatchObject({ next_cursor: 510 })
+    expect(rest['rows']).toHaveLength(498)
+  })
+})
+
+describe('GET /admin/status', () => {
+  test('the minutes count requests, tokens, cost and latencies, and lose what is an hour old', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key()
+    gateway.upstream.next(async (request) => {
+      await gateway.clock.advance(1000)
+      return used(8, 4)(request)
+    })
+    await gateway.ask(key, prompt())
+    await gateway.ask(key, { model: 'none' })
+    const { body } = await gateway.admin('GET', '/admin/status')
+    const { minutes } = body as { minutes: Record<string, number | null>[] }
+    expect(minutes).toHaveLength(60)
+    const { starts_at: startsAt, latency_p50_ms: p50, latency_p95_ms: p95, ...last } = minutes[59]!
+    expect(last).toEqual({
+      requests_ok: 1,
+      requests_client_error: 1,
+      requests_server_error: 0,
+      tokens_in: 8,
+      tokens_out: 4,
+      cost: 0.000016,
+    })
+    expect(startsAt).toBe(Math.floor(gateway.clock.now() / minute) * 60)
+    for (const latency of [p50, p95]) expect(Math.abs((latency ?? 0) / 1000 - 1)).toBeLessThan(0.1)
+    await gateway.clock.advance(59 * minute)
+    const later = await gateway.admin('GET', '/admin/status')
+    expect(later.body).toMatchObject({ minutes: { 0: { requests_ok: 1 }, 59: { requests_ok: 0 } } })
+    await gateway.clock.advance(minute)
+    const { body: gone } = await gateway.admin('GET', '/admin/status')
+    expect(JSON.stringify(gone['minutes'])).not.toContain('"requests_ok":1')
+  })
+
+  test('an open circuit has the reason of its last failure', async () => {
+    const config = makeChain([{}, {}], 'retry_max_attempts = 1\ncircuit_failure_threshold = 1')
+    const gateway = await keyedGateway(config)
+    byProvider(gateway.upstream, {
+      p: broken({ kind: 'network', reason: 'ECONNREFUSED' }),
+      p2: json({ choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] }),
+    })
+    await gateway.ask(await gateway.key(), prompt())
+    const { body } = await gateway.admin('GET', '/admin/status')
+    const reason = 'could not be reached or closed the connection (ECONNREFUSED)'
+    expect(body).toMatchObject({
+      in_flight: 0,
+      providers: { p: { status: 'unknown' }, p2: { status: 'unknown' } },
+      circuits: [
+        { provider: 'p', model: 'm', state: 'open', last_failure: { reason } },
+        { provider: 'p2', model: 'm2', state: 'closed', last_failure: null },
+      ],
+    })
+  })
+
+  test('a running request is counted', async () => {
+    const gateway = await keyedGateway(pricedProvider)
+    const key = await gateway.key()
+    let inFlight: unknown
+    gateway.upstream.next(async (request) => {
+      inFlight = (await gateway.admin('GET', '/admin/status')).body['in_flight']
+      return used(1, 1)(request)
+    })
+    await gateway.ask(key, prompt())
+    expect(inFlight).toBe(1)
+  })
+})
