@@ -35,9 +35,10 @@ export function listAllowed({ snapshot, caller }: Listing): readonly ModelRoute[
 }
 
 /** Returns the model of `GET /v1/models/{id}`, or throws LM-2001 or LM-4005. */
-export function findAllowed(id: string, { snapshot, caller }: Listing): ModelRoute {
-  if (!caller.mayUse(id)) throw modelForbidden(id, snapshot)
-  return snapshot.route(id)
+export function findAllowed(id: string, listing: Listing): ModelRoute {
+  const { snapshot, caller } = listing
+  if (!caller.mayUse(id)) throw modelForbidden(id, listing)
+  return snapshot.route(id, caller)
 }
 
 function renderEntry({ id, provider, created, capabilities, modalities }: ModelRoute): object {

@@ -162,8 +162,9 @@ class AuthenticatedRequest {
   resolve({ model, stream = false }: NamedModel): ModelRoute {
     const { record, snapshot, api } = this.#options
     record.stream = stream
-    if (!this.#principal.mayUse(model)) throw modelForbidden(model, snapshot)
-    const route = snapshot.resolve(model, capabilityOf[api])
+    const caller = this.#principal
+    if (!caller.mayUse(model)) throw modelForbidden(model, { snapshot, caller })
+    const route = snapshot.resolve(model, capabilityOf[api], caller)
     record.model = route
     return route
   }

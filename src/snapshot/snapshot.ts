@@ -1,4 +1,5 @@
 import type { CacheSettings } from '../cache/index.ts'
+import type { Principal } from '../core/admission.ts'
 import type { Capability } from '../core/capability.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
@@ -6,6 +7,8 @@ import { nearestName } from '../core/nearest-name.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
+
+type Caller = Pick<Principal, 'mayUse'>
 
 /**
  * An immutable view of a valid configuration. A request keeps the snapshot with which it began, also
@@ -16,25 +19,28 @@ export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
   models(): readonly Model[]
   /** Every id that clients may ask for: the models, then the routes of the file, in their orders. */
   routes(): readonly ModelRoute[]
-  /** The model or the route with this id; throws LM-2001. */
-  route(id: string): ModelRoute
+  /** The model or the route with this id; throws LM-2001, which suggests only what `caller` may use. */
+  route(id: string, caller?: Caller): ModelRoute
   /** The same; throws LM-2001 for an unknown id, LM-2002 without the capability. */
-  resolve(id: string, capability: Capability): ModelRoute
+  resolve(id: string, capability: Capability, caller: Caller): ModelRoute
 }
 
 export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
-  const known = (id: string): ModelRoute => {
+  const known = (id: string, caller?: Caller): ModelRoute => {
     const route = routes.get(id)
     if (route) return route
-    throw modelNotFound(id, routes.keys())
+    throw modelNotFound(
+      id,
+      [...routes.keys()].filter((one) => caller?.mayUse(one) ?? true),
+    )
   }
   return Object.freeze({
     ...parts,
     models: () => [...routes.values()].flatMap(({ balance, chain }) => (balance ? [] : chain[0])),
     routes: () => [...routes.values()],
     route: known,
-    resolve(id: string, capability: Capability) {
-      const route = known(id)
+    resolve(id: string, capability: Capability, caller: Caller) {
+      const route = known(id, caller)
       if (route.capabilities.includes(capability)) return route
       const message = `model ${id} does not have the capability ${capability}`
       throw new GatewayError('LM-2002', message, { param: 'model' })

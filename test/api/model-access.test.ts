@@ -96,6 +96,27 @@ describe('a key with a list of models', () => {
     expect((await get('/v1/models/nowhere', { headers })).status).toBe(404)
   })
 
+  test('LM-2001 suggests only an id that the key may use', async () => {
+    const { key, ask, get } = await keyedGateway(config)
+    const suggestions = async ({ models }: { models: string[] | null }) => {
+      const held = await key({ models })
+      const refused = await ask(held, chat('larg'))
+      const { error } = (await (
+        await get('/v1/models/larg', { headers: held.headers })
+      ).json()) as { error: object }
+      return [errorIn(refused), error]
+    }
+    const naming = { message: expect.stringContaining('did you mean large?') }
+    const silent = { message: expect.not.stringContaining('did you mean') }
+    for (const models of [null, ['large'], ['l*']]) {
+      expect(await suggestions({ models })).toMatchObject([naming, naming])
+    }
+    // Where the list allows the unknown id itself, the refusal comes from another line.
+    for (const models of [['small'], ['larg', 'small']]) {
+      expect(await suggestions({ models })).toMatchObject([silent, silent])
+    }
+  })
+
   test('embeddings are refused alike', async () => {
     const { key, ask } = await keyedGateway(config)
     const body = { model: 'vector', input: 'x' }
