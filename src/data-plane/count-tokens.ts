@@ -8,8 +8,8 @@ import { type AnswerForm, jsonBytes, type Reply } from '../core/reply.ts'
 import { attemptsHeader } from './admitted-request.ts'
 import { callUpstream, failed, readAnswer } from './call-upstream.ts'
 import type { ReceivedRequest } from './chat-door.ts'
-import type { Handler } from './plane.ts'
 import type { RequestContext } from './request-context.ts'
+import type { Handler } from './service.ts'
 
 /** An API that counts the tokens of a prompt without generating anything. */
 export interface CountDoor {

@@ -11,6 +11,7 @@ import type { Media } from '../core/request-record.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
 import { runInParallel } from '../wire/in-parallel.ts'
 import { fetchImage, type ImageFetch } from './image-fetch.ts'
+import { findAddressRefusal } from './image-policy.ts'
 import { isRemote } from './images.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -23,15 +24,10 @@ const concurrency = 4
  * image's host fails.
  */
 export async function fetchImages(call: EmbedCall, context: RequestContext): Promise<EmbedCall> {
-  const remote = [...iterateImages(call.input)].filter(({ url }) => isRemote(url))
-  const [first] = remote
-  if (!first || call.input.shape !== 'parts') return call
-  const policy = context.snapshot.imageFetch
-  const { imageFetch: port, scope } = context
-  if (!policy.enabled || !port) throw fetchingIsOff(first)
-  const excess = remote[policy.maxImages]
-  if (excess) throw refuse(excess, 'count', context)
-  const fetched = await fetchAll(remote, { policy, port, scope: scope.open() }, context)
+  const plan = planFetch(call, context)
+  if (plan.kind === 'refused') throw logRefusal(plan, context)
+  if (plan.kind === 'nothing' || call.input.shape !== 'parts') return call
+  const fetched = await fetchAll(plan.images, { ...plan, scope: context.scope.open() }, context)
   const local = ({ image }: EmbedPart & { kind: 'image' }): EmbedPart => ({
     kind: 'image',
     image: { ...image, url: fetched.get(image.url) ?? image.url },
@@ -44,6 +40,35 @@ export async function fetchImages(call: EmbedCall, context: RequestContext): Pro
   )
   return { ...call, input: { shape: 'parts', items } }
 }
+
+/** Which images of a request are to be fetched, or why they will not be. */
+export type FetchPlan =
+  | { readonly kind: 'nothing' }
+  | (Pick<ImageFetch, 'policy' | 'port'> & {
+      readonly kind: 'fetch'
+      readonly images: readonly EmbedImage[]
+    })
+  /** `reason` is only logged, because it could reveal the gateway's network to a client. */
+  | { readonly kind: 'refused'; readonly error: GatewayError; readonly reason?: string }
+
+/** Plans to fetch the remote images of a request, with the checks that need no network. */
+export function planFetch({ input }: EmbedCall, context: FetchContext): FetchPlan {
+  const images = [...iterateImages(input)].filter(({ url }) => isRemote(url))
+  const [first] = images
+  if (!first) return { kind: 'nothing' }
+  const policy = context.snapshot.imageFetch
+  const { imageFetch: port } = context
+  if (!policy.enabled || !port) return { kind: 'refused', error: fetchingIsOff(first) }
+  const excess = images[policy.maxImages]
+  if (excess) return refuse(excess, 'count')
+  for (const image of images) {
+    const reason = findAddressRefusal(image.url, policy)
+    if (reason !== undefined) return refuse(image, reason)
+  }
+  return { kind: 'fetch', images, policy, port }
+}
+
+type FetchContext = Pick<RequestContext, 'snapshot' | 'imageFetch'>
 
 /** Resolves to the data URI of each address. The first image that fails ends the other fetches. */
 async function fetchAll(
@@ -62,7 +87,7 @@ async function fetchAll(
           fetched.set(image.url, result.uri)
           return
         case 'refused':
-          throw refuse(image, result.reason, context)
+          throw logRefusal(refuse(image, result.reason), context)
         case 'failed':
           throw fail(image, result.reason, context)
         default:
@@ -94,10 +119,16 @@ function fetchingIsOff({ path }: EmbedImage): GatewayError {
   return new GatewayError('LM-2005', message, { param: path })
 }
 
-/** The reason is only logged, because it could reveal the gateway's network to a client. */
-function refuse({ path }: EmbedImage, reason: string, { log, id }: RequestContext): GatewayError {
-  log.write('warn', 'image refused', { request_id: id, reason })
-  return new GatewayError('LM-2006', 'the remote image was refused', { param: path })
+function refuse({ path }: EmbedImage, reason: string): FetchRefusal {
+  const error = new GatewayError('LM-2006', 'the remote image was refused', { param: path })
+  return { kind: 'refused', error, reason }
+}
+
+type FetchRefusal = Extract<FetchPlan, { readonly kind: 'refused' }>
+
+function logRefusal({ error, reason }: FetchRefusal, { log, id }: RequestContext): GatewayError {
+  if (reason !== undefined) log.write('warn', 'image refused', { request_id: id, reason })
+  return error
 }
 
 function fail({ path }: EmbedImage, reason: string, { log, id }: RequestContext): GatewayError {

@@ -1,48 +1,114 @@
+import type { UsageEstimate } from '../core/admission.ts'
 import type { EmbedCall } from '../core/embeddings.ts'
-import type { EmbedEndpoint } from '../core/endpoints.ts'
+import type { DialectRequest, EmbedEndpoint } from '../core/endpoints.ts'
+import type { GatewayError } from '../core/errors.ts'
 import { toClientError } from '../core/failure.ts'
 import { asHeaderList, isBuffered } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { jsonHeaders, type Reply } from '../core/reply.ts'
+import type { ModelRoute } from '../core/route.ts'
 import { createPromptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { toEmbedCountInput } from '../tokens/index.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { areComparable, callEmbed, type EmbeddedBatch } from './call-embed.ts'
 import { renderEmbeddings } from './embed-answer.ts'
 import { splitBatches } from './embed-batches.ts'
 import { checkInput } from './embed-checks.ts'
-import { fetchImages, measureMedia } from './embed-images.ts'
+import { fetchImages, measureMedia, planFetch } from './embed-images.ts'
 import { readEmbed } from './embed-input.ts'
 import { checkExpressible, explainSkip } from './expressible.ts'
-import type { RequestContext } from './request-context.ts'
+import type { AuthenticatedRequest, RequestContext } from './request-context.ts'
+import type { PreparedRequest, Service } from './service.ts'
 import { estimateEmbedUsage } from './usage-estimate.ts'
 
 /** `POST /v1/embeddings`. */
-export async function embeddings(request: Request, context: RequestContext): Promise<Reply> {
+export const embeddings: Service = Object.freeze({
+  api: 'embeddings',
+  prepare,
+  async serve(request, context) {
+    const prepared = await prepare(request, context) // LM-4004, LM-1002, LM-1001, LM-2001, LM-4005, LM-2002
+    const { authenticated, route, sent, slice } = prepared
+    prepared.check() // LM-1001, LM-2003, LM-2008
+    const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
+    if (cached) return cached // LM-4002
+    const admitted = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001
+    const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
+    admitted.addMedia(measureMedia(call))
+    await slice.pause()
+
+    const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
+      explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
+      split: (link) => splitBatches(call, getEndpoint(link)),
+      call: (batch, attempt) => callEmbed(batch, attempt, context),
+    }) // LM-3xxx, LM-6001
+    return reply(served, { call, context, admitted })
+  },
+} satisfies Service)
+
+async function prepare(request: Request, context: RequestContext): Promise<PreparedEmbed> {
   const slice = context.startTimeSlice()
   const authenticated = context.authenticate(request) // LM-4004
   const bytes = await authenticated.readBody(request) // LM-1002
   const sent = await readEmbed(bytes, slice) // LM-1001
   context.releaseParser()
   const route = authenticated.resolve(sent) // LM-2001, LM-4005, LM-2002
-  checkInput(sent, route) // LM-1001, LM-2003, LM-2008
-  const listDropped = (link: Model) => listUnsupported(sent, link)
-  checkExpressible(route, listDropped) // LM-1001
-  const cached =
-    route.cache && (await authenticated.answerFromCache(route, { request, bytes, slice }))
-  if (cached) return cached // LM-4002
-  const admitted = authenticated.admit(route, () => estimateEmbedUsage(sent)) // LM-4002, LM-4003, LM-4006, LM-4001
-  const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
-  admitted.addMedia(measureMedia(call))
-  await slice.pause()
+  return new PreparedEmbed({ context, authenticated, request, bytes, slice, sent, route })
+}
 
-  const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
-    explainSkip: (link) => explainSkip(link, listDropped, { context, admitted }),
-    split: (link) => splitBatches(call, getEndpoint(link)),
-    call: (batch, attempt) => callEmbed(batch, attempt, context),
-  }) // LM-3xxx, LM-6001
-  return reply(served, { call, context, admitted })
+type EmbedParts = Pick<
+  PreparedEmbed,
+  'authenticated' | 'request' | 'bytes' | 'slice' | 'sent' | 'route'
+> & { readonly context: RequestContext }
+
+/** A request for embeddings whose route is known. */
+class PreparedEmbed implements PreparedRequest {
+  readonly authenticated: AuthenticatedRequest
+  readonly request: Request
+  readonly bytes: Uint8Array
+  readonly slice: TimeSlice
+  /** The request before its images are fetched. */
+  readonly sent: EmbedCall
+  readonly route: ModelRoute
+  readonly #context: RequestContext
+
+  constructor({ context, authenticated, request, bytes, slice, sent, route }: EmbedParts) {
+    this.#context = context
+    this.authenticated = authenticated
+    this.request = request
+    this.bytes = bytes
+    this.slice = slice
+    this.sent = sent
+    this.route = route
+  }
+
+  check(): void {
+    checkInput(this.sent, this.route)
+    checkExpressible(this.route, this)
+  }
+
+  listDropped(link: Model): readonly string[] {
+    const isDropped = this.sent.dimensions !== undefined && !getEndpoint(link).supportsDimensions
+    return isDropped ? ['dimensions'] : []
+  }
+
+  estimate(): UsageEstimate {
+    return estimateEmbedUsage(this.sent)
+  }
+
+  findFetchError(): GatewayError | undefined {
+    const plan = planFetch(this.sent, this.#context)
+    return plan.kind === 'refused' ? plan.error : undefined
+  }
+
+  buildRequest(link: Model): DialectRequest | undefined {
+    if (planFetch(this.sent, this.#context).kind !== 'nothing') return undefined
+    const endpoint = getEndpoint(link)
+    // An input has at least one item, so it has a batch.
+    const [first] = splitBatches(this.sent, endpoint) as [EmbedCall]
+    return endpoint.buildRequest(first)
+  }
 }
 
 interface ServedCall {
@@ -87,10 +153,4 @@ function sumUsage(batches: readonly EmbeddedBatch[]): Usage {
 /** A route for embeddings has only links with an embed endpoint. */
 function getEndpoint(link: Model): EmbedEndpoint {
   return link.embed as EmbedEndpoint
-}
-
-function listUnsupported(call: EmbedCall, link: Model): readonly string[] {
-  return call.dimensions !== undefined && !getEndpoint(link).supportsDimensions
-    ? ['dimensions']
-    : []
 }

@@ -3,30 +3,22 @@ import type { ModelRoute } from '../core/route.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import type { RequestContext } from './request-context.ts'
+import type { PreparedRequest } from './service.ts'
 
-/**
- * Lists the fields of a request that a link would drop, as dotted paths. Throws `UntranslatableError` when
- * the link's dialect cannot express the request at all.
- */
-export type ListDropped = (link: Model) => readonly string[]
+/** A request, as far as it is known what links can express of it. */
+export type Expressible = Pick<PreparedRequest, 'listDropped'>
 
 /**
  * Checks that the request can be sent. LM-1001 when the requested model is `strict` and would have to
  * drop a field, and when no link of the chain can express the request. The targets of a route are
  * equal, so a strict one that would have to drop a field is only skipped.
  */
-export function checkExpressible({ chain, balance }: ModelRoute, listDropped: ListDropped): void {
+export function checkExpressible({ chain, balance }: ModelRoute, request: Expressible): void {
   const [first, ...others] = chain
-  const dropped = tryListDropped(first, listDropped)
-  const isExpressible = !(dropped instanceof UntranslatableError)
-  const problem = isExpressible ? refuseDropped(first, dropped) : dropped
-  if (!problem) return
-  if (isExpressible && !balance) throw problem.toError()
-  const isUnable = (link: Model) => {
-    const fields = tryListDropped(link, listDropped)
-    return fields instanceof UntranslatableError || refuseDropped(link, fields) !== undefined
-  }
-  if (others.every(isUnable)) throw problem.toError()
+  const { refusal, canExpress } = judgeLink(first, request)
+  if (!refusal) return
+  if (canExpress && !balance) throw refusal.toError()
+  if (others.every((link) => judgeLink(link, request).refusal)) throw refusal.toError()
 }
 
 interface SkipContext {
@@ -34,22 +26,17 @@ interface SkipContext {
   readonly admitted: AdmittedRequest
 }
 
-/**
- * Returns why a link must be skipped: its dialect cannot express the request, or it is `strict` and
- * would have to drop a field. Notes and logs the fields that a link drops otherwise.
- */
+/** Returns why a link must be skipped. Notes and logs the fields that a link drops otherwise. */
 export function explainSkip(
   link: Model,
-  listDropped: ListDropped,
+  request: Expressible,
   { context, admitted }: SkipContext,
 ): UntranslatableError | undefined {
-  const dropped = tryListDropped(link, listDropped)
-  if (dropped instanceof UntranslatableError) return dropped
-  const { log, id } = context
-  admitted.noteDropped(dropped)
-  if (dropped.length === 0) return undefined
-  const refusal = refuseDropped(link, dropped)
+  const { dropped, refusal, canExpress } = judgeLink(link, request)
+  if (canExpress) admitted.noteDropped(dropped)
   if (refusal) return refusal
+  if (dropped.length === 0) return undefined
+  const { log, id } = context
   log.write('debug', 'fields dropped', {
     request_id: id,
     model: link.id,
@@ -59,15 +46,27 @@ export function explainSkip(
   return undefined
 }
 
-function tryListDropped(
-  link: Model,
-  listDropped: ListDropped,
-): readonly string[] | UntranslatableError {
+/** What a link makes of a request. */
+export interface LinkVerdict {
+  /** The fields that the link cannot honour, as dotted paths. */
+  readonly dropped: readonly string[]
+  /**
+   * Why the link is skipped: its dialect cannot express the request, or it is `strict` and would have to
+   * drop a field.
+   */
+  readonly refusal: UntranslatableError | undefined
+  /** False when the dialect cannot express the request. */
+  readonly canExpress: boolean
+}
+
+/** Judges what a link can express of a request. */
+export function judgeLink(link: Model, request: Expressible): LinkVerdict {
   try {
-    return listDropped(link)
+    const dropped = request.listDropped(link)
+    return { dropped, refusal: refuseDropped(link, dropped), canExpress: true }
   } catch (error) {
-    if (error instanceof UntranslatableError) return error
-    throw error
+    if (!(error instanceof UntranslatableError)) throw error
+    return { dropped: [], refusal: error, canExpress: false }
   }
 }
 

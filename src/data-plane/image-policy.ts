@@ -17,6 +17,11 @@ export function findRefusal(
   return undefined
 }
 
+/** Finds why the address of an image must not be fetched; undefined when the policy allows it. */
+export function findAddressRefusal(address: string, policy: ImageFetchPolicy): string | undefined {
+  return URL.canParse(address) ? findRefusal(new URL(address), policy) : 'address'
+}
+
 /** Returns the host as a name, or as an address without brackets. A trailing dot is removed. */
 export function getHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')

@@ -1,4 +1,4 @@
-export { serveChat } from './chat.ts'
+export { createChatService } from './chat.ts'
 export type {
   ChatDoor,
   DoorCall,

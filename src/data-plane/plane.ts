@@ -15,6 +15,7 @@ import { ExactCounts } from './exact-counts.ts'
 import { readMetadata } from './metadata.ts'
 import { type PendingCount, RecordBuilder } from './record-builder.ts'
 import { RequestContext, type RequestPorts } from './request-context.ts'
+import type { Handler, Service } from './service.ts'
 
 export interface DataPlaneOptions extends RequestPorts {
   readonly snapshot: () => Snapshot
@@ -35,9 +36,6 @@ export interface Arrival extends RequestOrigin {
   /** Aborts when the client has left. */
   readonly signal: CancelSignal
 }
-
-/** Serves one request of an API. Rejects with the error that the client gets. */
-export type Handler = (request: Request, context: RequestContext) => Promise<Reply>
 
 interface Matched {
   readonly request: Request
@@ -73,15 +71,15 @@ export class DataPlane {
   }
 
   /**
-   * Makes a route of the handler of an API: each request gets a context, a place among those in flight and,
-   * however it ends, one record.
+   * Makes a route of a service: each request gets a context, a place among those in flight and, however it
+   * ends, one record.
    */
-  recorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
+  recorded(service: Service): (matched: Matched) => Promise<Reply> {
     return async (matched) => {
       const { request, context: arrival } = matched
-      const { record, context } = this.#open(api, matched)
+      const { record, context } = this.#open(service.api, matched)
       try {
-        return await handler(request, context)
+        return await service.serve(request, context)
       } catch (error) {
         const known = asGatewayError(error, this.#options.log, arrival.id)
         record.finish({ status: known.status, errorCode: known.code })

@@ -128,7 +128,7 @@ export class RequestContext {
 }
 
 /** A request whose sender is known. */
-class AuthenticatedRequest {
+export class AuthenticatedRequest {
   readonly #context: RequestContext
   readonly #options: RequestContextOptions
   readonly #principal: Principal
@@ -173,12 +173,17 @@ class AuthenticatedRequest {
    * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
    * Resolves to undefined when the upstream must be asked. For routes with a cache only.
    */
-  answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
+  answerFromCache(
+    route: ModelRoute,
+    { request, bytes, slice }: AskedRequest,
+  ): Promise<Reply | undefined> {
     const { record, ports, api, scope } = this.#options
     const { cache, events, clock } = ports
     const { account } = this.#principal
     return answerFromCache({
-      ...asked,
+      request,
+      bytes,
+      slice,
       cache,
       events,
       api,

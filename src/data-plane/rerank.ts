@@ -1,33 +1,93 @@
-import type { RerankEndpoint } from '../core/endpoints.ts'
+import type { UsageEstimate } from '../core/admission.ts'
+import type { DialectRequest, RerankEndpoint } from '../core/endpoints.ts'
+import type { Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
+import type { ModelRoute } from '../core/route.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { callRerank, type RankedPart, type RerankPart, splitDocuments } from './call-rerank.ts'
-import type { RequestContext } from './request-context.ts'
+import type { AuthenticatedRequest, RequestContext } from './request-context.ts'
 import { countRerank, renderCounts, toUsage } from './rerank-counts.ts'
 import { readRerank } from './rerank-input.ts'
+import type { PreparedRequest, Service } from './service.ts'
 import { estimateRerankUsage } from './usage-estimate.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
-export async function rerank(request: Request, context: RequestContext): Promise<Reply> {
+export const rerank: Service = Object.freeze({
+  api: 'rerank',
+  prepare,
+  async serve(request, context) {
+    const prepared = await prepare(request, context) // LM-4004, LM-1002, LM-1001, LM-2010, LM-2001, LM-4005, LM-2002
+    const { authenticated, route, call } = prepared
+    const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
+    if (cached) return cached // LM-4002
+    const admitted = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001
+
+    const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
+      split: (link) => splitDocuments(call, getEndpoint(link)),
+      call: (part, attempt) => callRerank(part, attempt, context),
+    }) // LM-3xxx, LM-6001
+    return reply(served, { call, context, admitted })
+  },
+} satisfies Service)
+
+async function prepare(request: Request, context: RequestContext): Promise<PreparedRerank> {
   const slice = context.startTimeSlice()
   const authenticated = context.authenticate(request) // LM-4004
   const bytes = await authenticated.readBody(request) // LM-1002
   const call = await readRerank(bytes, slice) // LM-1001, LM-2010
   context.releaseParser()
   const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-  const cached =
-    route.cache && (await authenticated.answerFromCache(route, { request, bytes, slice }))
-  if (cached) return cached // LM-4002
-  const admitted = authenticated.admit(route, () => estimateRerankUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
+  return new PreparedRerank({ authenticated, request, bytes, slice, call, route })
+}
 
-  const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
-    // A route for rerank has only links with a rerank endpoint.
-    split: (link) => splitDocuments(call, link.rerank as RerankEndpoint),
-    call: (part, attempt) => callRerank(part, attempt, context),
-  }) // LM-3xxx, LM-6001
-  return reply(served, { call, context, admitted })
+type RerankParts = Pick<
+  PreparedRerank,
+  'authenticated' | 'request' | 'bytes' | 'slice' | 'call' | 'route'
+>
+
+/** A request to rank documents whose route is known. */
+class PreparedRerank implements PreparedRequest {
+  readonly authenticated: AuthenticatedRequest
+  readonly request: Request
+  readonly bytes: Uint8Array
+  readonly slice: TimeSlice
+  readonly call: RerankCall
+  readonly route: ModelRoute
+
+  constructor({ authenticated, request, bytes, slice, call, route }: RerankParts) {
+    this.authenticated = authenticated
+    this.request = request
+    this.bytes = bytes
+    this.slice = slice
+    this.call = call
+    this.route = route
+  }
+
+  /** Every link can rank every request. */
+  check(): void {}
+
+  listDropped(): readonly string[] {
+    return []
+  }
+
+  estimate(): UsageEstimate {
+    return estimateRerankUsage(this.call)
+  }
+
+  buildRequest(link: Model): DialectRequest {
+    const endpoint = getEndpoint(link)
+    // A request has at least one document, so it has a part.
+    const [first] = splitDocuments(this.call, endpoint) as [RerankPart]
+    return endpoint.buildRequest(first.call)
+  }
+}
+
+/** A route for rerank has only links with a rerank endpoint. */
+function getEndpoint(link: Model): RerankEndpoint {
+  return link.rerank as RerankEndpoint
 }
 
 interface ServedCall {

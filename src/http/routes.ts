@@ -7,6 +7,7 @@ import {
   type Arrival,
   type ChatDoor,
   type CountDoor,
+  createChatService,
   type DataPlane,
   embeddings,
   findAllowed,
@@ -14,7 +15,6 @@ import {
   type ModelListing,
   plainListing,
   rerank,
-  serveChat,
   serveCounts,
 } from '../data-plane/index.ts'
 import { countDoors, doors, listings } from '../doors/index.ts'
@@ -42,8 +42,8 @@ export function createRoutes({
   metrics,
   authenticator,
 }: RouteOptions): Routes<Arrival> {
-  const embedding: Route<Arrival> = { POST: plane.recorded('embeddings', embeddings) }
-  const reranking: Route<Arrival> = { POST: plane.recorded('rerank', rerank) }
+  const embedding: Route<Arrival> = { POST: plane.recorded(embeddings) }
+  const reranking: Route<Arrival> = { POST: plane.recorded(rerank) }
   const routes: Routes<Arrival> = {
     ...Object.fromEntries(doors.flatMap((door) => createDoorRoutes(door, plane))),
     ...Object.fromEntries(countDoors.map((door) => createCountRoute(door, plane))),
@@ -94,9 +94,9 @@ function findListingForm(headers: Headers): AnswerForm | undefined {
 }
 
 function createDoorRoutes(door: ChatDoor, plane: DataPlane): [path: string, Route<Arrival>][] {
-  const { api, path, pathWithModel, form } = door
+  const { path, pathWithModel, form } = door
   const paths = pathWithModel === undefined ? [path] : [path, pathWithModel]
-  const route = { POST: plane.recorded(api, serveChat(door)), ...(form && { form }) }
+  const route = { POST: plane.recorded(createChatService(door)), ...(form && { form }) }
   return paths.map((each) => [each, route])
 }
 
