@@ -1,8 +1,8 @@
 import { get } from 'node:http'
-import { getListenAddress } from '../../src/config/index.ts'
 import type { Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { readConfigText } from './config-text.ts'
+import { getGatewayAddress } from './gateway-address.ts'
 
 /** How long the gateway may take to answer, in milliseconds. */
 const healthTimeout = 3_000
@@ -14,16 +14,8 @@ const healthTimeout = 3_000
  */
 export async function checkHealth(path: string | undefined, env: Environment): Promise<void> {
   const text = await readConfigText(path).catch(() => '')
-  const { host, port } = getListenAddress(text, env)
-  const problem = await probeHealth(`http://${toConnectHost(host)}:${port}/health`)
+  const problem = await probeHealth(`${getGatewayAddress(text, env)}/health`)
   if (problem !== undefined) throw new CommandFailure(1, `not healthy: ${problem}`)
-}
-
-/** Returns the host to connect to for the host that a server binds. */
-function toConnectHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
 }
 
 function probeHealth(url: string): Promise<string | undefined> {

@@ -1,22 +1,15 @@
 import { resolve as absolute } from 'node:path'
-import {
-  ConfigError,
-  createGateway,
-  type Environment,
-  type Gateway,
-  type Overview,
-  StartError,
-} from '../../src/index.ts'
+import { createGateway, type Environment, type Gateway, type Overview } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { exit } from './exit.ts'
-import { type NodePorts, nodePorts } from './index.ts'
+import type { NodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
+import { createPorts, openGateway } from './open-gateway.ts'
 import { type ListenInfo, renderStartLines, toLogFields } from './overview-text.ts'
 import { nodeConfigFile } from './ports/config-file.ts'
 import { startReloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
 import { logUncaughtErrors } from './uncaught-errors.ts'
-import { ProxySettingError } from './upstream/proxy-rules.ts'
 
 export interface StartOptions {
   /** The text of the configuration, in TOML. */
@@ -78,25 +71,6 @@ function logStart({ overview, log }: Gateway, place: ListenInfo): void {
     process.stdout.write(`${renderStartLines(overview, place).join('\n')}\n`)
   } else {
     log.write('info', 'listening', { ...place, ...toLogFields(overview) })
-  }
-}
-
-function createPorts(env: Environment): NodePorts {
-  try {
-    return nodePorts(env)
-  } catch (error) {
-    if (error instanceof ProxySettingError) throw new CommandFailure(2, error.message)
-    throw error
-  }
-}
-
-async function openGateway(gateway: Promise<Gateway>): Promise<Gateway> {
-  try {
-    return await gateway
-  } catch (error) {
-    if (error instanceof ConfigError) throw new CommandFailure(2, ...error.problems)
-    if (error instanceof StartError) throw new CommandFailure(1, error.message)
-    throw error
   }
 }
 

@@ -32,7 +32,7 @@ export function toStartError(error: unknown): unknown {
   const problem = storageProblem(error)
   if (problem === undefined) return error
   const isInUse = error instanceof StoreFault && error.code === databaseInUse
-  return new StartError(isInUse ? `${problem}; ${inUseHint}` : problem)
+  return new StartError(isInUse ? `${problem}; ${inUseHint}` : problem, { cause: error })
 }
 
 const inUseHint =

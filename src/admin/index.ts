@@ -1,4 +1,3 @@
-export { nameField } from './accounts.ts'
 export { type AuditRouteDeps, auditRoutes } from './audit.ts'
 export { type CacheRouteDeps, cacheRoutes } from './cache.ts'
 export { type ConfigDocument, type ConfigRouteDeps, configRoutes } from './config.ts'
@@ -6,14 +5,12 @@ export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
 export type { AdminRequest, AdminRoutes } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
-export { modelField } from './limits.ts'
 export {
   LockedProviderKeyError,
   openProviderKeys,
   type ProviderKeyRouteDeps,
   providerKeyRoutes,
 } from './provider-keys.ts'
-export { renderKey } from './render.ts'
 export { type RequestRouteDeps, requestRoutes } from './requests.ts'
 export { type Circuit, type StatusRouteDeps, statusRoutes } from './status.ts'
 export { type UsageRouteDeps, usageRoutes } from './usage.ts'

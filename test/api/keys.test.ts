@@ -405,7 +405,7 @@ describe('a reload of the configuration', () => {
     upstream.always(used(8, 4))
     await ask(held, hello)
     const [row] = store.keys.values()
-    // As `gateway keys create` does in another process.
+    // As another gateway on the same database does.
     const secret = `sk-gw-${'7'.repeat(64)}`
     if (row) {
       const id = 'b'.repeat(32) as typeof row.id

@@ -106,8 +106,10 @@ describe('a second process on a database file', () => {
 
   test('commands, backups and readers may use the database of a running gateway', async () => {
     const database = join(folder(), 'gateway.db')
-    await serving(database)
-    const { code } = await finished(await gateway(database, 'keys', 'create', '--name', 'k'))
+    const running = await serving(database)
+    const [, address = ''] = await running.until(/"address":"([^"]+)"/)
+    const create = ['keys', 'create', '--name', 'k', '--url', address]
+    const { code } = await finished(await gateway(database, ...create))
     expect(code).toBe(0)
     const copy = join(folder(), 'copy.db')
     await connect(database).execute({ sql: 'vacuum into ?', args: [copy] })

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { loadConfig, renderProblem } from '../../src/config/index.ts'
-import { kinds } from '../../src/providers/index.ts'
+import { loadConfig, renderProblem } from '../../../src/config/index.ts'
+import { kinds } from '../../../src/providers/index.ts'
 import {
   type OpenStore,
   type Store,
   StoreFault,
   type StoreSettings,
-} from '../../src/store/index.ts'
-import { CommandFailure } from './command-failure.ts'
-import { defaultConfig, readConfigText } from './config-text.ts'
+} from '../../../src/store/index.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { defaultConfig, readConfigText } from '../config-text.ts'
 
 export interface StoreAccess {
   readonly command: Command

@@ -1,0 +1,64 @@
+import { createGateway, type Environment, type Log } from '../../../src/index.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { createPorts, openGateway } from '../open-gateway.ts'
+import { readAdminAnswer } from './answer.ts'
+import type { OpenAdminClient } from './api.ts'
+
+export interface OfflineOptions {
+  /** The name of the configuration in messages. */
+  readonly name: string
+  /** The text of the configuration, in TOML. */
+  readonly config: string
+  readonly env: Environment
+  readonly masterKey: string
+}
+
+/**
+ * Opens the admin API of a gateway in this process, which has no port and contacts no provider. It
+ * claims the database as a running gateway does, so it does not open beside another one.
+ */
+export async function openOfflineAdmin({
+  name,
+  config,
+  env: given,
+  masterKey,
+}: OfflineOptions): Promise<OpenAdminClient> {
+  const env = { ...given, GATEWAY_RESILIENCE__HEALTH_CHECK_ENABLED: 'false' }
+  const ports = createPorts(env)
+  const close = async (gateway?: { close(): Promise<unknown> }) => {
+    await gateway?.close()
+    await ports.close()
+  }
+  const options = { ...ports, metrics: undefined, log: () => errorsOnly, env, config }
+  const gateway = await openGateway(createGateway(options), inUseHint).catch(async (error) => {
+    await close()
+    throw error
+  })
+  if (!gateway.overview.auth.enabled) {
+    await close(gateway)
+    throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
+  }
+  return {
+    async send(method, path, body) {
+      const headers = { authorization: `Bearer ${masterKey}` }
+      const sent = body && { body: JSON.stringify(body) }
+      const request = new Request(`http://gateway${path}`, { method, headers, ...sent })
+      const response = await gateway.fetch(request)
+      const text = await response.text()
+      return readAdminAnswer({ status: response.status, text, gateway: name })
+    },
+    close: () => close(gateway),
+  }
+}
+
+const inUseHint = 'stop it, or pass its address with --url'
+
+/** Standard output is for the result, so only errors are logged, and to standard error. */
+const errorsOnly: Log = {
+  enabled: (level) => level === 'error',
+  write(level, message, fields) {
+    if (level !== 'error') return
+    const details = fields ? ` ${JSON.stringify(fields)}` : ''
+    process.stderr.write(`${message}${details}\n`)
+  },
+}
