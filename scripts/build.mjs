@@ -4,6 +4,7 @@ import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { builtinModules } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { buildConsole } from './console.mjs'
 import { collectNotices } from './notices.mjs'
 
 /** Lets bundled CommonJS packages load Node modules, since an ES module has no `require`. */
@@ -89,7 +90,9 @@ cpSync('src/store/migrations', 'dist/migrations', {
   filter: (path) => !path.endsWith('_snapshot.json'),
 })
 
-const bundles = [host, tokenizer, store].map(({ metafile }) => metafile)
+const page = await buildConsole('dist/console')
+
+const bundles = [host, tokenizer, store].map(({ metafile }) => metafile).concat(page)
 writeFileSync('dist/notices.txt', collectNotices(bundles))
 chmodSync('dist/gateway.js', 0o755)
 

@@ -1,0 +1,129 @@
+import { Budgets } from './budgets.tsx'
+import { Chart } from './chart.tsx'
+import { formatCount, formatDuration, formatPercent, formatUsd } from './format.ts'
+import { Providers } from './providers.tsx'
+import { Requests } from './requests.tsx'
+import type { Minute, Status } from './shapes.ts'
+import { status } from './state.ts'
+
+/** What happens now: one look says whether something is wrong. */
+export function Overview() {
+  const { value: known } = status
+  if (!known) return <p class="empty">Waiting for the gateway…</p>
+  return (
+    <>
+      <Tiles now={known} />
+      <div class="pair">
+        <RequestChart minutes={known.minutes} />
+        <LatencyChart minutes={known.minutes} />
+      </div>
+      <div class="pair">
+        <Providers status={known} />
+        <Budgets />
+      </div>
+      <Requests />
+    </>
+  )
+}
+
+function Tiles({ now }: { readonly now: Status }) {
+  const { minutes } = now
+  const served = total(minutes, ({ requests_ok: ok }) => ok)
+  const failed = total(minutes, ({ requests_server_error: errors }) => errors)
+  const refused = total(minutes, ({ requests_client_error: errors }) => errors)
+  const all = served + failed + refused
+  const latest = minutes.findLast(({ latency_p95_ms: p95 }) => p95 !== null)
+  return (
+    <dl class="tiles">
+      <Tile name="Running now" value={formatCount(now.in_flight)} note="requests and streams" />
+      <Tile name="Requests" value={formatCount(all)} note="in the last hour" />
+      <Tile
+        name="Server errors"
+        value={all === 0 ? '–' : formatPercent(failed / all)}
+        note={`${formatCount(failed)} of ${formatCount(all)}`}
+        isBad={failed > 0}
+      />
+      <Tile
+        name="Latency, p95"
+        value={latest ? formatDuration(latest.latency_p95_ms ?? 0) : '–'}
+        note={latest ? `median ${formatDuration(latest.latency_p50_ms ?? 0)}` : 'no request yet'}
+      />
+      <Tile
+        name="Spend"
+        value={formatUsd(total(minutes, ({ cost }) => cost))}
+        note={`${formatCount(total(minutes, ({ tokens_in: i, tokens_out: o }) => i + o))} tokens in the last hour`}
+      />
+    </dl>
+  )
+}
+
+interface TileProps {
+  readonly name: string
+  readonly value: string
+  readonly note: string
+  readonly isBad?: boolean
+}
+
+function Tile({ name, value, note, isBad = false }: TileProps) {
+  return (
+    <div class={isBad ? 'panel tile bad' : 'panel tile'}>
+      <dt>{name}</dt>
+      <dd class="figure">{value}</dd>
+      <dd class="note">{note}</dd>
+    </div>
+  )
+}
+
+interface MinutesProps {
+  readonly minutes: readonly Minute[]
+}
+
+function RequestChart({ minutes }: MinutesProps) {
+  const last = minutes.at(-1)
+  const latest = last
+    ? last.requests_ok + last.requests_client_error + last.requests_server_error
+    : 0
+  return (
+    <Chart
+      title="Requests a minute"
+      summary={`${formatCount(latest)} in this minute`}
+      times={minutes.map(({ starts_at: at }) => at)}
+      style="bars"
+      format={formatCount}
+      series={[
+        { label: 'served', color: 'good', values: minutes.map((each) => each.requests_ok) },
+        {
+          label: 'client errors',
+          color: 'warn',
+          values: minutes.map((each) => each.requests_client_error),
+        },
+        {
+          label: 'server errors',
+          color: 'bad',
+          values: minutes.map((each) => each.requests_server_error),
+        },
+      ]}
+    />
+  )
+}
+
+function LatencyChart({ minutes }: MinutesProps) {
+  const latest = minutes.findLast(({ latency_p50_ms: p50 }) => p50 !== null)
+  return (
+    <Chart
+      title="Latency"
+      summary={latest ? `median ${formatDuration(latest.latency_p50_ms ?? 0)}` : 'no request yet'}
+      times={minutes.map(({ starts_at: at }) => at)}
+      style="lines"
+      format={formatDuration}
+      series={[
+        { label: 'median', color: 'accent', values: minutes.map((each) => each.latency_p50_ms) },
+        { label: 'p95', color: 'second', values: minutes.map((each) => each.latency_p95_ms) },
+      ]}
+    />
+  )
+}
+
+function total(minutes: readonly Minute[], count: (minute: Minute) => number): number {
+  return minutes.reduce((sum, minute) => sum + count(minute), 0)
+}

@@ -1,0 +1,102 @@
+/** The answers of the admin API that the page reads. */
+
+export interface RecentRequest {
+  readonly id: number
+  readonly ts: number
+  readonly request_id: string
+  readonly key_id: string | null
+  readonly group_id: string | null
+  readonly api: string
+  readonly stream: boolean
+  readonly model: string | null
+  readonly model_used: string | null
+  readonly provider: string | null
+  readonly status: number
+  readonly error_code: string | null
+  readonly latency_ms: number
+  readonly ttft_ms: number | null
+  readonly tokens_in: number | null
+  readonly tokens_out: number | null
+  readonly estimated: boolean
+  readonly cost: number
+  readonly cache_hit: boolean
+  readonly attempts: number
+  readonly failed: readonly FailedLink[]
+}
+
+export interface FailedLink {
+  readonly model: string
+  readonly provider: string
+  readonly reason: string
+  readonly attempts: number
+}
+
+export interface Minute {
+  readonly starts_at: number
+  readonly requests_ok: number
+  readonly requests_client_error: number
+  readonly requests_server_error: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly cost: number
+  readonly latency_p50_ms: number | null
+  readonly latency_p95_ms: number | null
+}
+
+export interface ProviderHealth {
+  readonly status: 'up' | 'down' | 'unknown'
+  readonly detail: string | null
+}
+
+export interface Circuit {
+  readonly provider: string
+  readonly model: string
+  readonly state: 'closed' | 'open' | 'half-open'
+  readonly last_failure: { readonly reason: string; readonly at: number } | null
+}
+
+export interface Status {
+  readonly version: string
+  readonly started_at: number
+  readonly now: number
+  readonly in_flight: number
+  readonly providers: Readonly<Record<string, ProviderHealth>>
+  readonly circuits: readonly Circuit[]
+  readonly minutes: readonly Minute[]
+}
+
+/** The fields that keys and groups share. */
+export interface Subject {
+  readonly id: string
+  readonly name: string
+  readonly models: readonly string[] | null
+  readonly budget_max: number | null
+  readonly budget_period: string | null
+  readonly budget_spent: number
+  readonly budget_resets_at: number | null
+  readonly spent_total: number
+  readonly rpm_limit: number | null
+  readonly tpm_limit: number | null
+  readonly max_parallel: number | null
+  readonly created_at: number
+}
+
+export interface Key extends Subject {
+  readonly group_id: string | null
+  readonly expires_at: number | null
+  readonly disabled: boolean
+}
+
+/** The answer to a creation or a rotation. */
+export interface KeyWithSecret extends Key {
+  readonly key: string
+}
+
+export interface UsageGroup {
+  readonly group: string
+  readonly requests: number
+  readonly requests_ok: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly cost: number
+}

@@ -1,0 +1,90 @@
+import { computed, signal } from '@preact/signals'
+import { ApiError, read, send } from './api.ts'
+import type { Key, RecentRequest, Status, Subject } from './shapes.ts'
+
+/** Whether the browser has the session's cookie; undefined until the first answer. */
+export const isLoggedIn = signal<boolean | undefined>(undefined)
+/** Why the gateway's state is unknown; undefined while it answers. */
+export const outage = signal<string | undefined>(undefined)
+export const status = signal<Status | undefined>(undefined)
+/** The last requests, newest first. */
+export const requests = signal<readonly RecentRequest[]>([])
+export const isPaused = signal(false)
+export const keys = signal<readonly Key[]>([])
+export const groups = signal<readonly Subject[]>([])
+
+/** The names of keys and groups by their ids. */
+export const names = computed(
+  () => new Map([...keys.value, ...groups.value].map(({ id, name }) => [id, name])),
+)
+
+const requestsShown = 100
+const pollMs = 1000
+/** Keys change by hand, and their spend is not watched by the second. */
+const keyPollMs = 5000
+
+/** Logs in with the code of the session. Rejects with an `ApiError` when it is wrong. */
+export async function logIn(code: string): Promise<void> {
+  await send('/session', { method: 'POST', body: code })
+  isLoggedIn.value = true
+}
+
+/** Follows the gateway for as long as the page is open. */
+export async function follow(): Promise<never> {
+  let cursor = 0
+  let startedAt: number | undefined
+  let keysReadAt = Number.NEGATIVE_INFINITY
+  for (;;) {
+    if (!document.hidden && isLoggedIn.value !== false) {
+      await attempt(async () => {
+        const now = await read<Status>('/admin/status')
+        // After a restart the sequence of the requests begins again.
+        if (startedAt !== now.started_at) cursor = 0
+        startedAt = now.started_at
+        const { rows, next_cursor: next } = await read<RecentPage>(
+          `/admin/requests?limit=500&cursor=${cursor}`,
+        )
+        status.value = now
+        if (!isPaused.value) {
+          cursor = next
+          if (rows.length > 0) addRequests(rows)
+        }
+        if (performance.now() - keysReadAt >= keyPollMs) {
+          await readAccounts()
+          keysReadAt = performance.now()
+        }
+      })
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+}
+
+/** Reads keys and groups; a change calls it to show its effect at once. */
+export async function readAccounts(): Promise<void> {
+  const [keyPage, groupPage] = await Promise.all([
+    read<{ keys: Key[] }>('/admin/keys'),
+    read<{ groups: Subject[] }>('/admin/groups'),
+  ])
+  keys.value = keyPage.keys
+  groups.value = groupPage.groups
+}
+
+interface RecentPage {
+  readonly rows: readonly RecentRequest[]
+  readonly next_cursor: number
+}
+
+function addRequests(rows: readonly RecentRequest[]): void {
+  requests.value = [...rows.toReversed(), ...requests.value].slice(0, requestsShown)
+}
+
+async function attempt(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+    isLoggedIn.value = true
+    outage.value = undefined
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) isLoggedIn.value = false
+    else outage.value = error instanceof ApiError ? error.message : 'the console has ended'
+  }
+}

@@ -1,0 +1,265 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { completion } from '../../support/answers.ts'
+import { httpServer } from '../support/servers.ts'
+import { type BuiltThread, buildThread } from '../support/store.ts'
+import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
+
+/*
+ * The console in a real browser. `CONSOLE_SCREENSHOTS=docs/images npx vitest run test/node/console`
+ * also makes the screenshots of the documentation.
+ */
+
+const executablePath = '/usr/bin/chromium'
+const hasBrowser = existsSync(executablePath)
+if (!hasBrowser) {
+  console.warn(`SKIPPED: ${executablePath} is not installed, so the console is not tried in it`)
+}
+
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+let browser: Browser
+let thread: BuiltThread
+let page: BuiltPage
+
+beforeAll(async () => {
+  thread = await buildThread()
+  page = await buildPage()
+  if (hasBrowser) browser = await chromium.launch({ executablePath, args: quiet })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  thread.remove()
+  page.remove()
+})
+
+/** A request whose reservation fits into the budgets of these tests. */
+const short = { max_tokens: 20 }
+
+/** A demo provider with prices, and a provider at this address whose circuit opens at once. */
+function configFor(url: string): string {
+  return `
+[resilience]
+retry_max_attempts = 1
+circuit_failure_threshold = 1
+[[providers]]
+name = "demo"
+kind = "demo"
+[[providers.models]]
+id = "demo"
+cost_per_1m_input = 2.5
+cost_per_1m_output = 10.0
+[[providers]]
+name = "vendor"
+kind = "openai"
+base_url = "${url}/v1"
+[[providers.models]]
+id = "m"
+cost_per_1m_input = 2.5
+cost_per_1m_output = 10.0
+fallbacks = ["demo"]
+`
+}
+
+interface Visit extends World {
+  readonly tab: Page
+}
+
+/** Opens the printed link in a new browser profile. */
+async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
+  const vendor = await httpServer((request, response) => {
+    request.resume()
+    // Down: whatever it answers is no completion.
+    response
+      .writeHead(503, { 'content-type': 'application/json' })
+      .end(JSON.stringify(completion()))
+  })
+  const world = await openWorld({ thread, page, config: configFor(vendor.url) })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, ...options })
+  const tab = await context.newPage()
+  const problems: string[] = []
+  tab.on('pageerror', ({ message }) => problems.push(message))
+  tab.on('console', (message) => {
+    // The browser also reports each answer that is not 2xx, which a page may expect.
+    const isProblem = message.type() === 'error' && !message.text().startsWith('Failed to load')
+    if (isProblem) problems.push(message.text())
+  })
+  onTestFinished(async () => {
+    await context.close()
+    expect(problems).toEqual([])
+  })
+  await tab.goto(world.console.link)
+  await tab.getByText('live, version').waitFor()
+  return { ...world, tab }
+}
+
+/** Waits until the page shows a text. */
+async function expectText(tab: Page, wanted: string | RegExp): Promise<void> {
+  await expect.poll(() => tab.getByText(wanted).count()).toBeGreaterThan(0)
+}
+
+/** Saves a picture for the documentation when it is asked for. */
+async function picture(tab: Page, name: string): Promise<void> {
+  const folder = process.env['CONSOLE_SCREENSHOTS']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await tab.screenshot({ path: `${folder}/console-${name}.png` })
+}
+
+describe.skipIf(!hasBrowser)('the console in a browser', () => {
+  test('the link logs in, its code leaves the address, and a reload stays logged in', async () => {
+    const { tab } = await visit()
+    expect(tab.url()).not.toContain('code')
+    await tab.reload()
+    await tab.getByText('live, version').waitFor()
+    expect(await tab.getByRole('heading', { name: 'Overview' }).count()).toBe(1)
+  })
+
+  test('without the link the page asks for the code', async () => {
+    const { console: served } = await openWorld({ thread, page, config: configFor('http://[::1]') })
+    const context = await browser.newContext()
+    onTestFinished(() => context.close())
+    const tab = await context.newPage()
+    const { origin, hash } = new URL(served.link)
+    await tab.goto(origin)
+    await tab.getByLabel('Code').fill('wrong')
+    await tab.keyboard.press('Enter')
+    await tab.getByRole('alert').getByText('the code is not the one').waitFor()
+    await tab.getByLabel('Code').fill(hash.slice('#code='.length))
+    await tab.getByRole('button', { name: 'Open the console' }).click()
+    await expectText(tab, 'live, version')
+  })
+
+  test('requests appear while they come in, and a broken provider shows its circuit and the reason', async () => {
+    const { tab, host } = await visit()
+    const { key } = await host.key({ name: 'search service', budget_max: 0.001 })
+    await host.chat(key, { ...short, model: 'demo' })
+    const rows = tab.getByRole('row')
+    await rows.filter({ hasText: 'search service' }).filter({ hasText: '200' }).waitFor()
+    await host.chat(key, { ...short, model: 'm' })
+    const fallback = rows.filter({ hasText: 'm → demo' })
+    await fallback.getByRole('button').click()
+    await tab.getByText('answered with status 503').first().waitFor()
+    const vendor = tab.getByRole('listitem').filter({ hasText: 'vendor' }).first()
+    await vendor.getByText('circuit open').first().waitFor()
+    expect(await vendor.textContent()).toMatch(/m circuit open, answered with status 503 \d+ s ago/)
+    await picture(tab, 'overview')
+  })
+
+  test('a key is created, its secret works, and its spend moves the bar', async () => {
+    const { tab, host } = await visit()
+    await tab.getByRole('link', { name: 'Keys' }).click()
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await tab.getByLabel('Name').fill('nightly batch')
+    await tab.getByLabel('Budget in US dollars').fill('0.001')
+    await tab.getByLabel('The budget resets each').selectOption('month')
+    await tab.getByLabel('Models').fill('demo*, m')
+    await picture(tab, 'new-key')
+    await tab.getByRole('button', { name: 'Create key' }).click()
+    const secret = await tab.getByLabel('Secret', { exact: true }).inputValue()
+    await tab.getByRole('button', { name: 'Done' }).click()
+    const row = tab.getByRole('row').filter({ hasText: 'nightly batch' })
+    expect(await row.textContent()).toContain('demo*, m')
+    expect(await row.textContent()).toContain('$0 of $0.001')
+    expect(await host.chat(secret, { ...short, model: 'demo' })).toMatchObject({ status: 200 })
+    await row.getByText(/^\$0\.000\d+ of \$0\.001/).waitFor({ timeout: 20_000 })
+    expect(await row.getByRole('meter').getAttribute('value')).toMatch(/^0\.[1-9]/)
+    await picture(tab, 'keys')
+    await row.getByRole('button', { name: 'Disable' }).click()
+    await row.getByText('disabled').waitFor()
+    expect(await host.chat(secret, { ...short, model: 'demo' })).toMatchObject({ status: 401 })
+  })
+
+  test('a key is created and deleted by keyboard alone', async () => {
+    const { tab, host } = await visit()
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await tab.keyboard.press(key)
+    }
+    const focusOn = async (name: string) => {
+      for (let steps = 0; steps < 40; steps++) {
+        const focused = await tab.evaluate('document.activeElement?.textContent.trim()')
+        if (focused === name) return
+        await press('Tab')
+      }
+      throw new Error(`no way to ${name} with the Tab key`)
+    }
+    await focusOn('Keys')
+    await press('Enter')
+    await focusOn('New key')
+    await press('Enter')
+    await tab.keyboard.type('by keyboard')
+    await press('Enter')
+    await tab.getByRole('heading', { name: 'Secret of by keyboard' }).waitFor()
+    await focusOn('Done')
+    await press('Enter')
+    await tab.getByRole('row').filter({ hasText: 'by keyboard' }).waitFor()
+    await focusOn('Delete by keyboard')
+    await press('Enter')
+    await tab.getByRole('heading', { name: 'Delete by keyboard?' }).waitFor()
+    await press('Escape')
+    expect(await tab.getByRole('row').filter({ hasText: 'by keyboard' }).count()).toBe(1)
+    await focusOn('Delete by keyboard')
+    await press('Enter')
+    await focusOn('Delete')
+    await press('Enter')
+    await tab.getByText('There is no key yet.').waitFor()
+    expect((await host.admin('GET', '/admin/keys')).body).toEqual({ keys: [] })
+  })
+
+  test('a refused change says why, and the dialog stays open', async () => {
+    const { tab } = await visit()
+    await tab.goto(`${new URL(tab.url()).origin}/#keys`)
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await tab.getByLabel('Name').fill('a')
+    await tab.getByLabel('Budget in US dollars').fill('0.0000000001')
+    await tab.getByRole('button', { name: 'Create key' }).click()
+    await tab.getByRole('alert').getByText('budget_max').waitFor()
+    expect(await tab.getByRole('dialog').count()).toBe(1)
+  })
+
+  test('the chat streams an answer and says who served it', async () => {
+    const { tab } = await visit()
+    await tab.getByRole('link', { name: 'Chat', exact: true }).click()
+    await tab.getByLabel('Message').fill('What is a gateway for?')
+    await tab.keyboard.press('Enter')
+    await expectText(tab, 'You said: What is a gateway for?')
+    await expectText(tab, /demo by demo · \d+ tokens/)
+    await picture(tab, 'chat')
+  })
+
+  test.each(['light', 'dark'] as const)('the page follows the %s color scheme', async (scheme) => {
+    const { tab, host } = await visit({ colorScheme: scheme })
+    const { key } = await host.key({ name: 'search service', budget_max: 0.001 })
+    await host.chat(key, { ...short, model: 'demo' })
+    await tab.getByRole('row').filter({ hasText: 'search service' }).waitFor()
+    await tab.getByText('$0.000', { exact: false }).first().waitFor()
+    const isDark = () =>
+      tab.evaluate<boolean>(
+        'Number(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)?.[0]) < 128',
+      )
+    expect(await isDark()).toBe(scheme === 'dark')
+    await picture(tab, scheme)
+    await tab.getByRole('button', { name: 'Theme' }).click()
+    expect(await isDark()).toBe(false)
+    await tab.getByRole('button', { name: 'Theme' }).click()
+    expect(await isDark()).toBe(true)
+    await tab.reload()
+    expect(await isDark()).toBe(true)
+  })
+
+  test('when the gateway stops, the page says so', async () => {
+    const { tab, host } = await visit()
+    await host.close()
+    await expectText(tab, 'the gateway cannot be reached')
+  })
+})
