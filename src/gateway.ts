@@ -89,6 +89,7 @@ function connect({
   ports,
   reloader,
   breakers,
+  credentials,
   traffic,
   cache,
   activity,
@@ -112,9 +113,16 @@ function connect({
     inFlight: () => plane.inFlight,
     bufferedBytes: () => buffers.bytes,
     cache,
+    pools: () => listPools({ reloader, credentials }),
     health: () =>
       reloader.snapshot.providers.map((provider) => [provider.name, prober.getResult(provider)]),
   })
+}
+
+function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credentials'>) {
+  return reloader.snapshot.providers
+    .filter(({ usable }) => usable.length > 1)
+    .map((provider) => ({ provider: provider.name, parked: credentials.listParked(provider) }))
 }
 
 function listAllRoutes(parts: Parts) {
@@ -144,6 +152,7 @@ function listAllRoutes(parts: Parts) {
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
       inFlight: () => plane.inFlight,
       circuits: () => breakers.states(),
+      pools: () => listPools(parts),
       health: () => createHealthReport(snapshot().providers, prober),
       flushRecords: () => records.flush(),
     }),

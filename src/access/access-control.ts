@@ -1,5 +1,5 @@
 import type { Unsaved } from '../accounting/index.ts'
-import type { AdminRoutes, Circuit, ConfigDocument } from '../admin/index.ts'
+import type { AdminRoutes, Circuit, ConfigDocument, CredentialPool } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import type { Authenticator } from '../core/admission.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
@@ -42,6 +42,7 @@ export interface AdminDeps {
   readonly inFlight: () => number
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
+  readonly pools: () => Iterable<CredentialPool>
   /** The body of `GET /health/providers`. */
   readonly health: () => object
   /** Passes on the records that still wait in a batch. */

@@ -38,7 +38,7 @@ export interface AdminParts {
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
-  const { inFlight, circuits, health, flushRecords } = deps
+  const { inFlight, circuits, pools, health, flushRecords } = deps
   const { ring, registry, refusedLogins } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
@@ -49,7 +49,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...usageRoutes({ store, clock }),
     ...auditRoutes({ store, clock }),
     ...requestRoutes({ recent, flushRecords }),
-    ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, health }),
+    ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, pools, health }),
     ...configRoutes({ ...shared, document }),
     ...cacheRoutes({ ...shared, clear: clearCache }),
     ...providerKeyRoutes({

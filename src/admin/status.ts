@@ -1,3 +1,4 @@
+import type { Millis } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
@@ -13,6 +14,19 @@ export interface Circuit {
   readonly state: string
 }
 
+/** A provider that has several credentials, and those of them that are parked. */
+export interface CredentialPool {
+  readonly provider: string
+  readonly parked: readonly {
+    readonly credential: string
+    /** Undefined for all models. */
+    readonly model: string | undefined
+    readonly reason: string
+    /** Undefined for until the next reload. */
+    readonly remaining: Millis | undefined
+  }[]
+}
+
 export interface StatusRouteDeps {
   readonly clock: Clock
   readonly recent: Pick<RecentRequests, 'startedAt' | 'listMinutes' | 'findLastFailure'>
@@ -20,6 +34,7 @@ export interface StatusRouteDeps {
   readonly inFlight: () => number
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
+  readonly pools: () => Iterable<CredentialPool>
   /** The body of `GET /health/providers`. */
   readonly health: () => object
 }
@@ -30,7 +45,7 @@ export function statusRoutes(deps: StatusRouteDeps): AdminRoutes {
 }
 
 function showStatus(deps: StatusRouteDeps): Reply {
-  const { clock, recent, flushRecords, inFlight, circuits, health } = deps
+  const { clock, recent, flushRecords, inFlight, circuits, pools, health } = deps
   flushRecords()
   return jsonReply({
     version,
@@ -44,8 +59,19 @@ function showStatus(deps: StatusRouteDeps): Reply {
       state,
       last_failure: recent.findLastFailure(provider, model) ?? null,
     })),
+    parked_credentials: Array.from(pools()).flatMap((pool) => renderParked(pool, clock)),
     minutes: recent.listMinutes().map(renderMinute),
   })
+}
+
+function renderParked({ provider, parked }: CredentialPool, clock: Clock): object[] {
+  return parked.map(({ credential, model = null, reason, remaining }) => ({
+    provider,
+    credential,
+    model,
+    reason,
+    until: remaining === undefined ? null : Math.ceil((clock.now() + remaining) / 1000),
+  }))
 }
 
 function renderMinute(total: MinuteTotal): object {

@@ -8,10 +8,17 @@ export interface GaugeSources {
   readonly inFlight: () => number
   readonly bufferedBytes: () => Bytes
   readonly cache: { readonly bytes: Bytes; readonly entries: number }
+  /** The providers with several credentials, and those that are parked: for one model, or for all. */
+  readonly pools: () => Iterable<CredentialPool>
   /** The last result for each provider; undefined when it is not probed. */
   readonly health: () => Iterable<
     readonly [provider: string, result: { status: 'up' | 'down' } | undefined]
   >
+}
+
+interface CredentialPool {
+  readonly provider: string
+  readonly parked: readonly { readonly model: string | undefined }[]
 }
 
 type CircuitState = 'closed' | 'open' | 'half-open'
@@ -21,7 +28,7 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 /** Adds the series whose values the gateway already has. */
 export function addGauges(
   meters: Meters,
-  { circuits, inFlight, bufferedBytes, cache, health }: GaugeSources,
+  { circuits, inFlight, bufferedBytes, cache, pools, health }: GaugeSources,
 ): void {
   meters.read({
     name: 'gateway_requests_in_flight',
@@ -58,6 +65,12 @@ export function addGauges(
       })),
   })
   meters.read({
+    name: 'gateway_credentials_parked',
+    help: 'Parked credentials of a provider that has several: for one model, or for all where it is empty.',
+    type: 'gauge',
+    samples: () => Array.from(pools()).flatMap(countParked),
+  })
+  meters.read({
     name: 'gateway_provider_up',
     help: 'Last health check of a provider: 1 up, 0 down; providers that are not probed are absent.',
     type: 'gauge',
@@ -66,4 +79,10 @@ export function addGauges(
         result ? [{ labels: { provider }, value: result.status === 'up' ? 1 : 0 }] : [],
       ),
   })
+}
+
+function countParked({ provider, parked }: CredentialPool): Sample[] {
+  const counts = new Map([['', 0]])
+  for (const { model = '' } of parked) counts.set(model, (counts.get(model) ?? 0) + 1)
+  return Array.from(counts, ([model, value]) => ({ labels: { provider, model }, value }))
 }

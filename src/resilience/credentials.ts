@@ -12,6 +12,17 @@ export interface ParkedCredential {
   readonly wait: Millis | undefined
 }
 
+/** A credential that is parked now, as an operator sees it. */
+export interface CurrentParking {
+  /** The variable that holds the credential. */
+  readonly credential: string
+  /** The only model that it is parked for; undefined for all models of its provider. */
+  readonly model: string | undefined
+  readonly reason: 'rate_limited' | 'refused'
+  /** Undefined for until the next reload. */
+  readonly remaining: Millis | undefined
+}
+
 /** How long a rate limit parks a credential when the provider does not say. */
 const defaultWait: Millis = 10_000
 
@@ -40,6 +51,23 @@ export class Credentials {
   isParked(credential: UsableCredential, link: Model): boolean {
     const parking = this.#parked.find(credential, link)
     return parking !== undefined && parking.until > this.#clock.elapsed()
+  }
+
+  /** The credentials of a provider that are parked now, in the order of the configuration. */
+  listParked({ usable }: Pick<Provider, 'usable'>): readonly CurrentParking[] {
+    const now = this.#clock.elapsed()
+    return usable.flatMap((credential) =>
+      Array.from(this.#parked.list(credential))
+        .filter(([, { until }]) => until > now)
+        .map(
+          ([model, { status, until }]): CurrentParking => ({
+            credential: credential.name,
+            model: model === '' ? undefined : model,
+            reason: status === 429 ? 'rate_limited' : 'refused',
+            remaining: until === Number.POSITIVE_INFINITY ? undefined : until - now,
+          }),
+        ),
+    )
   }
 
   /** Parks a credential that a call has failed because of. Returns undefined for another failure. */

@@ -13,6 +13,8 @@ export interface Parking {
 export interface ParkedCredentials {
   /** Finds the parking of a credential that ends last for a model. It may be over. */
   find(credential: UsableCredential, link: Model): Parking | undefined
+  /** The parkings of a credential by the id of the model, the empty id for all models. They may be over. */
+  list(credential: UsableCredential): Iterable<readonly [model: string, Parking]>
   /** Parks a credential for one model, or for all without `link`. */
   park(credential: UsableCredential, parking: Parking, link?: Model): void
 }
@@ -27,6 +29,10 @@ export class ParkedInProcess implements ParkedCredentials {
     const common = parkings?.get('')
     const own = parkings?.get(id)
     return own && common && common.until > own.until ? common : (own ?? common)
+  }
+
+  list(credential: UsableCredential): Iterable<readonly [model: string, Parking]> {
+    return this.#parkings.get(credential) ?? []
   }
 
   park(credential: UsableCredential, parking: Parking, link?: Model): void {

@@ -243,6 +243,52 @@ describe('a parked credential', () => {
   })
 })
 
+describe('what an operator sees', () => {
+  test('the status and the metrics show what is parked, for which model and until when', async () => {
+    const gateway = await reloadingGateway(provider('api_key_env = "C"'), {
+      env: { ...env, GATEWAY_MASTER_KEY: masterKey },
+    })
+    const now = gateway.clock.now() / 1000
+    const key = await gateway.key()
+    const status = async () => (await gateway.admin('GET', '/admin/status')).body
+    const gauge = async () =>
+      (await (await gateway.get('/metrics')).text()).match(/^gateway_credentials_parked.*/gm)
+    expect(await status()).toMatchObject({ parked_credentials: [] })
+    expect(await gauge()).toEqual(['gateway_credentials_parked{provider="p",model=""} 0'])
+    byVariable(gateway.upstream, {
+      A: refuse(401),
+      B: refuse(403),
+      C: refuse(429, { 'retry-after': '5' }),
+    })
+    await gateway.ask(key, prompt())
+    const parked = { provider: 'p', model: null, until: null }
+    const refused = [
+      { ...parked, credential: 'A', reason: 'refused' },
+      { ...parked, credential: 'B', reason: 'refused', model: 'm' },
+    ]
+    expect(await status()).toMatchObject({
+      parked_credentials: [
+        { ...parked, credential: 'C', reason: 'rate_limited', until: now + 5 },
+        ...refused,
+      ],
+    })
+    expect(await gauge()).toEqual([
+      'gateway_credentials_parked{provider="p",model=""} 2',
+      'gateway_credentials_parked{provider="p",model="m"} 1',
+    ])
+    await gateway.clock.advance(5_000)
+    expect((await status())['parked_credentials']).toEqual(refused)
+    await gateway.change(provider('api_key_env = "C"'))
+    expect((await status())['parked_credentials']).toEqual([])
+  })
+
+  test('a provider with one credential has no such series', async () => {
+    const gateway = await watchedGateway(provider(), { env: { A: env.A } })
+    const text = await (await gateway.get('/metrics')).text()
+    expect(text).not.toContain('gateway_credentials_parked{')
+  })
+})
+
 describe('when all credentials are parked', () => {
   test('the link fails as rate limited when one is, with the shortest wait, and without a call', async () => {
     const gateway = await watchedGateway(provider('api_key_env = "C"'), { env })
