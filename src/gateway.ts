@@ -1,7 +1,7 @@
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
 import { toUsd } from './core/money.ts'
-import { createHealthReport } from './health/index.ts'
+import { createHealthReport, Readiness } from './health/index.ts'
 import { createFetch, createRouter, createRoutes } from './http/index.ts'
 import { addGauges } from './metrics/index.ts'
 import type { Gateway, GatewayOptions, HostSettings } from './options.ts'
@@ -50,12 +50,13 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
   const { ports, series, access, reloader, buffers, plane } = parts
   const { clock, log, response } = ports
   const unrouted = unroutedLog({ log, clock })
+  const readiness = new Readiness()
   const overview = createOverview({ config, snapshot: reloader.snapshot, warnings })
   for (const warning of overview.warnings) log.write('warn', warning)
   connect(parts)
   return {
     fetch: createFetch({
-      find: createRouter(listAllRoutes(parts)),
+      find: createRouter(listAllRoutes(parts, readiness)),
       corsOrigins: () => reloader.config.server.cors_origins,
       durations: series.httpDurations,
       clock,
@@ -74,8 +75,13 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
     },
     reload: () => reloader.reload(),
     refresh: () => reloader.refresh(),
-    drain: () => plane.drain(),
+    startDraining: () => readiness.startDraining(),
+    drain() {
+      readiness.startDraining()
+      plane.drain()
+    },
     async close(within = 4_000) {
+      readiness.startDraining()
       const limit = clock.schedule(within, () => access.abandon())
       const unsaved = await close(parts, unrouted)
       limit.cancel()
@@ -125,7 +131,7 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
     .map((provider) => ({ provider: provider.name, parked: credentials.listParked(provider) }))
 }
 
-function listAllRoutes(parts: Parts) {
+function listAllRoutes(parts: Parts, readiness: Readiness) {
   const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache } = parts
   const { metrics } = ports
   const snapshot = () => reloader.snapshot
@@ -134,6 +140,7 @@ function listAllRoutes(parts: Parts) {
       plane,
       snapshot,
       prober,
+      readiness,
       metrics: metrics && {
         contentType: metrics.contentType,
         exposition() {
@@ -166,6 +173,7 @@ function toHostSettings({ server }: Config): HostSettings {
     bodyLimit: server.body_limit,
     corsOrigins: server.cors_origins,
     maxConnectionsPerAddress: server.max_connections_per_address,
+    drainDelay: server.drain_delay_ms,
   }
 }
 

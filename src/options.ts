@@ -72,6 +72,8 @@ export interface HostSettings {
   readonly corsOrigins: readonly string[]
   /** Maximum number of connections from one address; 0 for no limit. */
   readonly maxConnectionsPerAddress: number
+  /** How long a host that stops keeps accepting connections while the gateway is not ready. */
+  readonly drainDelay: Millis
 }
 
 export interface Gateway {
@@ -88,7 +90,15 @@ export interface Gateway {
   reload(): Promise<void>
   /** Like `reload`, but only when the file has changed. */
   refresh(): Promise<void>
-  /** Ends every request in flight: streams with their terminal frame, all others with an error. */
+  /**
+   * Makes `GET /health/ready` respond with 503, so that load balancers send no new requests. All
+   * requests are served as before.
+   */
+  startDraining(): void
+  /**
+   * Ends every request in flight: streams with their terminal frame, all others with an error. Starts
+   * draining if `startDraining` has not been called.
+   */
   drain(): void
   /**
    * Ends every request in flight, saves pending usage for at most `within` (4,000 ms), and frees

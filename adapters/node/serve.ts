@@ -28,8 +28,8 @@ export interface Serving {
   /** Number of requests whose responses are not fully sent. */
   readonly running: number
   /**
-   * Stops accepting connections, lets running requests finish within the drain time, ends the rest, and
-   * closes the gateway. Never rejects.
+   * Makes the gateway not ready, and after the drain delay stops accepting connections. Lets running
+   * requests finish within the drain time, ends the rest, and closes the gateway. Never rejects.
    */
   close(): Promise<void>
   /** False when `close` could not save all usage and spend. */

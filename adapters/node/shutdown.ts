@@ -1,10 +1,16 @@
 import type { Server } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { errorFields } from '../../src/core/error-fields.ts'
 import type { ActiveRequests } from './http/active-requests.ts'
 import type { HostedGateway } from './http/served-request.ts'
 
 /** Maximum durations of the stages of a shutdown, in milliseconds. */
 export interface ShutdownTimes {
+  /**
+   * For load balancers to notice that the gateway is not ready. New connections are still accepted.
+   * Default: `server.drain_delay_ms` of the configuration.
+   */
+  readonly drainDelay: number
   /** For running requests to finish, streams included. */
   readonly drain: number
   /** For the terminal frames of requests that the shutdown has ended. Counts towards `flush`. */
@@ -13,8 +19,8 @@ export interface ShutdownTimes {
   readonly flush: number
 }
 
-/** The defaults. Their sum, plus the exit of the process, stays below 35 s. */
-export const shutdownTimes: ShutdownTimes = Object.freeze({
+/** The other defaults. Their sum, plus the exit of the process, stays below 35 s. */
+const shutdownTimes: Omit<ShutdownTimes, 'drainDelay'> = Object.freeze({
   drain: 30_000,
   gracePeriod: 1_000,
   flush: 4_000,
@@ -28,7 +34,8 @@ interface ShutdownOptions {
 }
 
 /**
- * Stops a host: refuses new connections, drains, ends the requests that still run, and flushes.
+ * Stops a host: waits for load balancers, refuses new connections, drains, ends the requests that still
+ * run, and flushes.
  * Resolves to true when everything was saved.
  */
 export async function shutDown({
@@ -37,10 +44,22 @@ export async function shutDown({
   gateway,
   times,
 }: ShutdownOptions): Promise<boolean> {
-  const { drain, gracePeriod, flush } = { ...shutdownTimes, ...times }
-  const { log } = gateway
-  log.write('info', 'shutting down', { running: activeRequests.running })
+  const { log, settings } = gateway
+  const { drainDelay, drain, gracePeriod, flush } = {
+    drainDelay: settings.drainDelay,
+    ...shutdownTimes,
+    ...times,
+  }
+  gateway.startDraining()
   activeRequests.startDraining()
+  if (drainDelay > 0) {
+    log.write('info', 'draining, still accepting connections', {
+      running: activeRequests.running,
+      delay_ms: drainDelay,
+    })
+    await wait(drainDelay)
+  }
+  log.write('info', 'shutting down', { running: activeRequests.running })
   const closed = new Promise((resolve) => {
     server.close(resolve)
   })

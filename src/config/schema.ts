@@ -24,6 +24,7 @@ const server = z.strictObject({
   sse_heartbeat_ms: delay.default(15_000),
   cors_origins: distinct(pageOrigin).default([]),
   max_connections_per_address: wholeNumber(0, 1_000_000).default(0),
+  drain_delay_ms: delay.default(0),
 })
 
 const auth = z.strictObject({

@@ -1,3 +1,4 @@
 export { Activity } from './activity.ts'
 export { Prober } from './prober.ts'
+export { Readiness } from './readiness.ts'
 export { createHealthReport } from './report.ts'

@@ -18,7 +18,7 @@ import {
   serveCounts,
 } from '../data-plane/index.ts'
 import { countDoors, doors, listings } from '../doors/index.ts'
-import { createHealthReport, type Prober } from '../health/index.ts'
+import { createHealthReport, type Prober, type Readiness } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
 import { listRoutes, type Route, type Routes } from './router.ts'
@@ -27,6 +27,7 @@ export interface RouteOptions {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
   readonly prober: Prober
+  readonly readiness: Pick<Readiness, 'status'>
   /** Undefined on a host without metrics. */
   readonly metrics: Exposition | undefined
   readonly authenticator: Authenticator
@@ -39,6 +40,7 @@ export function createRoutes({
   plane,
   snapshot,
   prober,
+  readiness,
   metrics,
   authenticator,
 }: RouteOptions): Routes<Arrival> {
@@ -72,6 +74,7 @@ export function createRoutes({
       form: findListingForm,
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
+    '/health/ready': { GET: () => reportReadiness(readiness) },
     '/health/providers': { GET: () => jsonReply(createHealthReport(snapshot().providers, prober)) },
     ...(metrics && { '/metrics': { GET: () => scrape(metrics) } }),
   }
@@ -114,6 +117,10 @@ function createAbsentRoutes({ absent = {}, form }: ChatDoor): [path: string, Rou
     const methods = { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse }
     return [path, { ...methods, ...(form && { form }) }]
   })
+}
+
+function reportReadiness({ status }: Pick<Readiness, 'status'>): Reply {
+  return jsonReply({ status }, status === 'ready' ? 200 : 503)
 }
 
 async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {

@@ -13,6 +13,7 @@ test('an empty file has the default of every setting', async () => {
       sse_heartbeat_ms: 15_000,
       cors_origins: [],
       max_connections_per_address: 0,
+      drain_delay_ms: 0,
     },
     auth: {
       enabled: false,

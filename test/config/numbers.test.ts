@@ -22,6 +22,7 @@ const ranges: readonly Range[] = [
   { setting: 'auth.usage_flush_ms', min: 1, max: longestDelay },
   { setting: 'auth.reserve_output_tokens', min: 0, max: 1_000_000_000 },
   { setting: 'server.max_connections_per_address', min: 0, max: 1_000_000 },
+  { setting: 'server.drain_delay_ms', min: 0, max: longestDelay },
   { setting: 'telemetry.max_series', min: 1, max: 1_000_000 },
   { setting: 'resilience.retry_max_attempts', min: 1, max: 100 },
   { setting: 'resilience.retry_base_ms', min: 0, max: longestDelay },

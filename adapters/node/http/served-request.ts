@@ -23,7 +23,7 @@ import { UnsentBytes } from './unsent-bytes.ts'
 /** The members of a gateway that a host uses. */
 export type HostedGateway = Pick<
   Gateway,
-  'fetch' | 'settings' | 'log' | 'buffers' | 'drain' | 'close'
+  'fetch' | 'settings' | 'log' | 'buffers' | 'startDraining' | 'drain' | 'close'
 >
 
 export interface HostContext {

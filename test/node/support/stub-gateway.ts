@@ -25,6 +25,7 @@ const hostSettings: HostSettings = {
   bodyLimit: 1024,
   corsOrigins: [],
   maxConnectionsPerAddress: 0,
+  drainDelay: 0,
 }
 
 export type Answer = (request: Request, context: FetchOptions) => Promise<Response> | Response
@@ -52,6 +53,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
       enabled: () => true,
       write: (level, message, fields) => lines.push({ level, message, fields }),
     },
+    startDraining() {},
     drain: () => {
       calls.push('drain')
       drain()
