@@ -30,7 +30,7 @@ export const originPath = z.string().regex(/^\/(?![/\\])[\x21-\x22\x24-\x7e]*$/,
 /** A host name. A leading dot matches every subdomain. */
 export const hostName = z
   .string()
-  .regex(/^(?:\.?[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/i, {
+  .regex(/^(?:\.?[\w-]+(?:\.[\w-]+)*|\[[\da-fA-F:.]+\])$/, {
     error: 'must be a host name without scheme, port or path; a leading dot matches subdomains',
   })
   .overwrite((host) => host.toLowerCase())

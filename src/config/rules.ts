@@ -75,18 +75,21 @@ function isKeyShaped(name: string): boolean {
 
 /** A list without duplicates. */
 export function distinct<Item extends z.ZodType<string | number>>(item: Item) {
-  return z.array(item).check(({ value, issues }) => {
-    const seen = new Set<unknown>()
-    for (const [i, entry] of value.entries()) {
-      if (seen.has(entry)) {
-        issues.push({ code: 'custom', input: entry, path: [i], message: 'is listed twice' })
+  return z
+    .array(item)
+    .check(({ value, issues }) => {
+      const seen = new Set<unknown>()
+      for (const [i, entry] of value.entries()) {
+        if (seen.has(entry)) {
+          issues.push({ code: 'custom', input: entry, path: [i], message: 'is listed twice' })
+        }
+        seen.add(entry)
       }
-      seen.add(entry)
-    }
-  })
+    })
+    .meta({ uniqueItems: true })
 }
 
 /** A list of at least one item, without duplicates. */
 export function distinctNonEmpty<Item extends z.ZodType<string | number>>(item: Item) {
-  return distinct(item).min(1, { error: 'must not be empty' })
+  return distinct(item).min(1, { error: 'must not be empty' }).meta({ uniqueItems: true })
 }
