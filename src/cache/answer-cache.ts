@@ -2,7 +2,7 @@ import type { Bytes, Millis } from '../core/ids.ts'
 import type { Clock, Digest } from '../core/ports.ts'
 import { sha256Hex } from '../wire/digest.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
-import { type KeyedRequest, writeKeyText } from './answer-key.ts'
+import { type KeyedRequest, writeKeyTexts } from './answer-key.ts'
 import type { AnswerOrigin, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
 import { Flight } from './flight.ts'
 import { type MemoryLimits, MemoryStore } from './memory-store.ts'
@@ -29,9 +29,12 @@ export interface AnswerCacheOptions {
   readonly onEvict: () => void
 }
 
-/** A place in the cache: the key of a request, and the model that it belongs to. */
+/** A place in the cache: the keys of a request, and the model that it belongs to. */
 export interface AnswerPlace {
+  /** That of the answers in the form of the request. */
   readonly key: string
+  /** That of the answers which the gateway has written, in any form. */
+  readonly writtenKey: string
   readonly origin: AnswerOrigin
   /** The number of times that the cache had been cleared when the request looked here. */
   readonly clears: number
@@ -77,21 +80,26 @@ export class AnswerCache {
 
   /** Returns the place of a request; undefined when the request must not be cached. */
   async locate(request: KeyedRequest, slice: TimeSlice): Promise<AnswerPlace | undefined> {
-    const text = await writeKeyText(request, slice)
-    if (text === undefined) return undefined
+    const texts = await writeKeyTexts(request, slice)
+    if (!texts) return undefined
     const { digest = sha256Hex } = this.#options
-    const hash = digest(text)
+    const hash = digest(texts.answer)
+    const writtenKey = typeof hash === 'string' ? hash : await hash
+    const form = texts.form.length > maxFormLength ? await digest(texts.form) : texts.form
     const { model, revision } = request
     return {
-      key: typeof hash === 'string' ? hash : await hash,
+      key: `${writtenKey} ${form}`,
+      writtenKey,
       origin: { model, revision },
       clears: this.#clears,
     }
   }
 
-  /** Returns the answer at a place, if it is fresh. */
-  find({ key }: AnswerPlace): FoundAnswer | undefined | Promise<FoundAnswer | undefined> {
-    return this.#store?.get(key, this.#settings.policy.ttl)
+  /** Returns the answer at a place, if it is fresh: one of the request's form before one of another. */
+  find({ key, writtenKey }: AnswerPlace): PossibleAnswer {
+    const found = this.#get(key)
+    if (found instanceof Promise) return found.then((known) => known ?? this.#get(writtenKey))
+    return found ?? this.#get(writtenKey)
   }
 
   /** Returns the running request at a place, if there is one. */
@@ -117,10 +125,13 @@ export class AnswerCache {
    * Keeps an answer, unless its request is older than the last change of its model, or than the last time
    * that the cache was cleared.
    */
-  keep({ key, origin, clears }: AnswerPlace, answer: CachedAnswer): void {
+  keep({ key, writtenKey, origin, clears }: AnswerPlace, answer: CachedAnswer): void {
     const isCurrent = this.#settings.revisions.get(origin.model) === origin.revision
     if (clears !== this.#clears || !isCurrent) return
-    this.#store?.put(key, answer, origin)
+    if (!answer.isWritten) return this.#store?.put(key, answer, origin)
+    // An older answer of a vendor would be found before this one.
+    this.#store?.delete(key)
+    this.#store?.put(writtenKey, answer, origin)
   }
 
   /** Removes all answers, and returns how many they were. */
@@ -130,7 +141,16 @@ export class AnswerCache {
     this.#flights.clear()
     return this.#store?.remove(() => true) ?? 0
   }
+
+  #get(key: string): PossibleAnswer {
+    return this.#store?.get(key, this.#settings.policy.ttl)
+  }
 }
+
+type PossibleAnswer = FoundAnswer | undefined | Promise<FoundAnswer | undefined>
+
+/** A longer text is replaced by its digest, in characters: the client writes it. */
+const maxFormLength = 64
 
 const off: CacheSettings = {
   policy: { enabled: false, ttl: 0, maxBytes: 0, maxEntryBytes: 0 },

@@ -24,37 +24,43 @@ export interface KeyedRequest {
   readonly vendorFields: readonly string[]
 }
 
-/** Members that do not change the answer. Whether it is streamed is a part of its own. */
-const ignored = quoted('stream', 'user', 'metadata')
+/** The texts that decide which requests are equal. */
+export interface KeyTexts {
+  /** Equal for requests whose answers differ only in their form. */
+  readonly answer: string
+  /** Whether the answer is streamed, and how. */
+  readonly form: string
+}
+
+/** Members that do not change the answer. */
+const ignored = quoted('user', 'metadata')
+/** Members that change only its form. */
+const [stream, streamOptions] = ['"stream"', '"stream_options"']
 
 /** Members that make the answer depend on what the vendor keeps, or make it come later. */
 const stateful = quoted('previous_response_id', 'conversation', 'background', 'thread', 'container')
 
 /**
- * Writes the text whose digest is the key of a request in the cache: two requests have the same text only
- * when they are equal and their answers may be shared. Undefined for a request that is never answered from
- * the cache, because the vendor keeps a state for it.
+ * Writes the texts of the key of a request: two requests have the same texts only when they are equal and
+ * their answers may be shared. Undefined for a request that is never answered from the cache, because the
+ * vendor keeps a state for it.
  */
-export async function writeKeyText(
+export async function writeKeyTexts(
   request: KeyedRequest,
   slice: TimeSlice,
-): Promise<string | undefined> {
+): Promise<KeyTexts | undefined> {
   const { api, model, revision, account, isStream, bytes, vendorFields } = request
   const read = readCanonicalMembers(strictUtf8.decode(bytes), slice)
   const members = read instanceof Promise ? await read : read
   if (capabilityOf[api] === 'chat' && members.some(isStateful)) return undefined
-  const body = writeCanonicalObject(members.filter(({ name }) => !ignored.has(name)))
-  const form = isStream ? 'stream' : 'whole'
-  const parts = [
-    capabilityOf[api],
-    api,
-    form,
-    model,
-    revision,
-    ...toScope(account),
-    ...vendorFields,
-  ]
-  return `${JSON.stringify(parts)}${body}`
+  const body: CanonicalMember[] = []
+  let form = isStream ? 'stream' : 'whole'
+  for (const member of members) {
+    if (member.name === streamOptions) form += ` ${member.value}`
+    else if (member.name !== stream && !ignored.has(member.name)) body.push(member)
+  }
+  const parts = [capabilityOf[api], api, model, revision, ...toScope(account), ...vendorFields]
+  return { answer: `${JSON.stringify(parts)}${writeCanonicalObject(body)}`, form }
 }
 
 /** The names as JSON strings. */

@@ -5,9 +5,13 @@ import type { Usage } from '../core/usage.ts'
 
 /** A complete answer with status 200, and what the record of a request with this answer needs. */
 export interface CachedAnswer {
+  /** The key of the request whose client got it. */
+  readonly key: string
   /** The body, or the whole stream, as the client got it. */
   readonly body: BufferedBody
   readonly isStream: boolean
+  /** The gateway wrote it, so its door can give it in another form. */
+  readonly isWritten: boolean
   /** The id of the model that served. */
   readonly servedBy: string
   readonly usage: Usage
@@ -36,6 +40,8 @@ export interface AnswerStore {
   get(key: string, ttl: Millis): FoundAnswer | undefined | Promise<FoundAnswer | undefined>
   /** Stores an answer, if it fits. Others are removed to make room. */
   put(key: string, answer: CachedAnswer, origin: AnswerOrigin): void
+  /** Removes one answer, if it is stored. */
+  delete(key: string): void
   /** Removes every answer for whose origin `isStale` is true, and returns how many they were. */
   remove(isStale: (origin: AnswerOrigin) => boolean): number
   readonly bytes: Bytes

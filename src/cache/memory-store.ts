@@ -69,6 +69,10 @@ export class MemoryStore implements AnswerStore {
     this.#entries.set(key, { answer: { ...answer, body: own(answer.body) }, origin, storedAt })
   }
 
+  delete(key: string): void {
+    this.#entries.delete(key)
+  }
+
   remove(isStale: (origin: AnswerOrigin) => boolean): number {
     const stale: string[] = []
     for (const [key, { origin }] of this.#entries.entries()) {

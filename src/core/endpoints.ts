@@ -79,6 +79,8 @@ export interface ChatEndpoint {
   readonly isDoneOptional: boolean
   /** How to write a chat request for this endpoint that came through another API. */
   readonly form: RequestForm
+  /** The gateway writes the answers. Those of verbatim kinds are the bytes of the vendor. */
+  readonly writesAnswers: boolean
 }
 
 /** What the upstream of a chat endpoint accepts in a request that the gateway itself has written. */

@@ -1,13 +1,14 @@
-import type { Flight } from '../cache/index.ts'
+import type { CachedAnswer, Flight } from '../cache/index.ts'
 import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis } from '../core/ids.ts'
-import type { Clock } from '../core/ports.ts'
+import type { BufferedBody, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { type CacheLookup, locateRequest } from './cache-lookup.ts'
 import { AnswerSlot, bypassed, type CacheUse, createHit, createMiss } from './cache-use.ts'
 import { replyFromCache } from './cached-reply.ts'
+import type { KeptAnswer } from './chat-door.ts'
 
 /** A request to a model while the cache is on, and what the cache may do with it. */
 export interface CacheableRequest extends CacheLookup {
@@ -16,6 +17,8 @@ export interface CacheableRequest extends CacheLookup {
   readonly clock: Clock
   /** When the request arrived, on the clock that never jumps. */
   readonly arrived: Millis
+  /** Returns an answer to an equal request in the form that this one asks for. */
+  convertAnswer(kept: KeptAnswer): BufferedBody | Promise<BufferedBody>
   /** Admits the request as a hit, or throws LM-4002. */
   admitHit(): AdmittedRequest
   /** Notes how the cache serves the request. */
@@ -41,7 +44,10 @@ export async function answerFromCache(asked: CacheableRequest): Promise<Reply | 
     const found = finding instanceof Promise ? await finding : finding
     if (found) {
       useCache(asked, createHit(found.age))
-      return replyFromCache(found.answer, asked.admitHit())
+      const admitted = asked.admitHit()
+      const { answer } = found
+      const isSame = answer.key === place.key
+      return replyFromCache(isSame ? answer : await convert(answer, asked), admitted)
     }
     // A stream asks the upstream itself: its first content should not wait for the end of another.
     if (isStream) break
@@ -54,6 +60,14 @@ export async function answerFromCache(asked: CacheableRequest): Promise<Reply | 
     if (reply) return reply
   }
   return useCache(asked, createMiss(new AnswerSlot({ cache, place, api })))
+}
+
+/** Returns an answer to a request for another form in the form that this request asks for. */
+async function convert(
+  answer: CachedAnswer,
+  { convertAnswer, isStream }: CacheableRequest,
+): Promise<CachedAnswer> {
+  return { ...answer, body: await convertAnswer(answer), isStream }
 }
 
 /** Waits for the answer to another request, until the total timeout. It counts as a hit. */

@@ -44,6 +44,8 @@ export interface SentAnswer {
   readonly link: Model
   readonly usage: Usage
   readonly searchUnits?: number | undefined
+  /** The gateway wrote it, so its door can give it in another form. */
+  readonly isWritten?: boolean
 }
 
 /** A sent answer, with what its request adds. */
@@ -103,9 +105,10 @@ export class AnswerSlot {
     this.#keep(sent, true)
   }
 
-  #keep({ link, searchUnits, ...sent }: KeptAnswer, isStream: boolean): void {
+  #keep({ link, searchUnits, isWritten = false, ...sent }: KeptAnswer, isStream: boolean): void {
     const { cache, place, flight } = this.#options
-    const answer = { ...sent, searchUnits, servedBy: link.id, isStream }
+    const { key } = place
+    const answer = { ...sent, key, searchUnits, servedBy: link.id, isStream, isWritten }
     cache.keep(place, answer)
     flight?.land(answer)
   }

@@ -9,7 +9,7 @@ import type {
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { Clock, TokenEncoding } from '../core/ports.ts'
+import type { BufferedBody, Clock, TokenEncoding } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { AnswerForm } from '../core/reply.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
@@ -61,6 +61,17 @@ export interface DoorCall {
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput
   /** Drops the parsed form of a heavy request, which is parsed again when it is needed. */
   forget(): void
+  /**
+   * Returns an answer that the gateway wrote for an equal request in the form that this one asks for. Absent
+   * on doors for which the gateway writes no answers.
+   */
+  convertAnswer?(kept: KeptAnswer, slice: TimeSlice): BufferedBody | Promise<BufferedBody>
+}
+
+/** A complete answer in the API of the door. */
+export interface KeptAnswer {
+  readonly body: BufferedBody
+  readonly isStream: boolean
 }
 
 /** One request of a door on its way to one link, and the way of the answer back. */
@@ -84,6 +95,8 @@ export interface LinkCall {
   readonly streamType?: string | undefined
   /** A stream that ends after a finish reason is complete even without a terminator. */
   readonly isDoneOptional: boolean
+  /** The gateway writes the answer, which is then the same for the client as a stream and whole. */
+  readonly writesAnswer: boolean
 }
 
 /** What a writer may say about the request besides its content. */

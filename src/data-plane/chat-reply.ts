@@ -34,7 +34,7 @@ export function replyWithJson(
   const body = answer.render(usage)
   const toInput = exactCounter(call, link, context)
   const toCountInput = toInput && (() => toInput(output))
-  admitted.keepWhole({ body, link, usage })
+  admitted.keepWhole({ body, link, usage, isWritten: call.bind(link).writesAnswer })
   const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })
   return jsonBytes(body, { headers: admitted.headersFor(link, cost) })
 }
@@ -47,7 +47,7 @@ export function replyWithStream(
 ): Reply {
   admitted.markFirstToken()
   // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
-  const { isDoneOptional } = call.bind(link)
+  const { isDoneOptional, writesAnswer: isWritten } = call.bind(link)
   const { choices } = call
   const writer = call.bind(link).createWriter({
     requestId: context.id,
@@ -81,7 +81,7 @@ export function replyWithStream(
       const error = failure && toTerminalError(failure, link)
       const { usage, output } = tap
       const whole = isKeepable(end, choices) ? recorder?.whole : undefined
-      if (whole) admitted.keepStream({ body: whole, link, usage })
+      if (whole) admitted.keepStream({ body: whole, link, usage, isWritten })
       admitted.finish({
         status: error?.status ?? 200,
         errorCode: error?.code,

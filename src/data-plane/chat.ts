@@ -1,11 +1,12 @@
 import type { UsageEstimate } from '../core/admission.ts'
 import type { DialectRequest } from '../core/endpoints.ts'
+import type { BufferedBody } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { runChain } from '../resilience/index.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { type ChatResponse, callChat } from './call-chat.ts'
-import type { ChatDoor, DoorCall } from './chat-door.ts'
+import type { ChatDoor, DoorCall, KeptAnswer } from './chat-door.ts'
 import { replyWithJson, replyWithStream } from './chat-reply.ts'
 import { checkExpressible, explainSkip } from './expressible.ts'
 import { checkImages, checkReferences } from './images.ts'
@@ -97,6 +98,10 @@ class PreparedChat implements PreparedRequest {
 
   buildRequest(link: Model): DialectRequest {
     return this.call.bind(link).buildRequest()
+  }
+
+  convertAnswer(kept: KeptAnswer): BufferedBody | Promise<BufferedBody> {
+    return this.call.convertAnswer?.(kept, this.slice) ?? kept.body
   }
 
   #isNative(link: Model): boolean {

@@ -2,6 +2,7 @@ export { createChatService } from './chat.ts'
 export type {
   ChatDoor,
   DoorCall,
+  KeptAnswer,
   LinkCall,
   ReceivedRequest,
   WriterContext,

@@ -4,7 +4,7 @@ import { type Api, capabilityOf } from '../core/capability.ts'
 import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
 import type { RequestOrigin } from '../core/origin.ts'
-import type { Clock, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
+import type { BufferedBody, Clock, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { ModelRoute } from '../core/route.ts'
@@ -20,6 +20,7 @@ import type { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import { answerFromCache } from './answer-from-cache.ts'
+import type { KeptAnswer } from './chat-door.ts'
 import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
@@ -173,17 +174,15 @@ export class AuthenticatedRequest {
    * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
    * Resolves to undefined when the upstream must be asked. For routes with a cache only.
    */
-  answerFromCache(
-    route: ModelRoute,
-    { request, bytes, slice }: AskedRequest,
-  ): Promise<Reply | undefined> {
+  answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
     const { record, ports, api, scope } = this.#options
     const { cache, events, clock } = ports
     const { account } = this.#principal
     return answerFromCache({
-      request,
-      bytes,
-      slice,
+      request: asked.request,
+      bytes: asked.bytes,
+      slice: asked.slice,
+      convertAnswer: (kept) => asked.convertAnswer?.(kept) ?? kept.body,
       cache,
       events,
       api,
@@ -233,6 +232,8 @@ interface AskedRequest {
   readonly request: Request
   readonly bytes: Uint8Array
   readonly slice: TimeSlice
+  /** Returns an answer to an equal request in the form that this one asks for; absent where all have one. */
+  convertAnswer?(kept: KeptAnswer): BufferedBody | Promise<BufferedBody>
 }
 
 interface NamedModel {

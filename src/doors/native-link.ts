@@ -23,6 +23,7 @@ export interface NativeRequest {
 /** A request on its way to a link that speaks the API of the client: nothing is translated. */
 export class NativeLink implements LinkCall {
   readonly isDoneOptional: boolean
+  readonly writesAnswer = false
   readonly #request: NativeRequest
   readonly #endpoint: NativeEndpoint
 

@@ -55,6 +55,7 @@ export interface ServedAnswer {
 export class TranslatedLink implements LinkCall {
   readonly streamType: string | undefined
   readonly isDoneOptional: boolean
+  readonly writesAnswer = true
   readonly #request: TranslatedRequest
   readonly #endpoint: ChatEndpoint
   readonly #model: string

@@ -17,6 +17,7 @@ export class ChatLink implements LinkCall {
   readonly link: Model
   readonly streamType: string | undefined
   readonly isDoneOptional: boolean
+  readonly writesAnswer: boolean
   readonly #call: ChatCall
   readonly #endpoint: ChatEndpoint
 
@@ -27,6 +28,7 @@ export class ChatLink implements LinkCall {
     this.#endpoint = link.chat as ChatEndpoint
     this.streamType = this.#endpoint.streamType
     this.isDoneOptional = this.#endpoint.isDoneOptional
+    this.writesAnswer = this.#endpoint.writesAnswers
   }
 
   listUnsupported(): readonly string[] {

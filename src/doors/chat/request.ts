@@ -8,12 +8,14 @@ import {
 } from '../../core/chat.ts'
 import { invalidField } from '../../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
-import type { TokenEncoding } from '../../core/ports.ts'
+import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { DoorCall, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
+import type { DoorCall, KeptAnswer, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
+import { toCompletionStream, toWholeCompletion } from './forms.ts'
 import { ChatLink } from './link.ts'
 
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
@@ -96,6 +98,11 @@ export class ParsedChat implements ChatCall, DoorCall {
   bind(link: Model): LinkCall {
     if (this.#bound?.link !== link) this.#bound = new ChatLink(this, link)
     return this.#bound
+  }
+
+  async convertAnswer({ body, isStream }: KeptAnswer, slice: TimeSlice): Promise<BufferedBody> {
+    const whole = isStream ? await toWholeCompletion(body, slice) : body
+    return this.stream ? toCompletionStream(whole, this.wantsUsageChunk) : whole
   }
 
   /** Drops the parsed form of a heavy request. */

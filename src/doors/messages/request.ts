@@ -3,11 +3,18 @@ import type { ChatAnswer, NativeCall } from '../../core/endpoints.ts'
 import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
+import type {
+  DoorCall,
+  KeptAnswer,
+  LinkCall,
+  ReceivedRequest,
+  WriterContext,
+} from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {
@@ -16,9 +23,11 @@ import {
   TranslatedLink,
   type TranslatedRequest,
 } from '../translated-link.ts'
+import { convertAnswer } from '../written-answer.ts'
 import { renderAnswer } from './answer.ts'
 import { type ChatPlaces, type WrittenChat, writeChat } from './chat-request.ts'
 import { estimatePrompt } from './estimate.ts'
+import { messageForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { NativeStreamWriter, readApiFacts } from './native.ts'
 import { locatePath } from './paths.ts'
@@ -134,6 +143,10 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
   locate(path: string, target: ChatTarget): string {
     return locatePath(path, this.#placesFor(target))
+  }
+
+  convertAnswer(kept: KeptAnswer, slice: TimeSlice): BufferedBody | Promise<BufferedBody> {
+    return convertAnswer(kept, { ...messageForms, asStream: this.stream, slice })
   }
 
   renderAnswer(answer: ChatAnswer, served: ServedAnswer): BufferedBody {

@@ -6,10 +6,17 @@ import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
+import type {
+  DoorCall,
+  KeptAnswer,
+  LinkCall,
+  ReceivedRequest,
+  WriterContext,
+} from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import type { RequestSize } from '../made-chat.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
@@ -19,9 +26,11 @@ import {
   TranslatedLink,
   type TranslatedRequest,
 } from '../translated-link.ts'
+import { convertAnswer } from '../written-answer.ts'
 import { type AnswerBase, renderAnswer } from './answer.ts'
 import { listLeftOut, type ReadRequest, toChatRequest } from './chat-request.ts'
 import { type ResponsesRequest, responsesRequest } from './fields.ts'
+import { responseForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { NativeResponsesWriter } from './native.ts'
 import { locate } from './paths.ts'
@@ -144,6 +153,10 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
 
   locate(path: string): string {
     return locate(this.#forChat, path)
+  }
+
+  convertAnswer(kept: KeptAnswer, slice: TimeSlice): BufferedBody | Promise<BufferedBody> {
+    return convertAnswer(kept, { ...responseForms, asStream: this.stream, slice })
   }
 
   renderAnswer({ choices }: ChatAnswer, served: ServedAnswer): BufferedBody {

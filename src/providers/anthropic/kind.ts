@@ -59,6 +59,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     parseError: createErrorParser(),
     isDoneOptional: false,
     form: claudeForm,
+    writesAnswers: true,
   }
 }
 

@@ -93,6 +93,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     streamType: eventStream,
     parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
     isDoneOptional: false,
+    writesAnswers: true,
     form: {
       ...translatedForm,
       takesCacheControl: model.hasCachePoints,

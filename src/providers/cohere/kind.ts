@@ -58,5 +58,6 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
     parseError: cohereErrorParser(clock),
     isDoneOptional: false,
     form: translatedForm,
+    writesAnswers: true,
   }
 }

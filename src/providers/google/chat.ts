@@ -53,5 +53,6 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     parseError,
     isDoneOptional: false,
     form: translatedForm,
+    writesAnswers: true,
   }
 }

@@ -42,6 +42,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
     form: options.form,
+    writesAnswers: false,
   }
 }
 

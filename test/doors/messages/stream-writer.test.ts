@@ -3,13 +3,17 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RequestId } from '../../../src/core/ids.ts'
 import { renderAnswer } from '../../../src/doors/messages/answer.ts'
+import { messageForms } from '../../../src/doors/messages/forms.ts'
 import { MessagesStreamWriter } from '../../../src/doors/messages/stream.ts'
+import { decodeBody } from '../../../src/doors/written-answer.ts'
 import { doneFrame } from '../../../src/stream/chunk-writer.ts'
 import { interleave } from '../../support/interleave.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { openSlice } from '../../support/open-slice.ts'
 import { content, decodeText } from '../../support/streams.ts'
 import { parseEvents } from './support.ts'
 
+const encoder = new TextEncoder()
 const usage = { promptTokens: 2, completionTokens: 3, totalTokens: 5, estimated: false }
 
 /** An answer of the chat API, and one way in which its deltas may arrive. */
@@ -89,9 +93,28 @@ function write({ deltas, finish }: Streamed): string {
   return bytes.join('') + decodeText(writer.complete(doneFrame, { usage, isInBytes: false }))
 }
 
-function renderWhole({ message, finish }: Streamed): Record<string, unknown> {
+function writeWhole({ message, finish }: Streamed): Uint8Array {
   const choices = [{ index: 0, message, finish_reason: finish }]
-  return JSON.parse(decodeText(renderAnswer({ choices } as never, { usage, model: 'm' })))
+  return renderAnswer({ choices } as never, { usage, model: 'm' })
+}
+
+function renderWhole(answer: Streamed): Record<string, unknown> {
+  return JSON.parse(decodeText(writeWhole(answer)))
+}
+
+function toStream(whole: Uint8Array): string {
+  return decodeBody(messageForms.toStream(whole))
+}
+
+async function toWhole(written: string): Promise<string> {
+  return decodeBody(await messageForms.toWhole(encoder.encode(written), openSlice()))
+}
+
+/** Returns the message to which the official SDK accumulates a stream. */
+function accumulate(written: string): ReturnType<MessageStream['finalMessage']> {
+  const lines = parseEvents(written).map((event) => `${JSON.stringify(event)}\n`)
+  const body = new Blob([lines.join('')]).stream()
+  return MessageStream.fromReadableStream(body as never).finalMessage()
 }
 
 /** The first event of a text block does not say that it has no citations. */
@@ -102,9 +125,7 @@ function withoutCitations(block: object): object {
 test('a stream accumulates in the official SDK to the whole answer', async () => {
   await fc.assert(
     fc.asyncProperty(streamed, async (answer) => {
-      const lines = parseEvents(write(answer)).map((event) => `${JSON.stringify(event)}\n`)
-      const body = new Blob([lines.join('')]).stream()
-      const message = await MessageStream.fromReadableStream(body as never).finalMessage()
+      const message = await accumulate(write(answer))
       const { content: blocks, stop_reason, usage: counts } = renderWhole(answer)
       expect(message.content).toEqual((blocks as object[]).map(withoutCitations))
       expect(message.stop_reason).toBe(stop_reason)
@@ -114,10 +135,42 @@ test('a stream accumulates in the official SDK to the whole answer', async () =>
   )
 })
 
-test('the events of a stream follow the grammar: dense indexes, one open block, message_stop last', () => {
+test('a stream that is converted becomes the whole answer, in which large numbers stay exact', async () => {
+  await fc.assert(
+    fc.asyncProperty(streamed, async (answer) => {
+      const converted = await toWhole(write(answer))
+      const whole = decodeText(writeWhole(answer))
+      const { id: _, ...message } = JSON.parse(converted)
+      expect(message).toEqual({ ...renderWhole(answer), id: undefined })
+      const numbers = /12345678901234567890/g
+      expect(converted.match(numbers)).toEqual(whole.match(numbers))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a whole answer that is converted accumulates in the official SDK to itself', async () => {
+  await fc.assert(
+    fc.asyncProperty(streamed, async (answer) => {
+      const body = writeWhole(answer)
+      const { content: blocks, ...message } = JSON.parse(decodeText(body))
+      const converted = toStream(body)
+      const { content: accumulated, ...rest } = await accumulate(converted)
+      expect(rest).toMatchObject(message)
+      expect(accumulated).toEqual(blocks.map(withoutCitations))
+      expect(await toWhole(converted)).toBe(decodeText(body))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test.each([
+  ['a stream', write],
+  ['a converted answer', (answer: Streamed) => toStream(writeWhole(answer))],
+])('%s follows the grammar: dense indexes, one open block, message_stop last', (_, writeStream) => {
   fc.assert(
     fc.property(streamed, (answer) => {
-      const events = parseEvents(write(answer)) as { type: string; index?: number }[]
+      const events = parseEvents(writeStream(answer)) as { type: string; index?: number }[]
       const names = events.map(({ type }) => type)
       expect(names[0]).toBe('message_start')
       expect(names.slice(-2)).toEqual(['message_delta', 'message_stop'])

@@ -3,12 +3,15 @@ import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { describe, expect, test } from 'vitest'
 import type { RequestId } from '../../../src/core/ids.ts'
 import { renderAnswer } from '../../../src/doors/responses/answer.ts'
+import { responseForms } from '../../../src/doors/responses/forms.ts'
 import { ResponsesStreamWriter } from '../../../src/doors/responses/stream.ts'
 import type { ToolIdentity } from '../../../src/doors/responses/tools.ts'
+import { decodeBody } from '../../../src/doors/written-answer.ts'
 import { doneFrame } from '../../../src/stream/chunk-writer.ts'
 import { chunk, completion, done, hello, role, usageChunk } from '../../support/answers.ts'
 import { interleave } from '../../support/interleave.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { openSlice } from '../../support/open-slice.ts'
 import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
 import { content, decodeText } from '../../support/streams.ts'
 import { finalResponse, responsesGateway, withoutIds } from './support.ts'
@@ -108,15 +111,26 @@ function write({ deltas, finish }: Streamed): string {
   return bytes.join('') + decodeText(writer.complete(doneFrame, { usage, isInBytes: false }))
 }
 
-function renderWhole({ message, finish }: Streamed): unknown {
-  const answer = renderAnswer({
+function writeWhole({ message, finish }: Streamed): Uint8Array {
+  return renderAnswer({
     ...(base as never as { echo: string; names: Map<string, ToolIdentity> }),
     choices: [{ index: 0, message, finish_reason: finish }],
     served: { usage, model: 'm' },
     createdAt: 1,
     completedAt: 2,
   })
-  return JSON.parse(decodeText(answer))
+}
+
+function renderWhole(answer: Streamed): unknown {
+  return JSON.parse(decodeText(writeWhole(answer)))
+}
+
+function toStream(whole: Uint8Array): string {
+  return decodeBody(responseForms.toStream(whole))
+}
+
+async function toWhole(written: string): Promise<string> {
+  return decodeBody(await responseForms.toWhole(new TextEncoder().encode(written), openSlice()))
 }
 
 function parseEvents(text: string): { type: string; response?: object }[] {
@@ -146,10 +160,25 @@ describe('a translated stream', () => {
     )
   })
 
-  test('an item of the output is what its events have said', () => {
+  test('becomes the whole answer when it is converted', async () => {
+    await fc.assert(
+      fc.asyncProperty(streamed, async (answer) => {
+        const written = write(answer)
+        const converted = await toWhole(written)
+        expect(JSON.parse(converted)).toEqual(parseEvents(written).at(-1)?.response)
+        expect(withoutIds(JSON.parse(converted))).toEqual(withoutIds(renderWhole(answer)))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test.each([
+    ['was streamed', write],
+    ['was whole', (answer: Streamed) => toStream(writeWhole(answer))],
+  ])('has items that are what their events have said, when it %s', (_, writeStream) => {
     fc.assert(
       fc.property(streamed, (answer) => {
-        const events = parseEvents(write(answer)) as never as Record<string, unknown>[]
+        const events = parseEvents(writeStream(answer)) as never as Record<string, unknown>[]
         const dones = events.filter(({ type }) => type === 'response.output_item.done')
         const final = events.at(-1)?.['response'] as { output: unknown[] }
         const sorted = dones.toSorted(
@@ -159,6 +188,24 @@ describe('a translated stream', () => {
       }),
     )
   })
+})
+
+test('a whole answer that is converted accumulates in the official SDK to itself', async () => {
+  await fc.assert(
+    fc.asyncProperty(streamed, async (answer) => {
+      const body = writeWhole(answer)
+      const whole = JSON.parse(decodeText(body))
+      const converted = toStream(body)
+      const events = parseEvents(converted)
+      expect(events.map((event) => Object(event).sequence_number)).toEqual([...events.keys()])
+      expect(events[0]?.response).toMatchObject({ id: whole.id, output: [], usage: null })
+      const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('')
+      const helper = ResponseStream.fromReadableStream(new Blob([lines]).stream() as never)
+      expect(await helper.finalResponse()).toMatchObject(whole)
+      expect(await toWhole(converted)).toBe(decodeText(body))
+    }),
+    { numRuns: 150 },
+  )
 })
 
 describe('the end of an answer', () => {
