@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { MasterKeyError, openMasterKey } from '../../src/auth/index.ts'
+import type { Environment } from '../../src/index.ts'
 import type { AdminClient, OpenAdminClient } from './admin/api.ts'
 import { connectAdmin } from './admin/http.ts'
 import { openOfflineAdmin } from './admin/offline.ts'
@@ -36,25 +37,57 @@ interface AdminTarget {
   readonly url?: string
 }
 
-async function openAdmin({ config: path, url }: AdminTarget): Promise<OpenAdminClient> {
+async function openAdmin(target: AdminTarget): Promise<OpenAdminClient> {
   const { env } = process
   const masterKey = await readMasterKey(env['GATEWAY_MASTER_KEY'])
-  if (url !== undefined) {
-    const address = parseAddress(url)
-    const admin = await connectAdmin({ address, masterKey })
-    if (admin) return admin
-    throw new CommandFailure(1, `no gateway listens at ${address}`)
-  }
-  const config = await readConfigText(path).catch((failure: unknown) => {
+  const { address, config } = await findAddress(target, env)
+  const running = await connectAdmin({ address, masterKey })
+  if (running) return running
+  if (config === undefined) throw nothingListens(address)
+  if (typeof config !== 'string') throw config
+  return openOfflineAdmin({ name: target.config ?? defaultConfig, config, env, masterKey })
+}
+
+/** A gateway that is running. */
+export interface RunningGateway {
+  /** Without a slash at its end, for example `http://127.0.0.1:8080`. */
+  readonly address: string
+  readonly masterKey: string
+}
+
+/**
+ * Returns the running gateway that the options of `command` name, after it has accepted the master
+ * key. Rejects with a `CommandFailure` when there is none, or when it refuses the key.
+ */
+export async function findRunningGateway(command: Command): Promise<RunningGateway> {
+  const target: AdminTarget = { ...command.optsWithGlobals(), ...command.opts() }
+  const { env } = process
+  const masterKey = await readMasterKey(env['GATEWAY_MASTER_KEY'])
+  const { address } = await findAddress(target, env)
+  const admin = await connectAdmin({ address, masterKey })
+  if (!admin) throw nothingListens(address)
+  await admin.send('GET', '/admin/status').finally(() => admin.close())
+  return { address, masterKey }
+}
+
+interface Place {
+  readonly address: string
+  /** The text of the configuration, or why it cannot be read; undefined where `--url` decides. */
+  readonly config: string | CommandFailure | undefined
+}
+
+async function findAddress({ config: path, url }: AdminTarget, env: Environment): Promise<Place> {
+  if (url !== undefined) return { address: parseAddress(url), config: undefined }
+  const config = await readConfigText(path).catch((failure: CommandFailure) => {
     // A gateway may run without a file: the demo, or one that only the environment configures.
     if (path !== undefined) throw failure
     return failure
   })
-  const text = typeof config === 'string' ? config : ''
-  const running = await connectAdmin({ address: getGatewayAddress(text, env), masterKey })
-  if (running) return running
-  if (typeof config !== 'string') throw config
-  return openOfflineAdmin({ name: path ?? defaultConfig, config, env, masterKey })
+  return { address: getGatewayAddress(typeof config === 'string' ? config : '', env), config }
+}
+
+function nothingListens(address: string): CommandFailure {
+  return new CommandFailure(1, `no gateway listens at ${address}`)
 }
 
 async function readMasterKey(value: string | undefined): Promise<string> {

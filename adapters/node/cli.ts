@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { errorFields } from '../../src/core/error-fields.ts'
 import { version } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
+import { addConsoleCommand } from './commands/console.ts'
 import { addHealthCommand } from './commands/health.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addMasterKeyCommand } from './commands/master-key.ts'
@@ -35,6 +36,7 @@ function createProgram(): Command {
   addHealthCommand(root)
   addKeysCommand(root)
   addMasterKeyCommand(root, openNodeStore)
+  addConsoleCommand(root)
   return root
 }
 

@@ -1,7 +1,6 @@
 import { resolve as absolute } from 'node:path'
 import { createGateway, type Environment, type Gateway, type Overview } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
-import { exit } from './exit.ts'
 import type { NodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { createPorts, openGateway } from './open-gateway.ts'
@@ -9,6 +8,7 @@ import { type ListenInfo, renderStartLines, toLogFields } from './overview-text.
 import { nodeConfigFile } from './ports/config-file.ts'
 import { startReloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
+import { waitForStopSignal } from './stop-signal.ts'
 import { logUncaughtErrors } from './uncaught-errors.ts'
 
 export interface StartOptions {
@@ -89,18 +89,4 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have that address; check server.host',
   EACCES: 'permission denied; ports below 1024 usually require root',
   ENOTFOUND: 'the host name cannot be resolved; check server.host',
-}
-
-/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
-function waitForStopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false
-    const stop = () => {
-      if (isStopping) void exit(1)
-      isStopping = true
-      resolve()
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-  })
 }

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startDemo } from '../../../adapters/node/console/demo.ts'
+import { serveConsole } from '../../../adapters/node/console/server.ts'
 import { completion } from '../../support/answers.ts'
 import { httpServer } from '../support/servers.ts'
 import { type BuiltThread, buildThread } from '../support/store.ts'
@@ -10,6 +12,8 @@ import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
  * The console in a real browser. `CONSOLE_SCREENSHOTS=docs/images npx vitest run test/node/console`
  * also makes the screenshots of the documentation.
  */
+
+const screenshots = process.env['CONSOLE_SCREENSHOTS']
 
 const executablePath = '/usr/bin/chromium'
 const hasBrowser = existsSync(executablePath)
@@ -108,14 +112,6 @@ async function expectText(tab: Page, wanted: string | RegExp): Promise<void> {
   await expect.poll(() => tab.getByText(wanted).count()).toBeGreaterThan(0)
 }
 
-/** Saves a picture for the documentation when it is asked for. */
-async function picture(tab: Page, name: string): Promise<void> {
-  const folder = process.env['CONSOLE_SCREENSHOTS']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await tab.screenshot({ path: `${folder}/console-${name}.png` })
-}
-
 describe.skipIf(!hasBrowser)('the console in a browser', () => {
   test('the link logs in, its code leaves the address, and a reload stays logged in', async () => {
     const { tab } = await visit()
@@ -153,7 +149,6 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     const vendor = tab.getByRole('listitem').filter({ hasText: 'vendor' }).first()
     await vendor.getByText('circuit open').first().waitFor()
     expect(await vendor.textContent()).toMatch(/m circuit open, answered with status 503 \d+ s ago/)
-    await picture(tab, 'overview')
   })
 
   test('a key is created, its secret works, and its spend moves the bar', async () => {
@@ -164,7 +159,6 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await tab.getByLabel('Budget in US dollars').fill('0.001')
     await tab.getByLabel('The budget resets each').selectOption('month')
     await tab.getByLabel('Models').fill('demo*, m')
-    await picture(tab, 'new-key')
     await tab.getByRole('button', { name: 'Create key' }).click()
     const secret = await tab.getByLabel('Secret', { exact: true }).inputValue()
     await tab.getByRole('button', { name: 'Done' }).click()
@@ -174,7 +168,6 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     expect(await host.chat(secret, { ...short, model: 'demo' })).toMatchObject({ status: 200 })
     await row.getByText(/^\$0\.000\d+ of \$0\.001/).waitFor({ timeout: 20_000 })
     expect(await row.getByRole('meter').getAttribute('value')).toMatch(/^0\.[1-9]/)
-    await picture(tab, 'keys')
     await row.getByRole('button', { name: 'Disable' }).click()
     await row.getByText('disabled').waitFor()
     expect(await host.chat(secret, { ...short, model: 'demo' })).toMatchObject({ status: 401 })
@@ -234,7 +227,6 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await tab.keyboard.press('Enter')
     await expectText(tab, 'You said: What is a gateway for?')
     await expectText(tab, /demo by demo · \d+ tokens/)
-    await picture(tab, 'chat')
   })
 
   test.each(['light', 'dark'] as const)('the page follows the %s color scheme', async (scheme) => {
@@ -248,7 +240,6 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
         'Number(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)?.[0]) < 128',
       )
     expect(await isDark()).toBe(scheme === 'dark')
-    await picture(tab, scheme)
     await tab.getByRole('button', { name: 'Theme' }).click()
     expect(await isDark()).toBe(false)
     await tab.getByRole('button', { name: 'Theme' }).click()
@@ -262,4 +253,48 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await host.close()
     await expectText(tab, 'the gateway cannot be reached')
   })
+})
+
+describe.skipIf(!hasBrowser || screenshots === undefined)('the screenshots', () => {
+  test.each(['light', 'dark'] as const)(
+    'of the %s color scheme',
+    async (colorScheme) => {
+      const demo = await startDemo()
+      onTestFinished(() => demo.close())
+      const { address: gateway, masterKey } = demo
+      const served = await serveConsole({ gateway, masterKey, port: 0, folder: page.folder })
+      onTestFinished(() => served.close())
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        colorScheme,
+      })
+      onTestFinished(() => context.close())
+      const tab = await context.newPage()
+      await tab.goto(served.link)
+      const show = async (view: string) => {
+        await tab.screenshot({ path: `${screenshots}/console-${view}-${colorScheme}.png` })
+      }
+      // Over the turn of a minute, so that the charts have more than one.
+      await expect.poll(() => tab.getByRole('row').count(), { timeout: 120_000 }).toBe(101)
+      await tab
+        .getByRole('row')
+        .filter({ hasText: 'demo-flaky' })
+        .first()
+        .getByRole('button')
+        .click()
+      await show('overview')
+      await tab.getByRole('link', { name: 'Keys' }).click()
+      await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
+      await show('keys')
+      await tab.getByRole('link', { name: 'Spend' }).click()
+      await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
+      await show('spend')
+      await tab.getByRole('link', { name: 'Chat', exact: true }).click()
+      await tab.getByLabel('Message').fill('What is a gateway for?')
+      await tab.keyboard.press('Enter')
+      await expectText(tab, /demo by demo · \d+ tokens/)
+      await show('chat')
+    },
+    180_000,
+  )
 })

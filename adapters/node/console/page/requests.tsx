@@ -110,6 +110,7 @@ function Row({ request, isOpen, toggle }: RowProps) {
 
 function Details({ request }: Pick<RowProps, 'request'>) {
   const { failed, model_used: used, provider, ttft_ms: ttft, estimated } = request
+  const lost = failed.reduce((sum, { attempts }) => sum + attempts, 0)
   return (
     <div class="details">
       <p>
@@ -125,7 +126,7 @@ function Details({ request }: Pick<RowProps, 'request'>) {
               {link.provider} → {link.model}
             </code>{' '}
             {link.reason}
-            {link.attempts > 1 && `, ${link.attempts} attempts`}
+            {describeAttempts(link.attempts)}
           </li>
         ))}
         {used !== null && !request.cache_hit && (
@@ -133,7 +134,7 @@ function Details({ request }: Pick<RowProps, 'request'>) {
             <code>
               {provider} → {used}
             </code>{' '}
-            served
+            served{describeAttempts(request.attempts - lost)}
           </li>
         )}
       </ol>
@@ -144,6 +145,10 @@ function Details({ request }: Pick<RowProps, 'request'>) {
       )}
     </div>
   )
+}
+
+function describeAttempts(attempts: number): string {
+  return attempts > 1 ? `, ${attempts} attempts` : ''
 }
 
 function describeStatus({ status, error_code: code }: RecentRequest) {

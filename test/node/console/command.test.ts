@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildConsole } from '../../../scripts/console.mjs'
+import { buildPackage, command, finished, type Package } from '../support/command.ts'
+import { freePort } from '../support/shipped-gateway.ts'
+import { folder } from '../support/store.ts'
+
+let shipped: Package
+
+beforeAll(async () => {
+  shipped = await buildPackage()
+  await buildConsole(join(dirname(shipped.executable), 'console'))
+})
+
+afterAll(() => shipped.remove())
+
+describe('gateway console', () => {
+  test('--demo serves a page about a demo gateway, and leaves nothing behind', async () => {
+    const TMPDIR = folder()
+    const running = command([shipped.executable, 'console', '--demo', '--port', '0'], {
+      env: { TMPDIR },
+    })
+    const [, origin = '', code = ''] = await running.until(/(http:\S+)\/#code=(\S+)/)
+    const headers = { 'x-console': '1' }
+    const opened = await fetch(`${origin}/session`, { method: 'POST', body: code, headers })
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const read = async (path: string) =>
+      (await fetch(`${origin}/api/admin/${path}`, { headers: { ...headers, cookie } })).json()
+    const names = (await read('keys')).keys.map(({ name }: { name: string }) => name)
+    expect(names.sort()).toEqual(['nightly batch', 'search service'])
+    await expect.poll(async () => (await read('requests')).rows.length).toBeGreaterThan(1)
+    running.process.kill('SIGINT')
+    expect(await finished(running)).toMatchObject({ code: 0, stderr: '' })
+    expect(readdirSync(TMPDIR)).toEqual([])
+  })
+
+  test('without a running gateway it says where it looked', async () => {
+    const address = `http://127.0.0.1:${await freePort()}`
+    const env = { GATEWAY_MASTER_KEY: '6d'.repeat(32) }
+    const ended = finished(command([shipped.executable, 'console', '--url', address], { env }))
+    expect(await ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `no gateway listens at ${address}\n`,
+    })
+  })
+
+  test('a port in use is named', async () => {
+    const demo = command([shipped.executable, 'console', '--demo', '--port', '0'])
+    const [, port = ''] = await demo.until(/127\.0\.0\.1:(\d+)\/#/)
+    const second = command([shipped.executable, 'console', '--demo', '--port', port])
+    expect(await finished(second)).toMatchObject({
+      code: 1,
+      stderr: `port ${port} is in use; choose another one with --port\n`,
+    })
+  })
+})
