@@ -7,6 +7,7 @@ import { addGauges } from './metrics/index.ts'
 import type { Gateway, GatewayOptions, HostSettings } from './options.ts'
 import { type RefusalLog, unroutedLog } from './records/index.ts'
 import { createLoader, requireValid } from './reload/index.ts'
+import { reportRoutes } from './routing/index.ts'
 import { createOverview, type Snapshot } from './snapshot/index.ts'
 
 /**
@@ -132,7 +133,8 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
 }
 
 function listAllRoutes(parts: Parts, readiness: Readiness) {
-  const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache } = parts
+  const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache, traffic } =
+    parts
   const { metrics } = ports
   const snapshot = () => reloader.snapshot
   return {
@@ -160,6 +162,9 @@ function listAllRoutes(parts: Parts, readiness: Readiness) {
       inFlight: () => plane.inFlight,
       circuits: () => breakers.states(),
       pools: () => listPools(parts),
+      reportRoutes: () =>
+        reportRoutes(snapshot().routes(), { traffic, cooldown: snapshot().breaker.cooldown }),
+      getCircuit: (link) => breakers.getState(link),
       health: () => createHealthReport(snapshot().providers, prober),
       flushRecords: () => records.flush(),
     }),

@@ -1,5 +1,11 @@
 import type { Unsaved } from '../accounting/index.ts'
-import type { AdminRoutes, Circuit, ConfigDocument, CredentialPool } from '../admin/index.ts'
+import type {
+  AdminRoutes,
+  Circuit,
+  ConfigDocument,
+  CredentialPool,
+  RouteRouteDeps,
+} from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import type { Authenticator } from '../core/admission.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
@@ -29,7 +35,7 @@ export interface AccessControl {
 }
 
 /** What the admin routes need of the rest of the gateway. */
-export interface AdminDeps {
+export interface AdminDeps extends RouteRouteDeps {
   readonly document: ConfigDocument
   /** Maximum size of a request body. */
   readonly bodyLimit: () => Bytes

@@ -10,6 +10,7 @@ import {
   providerKeyRoutes,
   requestRoutes,
   requireMasterKey,
+  routeRoutes,
   statusRoutes,
   usageRoutes,
   webhookRoutes,
@@ -50,6 +51,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...auditRoutes({ store, clock }),
     ...requestRoutes({ recent, flushRecords }),
     ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, pools, health }),
+    ...routeRoutes(deps),
     ...configRoutes({ ...shared, document }),
     ...cacheRoutes({ ...shared, clear: clearCache }),
     ...providerKeyRoutes({

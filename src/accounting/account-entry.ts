@@ -1,21 +1,21 @@
-import type { BudgetGroup, VirtualKey } from '../core/accounts.ts'
+import type { AccountState, BudgetGroup, VirtualKey } from '../core/accounts.ts'
 import type { GroupRow, KeyRow } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { MinuteWindow } from './window.ts'
 
 /**
  * A key or a group in memory: its record, its budget, its counts for the current minute, and its
- * running requests. All are counted even without a limit, so that a new limit applies at once to
+ * running requests. These are counted even without a limit, so that a new limit applies at once to
  * the requests that are running.
  */
-export class AccountEntry<
-  Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup,
-> extends Budget<Record> {
+export class AccountEntry<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
+  extends Budget<Record>
+  implements AccountState<Record>
+{
   readonly requests = new MinuteWindow()
   readonly tokens = new MinuteWindow()
   #running = 0
 
-  /** The number of admitted requests that have not ended. */
   get running(): number {
     return this.#running
   }

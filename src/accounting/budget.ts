@@ -19,7 +19,7 @@ export interface BudgetStart<Record> {
  * admitted before then change only the total.
  */
 export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
-  implements AccountState<Record>, BudgetSubject
+  implements Omit<AccountState<Record>, 'running'>, BudgetSubject
 {
   readonly scope: BudgetScope
   #record: Record

@@ -39,16 +39,19 @@ export function renderGroup(state: GroupState): object {
   }
 }
 
-function renderLimits({ record, spent, spentTotal, term }: KeyState | GroupState): object {
+function renderLimits(state: KeyState | GroupState): object {
+  const { record, spent, spentTotal, reserved, running, term } = state
   return {
     models: record.models,
     budget_max: record.budgetMax === null ? null : toUsd(record.budgetMax),
     budget_period: record.budgetPeriod,
     budget_spent: toUsd(spent),
+    budget_reserved: toUsd(reserved),
     budget_resets_at: term.resetsAt,
     spent_total: toUsd(spentTotal),
     rpm_limit: record.rpmLimit,
     tpm_limit: record.tpmLimit,
     max_parallel: record.maxParallel,
+    in_flight: running,
   }
 }

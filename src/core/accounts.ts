@@ -57,6 +57,8 @@ export interface AccountState<Record> {
   readonly spentTotal: NanoUsd
   readonly term: BudgetTerm
   readonly reserved: NanoUsd
+  /** The number of admitted requests that have not ended. */
+  readonly running: number
 }
 
 export type KeyState = AccountState<VirtualKey>

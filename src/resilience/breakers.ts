@@ -19,8 +19,13 @@ export class Breakers {
   }
 
   /** True while the circuit of a link admits no call. */
-  isOpen({ id, provider }: Model): boolean {
-    return this.#providers.get(provider.name)?.get(id)?.isOpen ?? false
+  isOpen(link: Model): boolean {
+    return this.#find(link)?.isOpen ?? false
+  }
+
+  /** Returns the state of the circuit of a link; `closed` for one that has not been used. */
+  getState(link: Model): CircuitState {
+    return this.#find(link)?.state ?? 'closed'
   }
 
   /** Drops the circuits of all other models. */
@@ -38,6 +43,10 @@ export class Breakers {
     for (const [provider, models] of this.#providers) {
       for (const [model, { state }] of models) yield { provider, model, state }
     }
+  }
+
+  #find({ id, provider }: Model): Breaker | undefined {
+    return this.#providers.get(provider.name)?.get(id)
   }
 
   #getModels(provider: string): Map<string, Breaker> {

@@ -1,2 +1,3 @@
 export { type Conditions, orderLinks } from './order.ts'
+export { type LinkReport, type RouteReport, reportRoutes, type TargetReport } from './report.ts'
 export { type LinkRun, type Traffic, TrafficInProcess } from './traffic.ts'

@@ -94,6 +94,25 @@ describe('requests at once', () => {
     await expectOneFreePlace(gateway, other)
   })
 
+  test('keys and groups show their running requests, and what these have reserved', async () => {
+    const gateway = await keyedGateway(config)
+    const group = await gateway.group({ budget_max: 1 })
+    const key = await gateway.key({ group_id: group })
+    const shown = async () => [
+      (await gateway.admin('GET', `/admin/keys/${key.id}`)).body,
+      (await gateway.admin('GET', `/admin/groups/${group}`)).body,
+    ]
+    const idle = { in_flight: 0, budget_reserved: 0 }
+    expect(await shown()).toMatchObject([idle, idle])
+    const leaves = [await occupy(gateway, key), await occupy(gateway, key)]
+    const [ofKey, ofGroup] = await shown()
+    expect(ofKey).toMatchObject({ in_flight: 2, budget_reserved: 0 })
+    expect(ofGroup).toMatchObject({ in_flight: 2 })
+    expect(ofGroup?.['budget_reserved']).toBeGreaterThan(0)
+    for (const leave of leaves) await leave()
+    expect(await shown()).toMatchObject([idle, idle])
+  })
+
   test('a new limit counts the requests that are running', async () => {
     const gateway = await keyedGateway(config)
     const key = await gateway.key()

@@ -206,6 +206,50 @@ describe('what is recorded', () => {
   })
 })
 
+test('GET /admin/routes shows each target with its requests in flight, its times and its circuit', async () => {
+  const config = makeRoute({
+    strategy: 'fastest',
+    weights: [1, 2],
+    hasFallback: true,
+    resilience: 'retry_max_attempts = 1\ncircuit_failure_threshold = 1',
+  })
+  const gateway = await keyedGateway(config)
+  const { clock, upstream } = gateway
+  const key = await gateway.key()
+  const readRoutes = async () => (await gateway.admin('GET', '/admin/routes')).body
+  const link = { circuit: 'closed', in_flight: 0 }
+  const target = { ...link, ttft_ms: null, latency_ms: null }
+  const a = { ...target, model: 'a', provider: 'a', weight: 1 }
+  const b = { ...target, model: 'b', provider: 'b', weight: 2 }
+  const z = { ...link, model: 'z', provider: 'z' }
+  const showing = (...targets: object[]) => ({
+    routes: [{ id: 'r', strategy: 'fastest', targets, fallbacks: [z] }],
+  })
+  expect(await readRoutes()).toEqual(showing(a, b))
+  let during: unknown
+  byProvider(upstream, {
+    a: broken(),
+    b: async (call) => {
+      await clock.advance(40)
+      during = await readRoutes()
+      return answer(call)
+    },
+  })
+  await gateway.ask(key, chatBody())
+  const failed = { ...a, circuit: 'open' }
+  expect(during).toEqual(showing(failed, { ...b, in_flight: 1 }))
+  expect(await readRoutes()).toEqual(showing(failed, { ...b, latency_ms: 40 }))
+  byProvider(upstream, {
+    b: async (call) => {
+      await clock.advance(20)
+      return stream([wholeStream])(call)
+    },
+  })
+  const { headers } = key
+  await (await gateway.chat(chatBody({ stream: true }), { headers })).text()
+  expect(await readRoutes()).toEqual(showing(failed, { ...b, ttft_ms: 20, latency_ms: 40 }))
+})
+
 test('a reload changes the targets, and requests that run keep theirs', async () => {
   const { change, key, ask, upstream } = await reloadingGateway(makeRoute({ weights: [1, 0] }))
   const client = await key()

@@ -10,13 +10,15 @@ export const unlimited: AccountLimits = Object.freeze({
   maxParallel: null,
 })
 
-/** The fields of these limits in the admin API, apart from `budget_max`. */
+/** The fields of a new key or group without limits in the admin API, apart from `budget_max`. */
 export const unlimitedFields = Object.freeze({
   models: null,
   budget_period: null,
+  budget_reserved: 0,
   budget_resets_at: null,
   spent_total: 0,
   rpm_limit: null,
   tpm_limit: null,
   max_parallel: null,
+  in_flight: 0,
 })
