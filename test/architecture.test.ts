@@ -16,6 +16,7 @@ const floors: readonly (readonly string[])[] = [
     'src/resilience',
     'src/routing',
     'src/metrics',
+    'src/cloud',
   ],
   ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks', 'src/cache'],
   ['src/snapshot', 'src/health'],

@@ -1,0 +1,2 @@
+export { CloudCredentials } from './cloud-credentials.ts'
+export type { CloudQuery } from './renewed-credential.ts'
