@@ -1,12 +1,14 @@
 import { startProblems } from './access/index.ts'
+import { CloudCredentials } from './cloud/index.ts'
 import { loadConfig } from './config/index.ts'
+import type { CloudCredentialPort } from './core/cloud-credential.ts'
 import type { Overview } from './core/overview.ts'
-import type { Environment, ReadFile } from './core/ports.ts'
+import type { Clock, Environment, ReadFile, UpstreamPort } from './core/ports.ts'
 import { ConfigError } from './core/start-error.ts'
 import { kinds } from './providers/index.ts'
 import { requireValid } from './reload/index.ts'
 import { buildSnapshot, createOverview } from './snapshot/index.ts'
-import { webClock, webUpstream } from './web/index.ts'
+import { silentLog, webClock, webUpstream } from './web/index.ts'
 
 export type ConfigVerdict =
   | {
@@ -17,9 +19,17 @@ export type ConfigVerdict =
     }
   | { readonly ok: false; readonly problems: readonly string[] }
 
+/** The ports that a check may use. They have the same meaning as for a gateway. */
+export interface CheckPorts {
+  readonly readFile?: ReadFile | undefined
+  readonly cloudCredentials?: CloudCredentialPort | undefined
+  readonly upstream?: UpstreamPort | undefined
+  readonly clock?: Clock | undefined
+}
+
 /**
- * Validates a configuration as a start would, without opening a port, a database or a connection.
- * Files that it names are read only when `readFile` is given.
+ * Validates a configuration as a start would, without opening a port or a database. Files that it names
+ * are read, and credentials of clouds fetched, only with the ports for that.
  *
  * @example
  * ```ts
@@ -33,11 +43,16 @@ export type ConfigVerdict =
 export async function checkConfig(
   text: string,
   env: Environment,
-  readFile?: ReadFile,
+  ports: CheckPorts = {},
 ): Promise<ConfigVerdict> {
+  const { readFile, cloudCredentials: fetch, upstream = webUpstream, clock = webClock } = ports
+  const clouds = new CloudCredentials({ fetch, clock, log: silentLog, random: Math.random })
   try {
     const { config, warnings } = requireValid(await loadConfig({ text, env, kinds, readFile }))
-    const snapshot = buildSnapshot(config, { env, clock: webClock, upstream: webUpstream })
+    const openCloud = fetch && clouds.open
+    const snapshot = buildSnapshot(config, { env, clock, upstream, openCloud })
+    clouds.follow(snapshot.clouds)
+    await clouds.settle()
     return {
       ok: true,
       overview: createOverview({ config, snapshot, warnings }),
@@ -46,5 +61,7 @@ export async function checkConfig(
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, problems: error.problems }
     throw error
+  } finally {
+    clouds.close()
   }
 }

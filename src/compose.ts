@@ -1,5 +1,6 @@
 import { openAccess } from './access/index.ts'
 import { AnswerCache } from './cache/index.ts'
+import { CloudCredentials } from './cloud/index.ts'
 import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
@@ -57,6 +58,8 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const events = metricsEvents(series)
   const { access, storedKeys } = await openAccess({ ...ports, config, events })
   const activity = new Activity(clock)
+  const { random, cloudCredentials: fetch } = ports
+  const clouds = new CloudCredentials({ fetch, clock, log, random })
   const reloader = new ConfigReloader({
     start: { text: ports.config, loaded, storedKeys },
     load,
@@ -64,7 +67,11 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     access,
     log,
     events,
-    ports: { ...ports, watch: (send) => activity.watch(send) },
+    ports: {
+      ...ports,
+      openCloud: fetch && clouds.open,
+      watch: (send) => activity.watch(send),
+    },
   })
   const buffers = new Buffers(() => reloader.config.server.buffer_limit ?? bufferLimit)
   const bodyLimiter = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
@@ -87,6 +94,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     series,
     events,
     access,
+    clouds,
     reloader,
     bodyLimiter,
     breakers,

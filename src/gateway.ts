@@ -43,6 +43,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const loaded = requireValid(await load(options.config))
   const ports = openPorts(options, loaded.config)
   const parts = await compose(ports, { load, loaded })
+  parts.clouds.follow(parts.reloader.snapshot.clouds)
+  await parts.clouds.settle()
   return serve(parts, loaded)
 }
 
@@ -94,6 +96,7 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
 /** Lets the parts with state of their own follow the snapshot, and the gauges read them. */
 function connect({
   ports,
+  clouds,
   reloader,
   breakers,
   credentials,
@@ -113,7 +116,10 @@ function connect({
     bodyLimiter.admitWaiting()
     prober.start()
   }
-  reloader.onSwap(follow)
+  reloader.onSwap((snapshot) => {
+    clouds.follow(snapshot.clouds)
+    follow(snapshot)
+  })
   follow(reloader.snapshot)
   addGauges(ports.meters, {
     circuits: () => breakers.states(),
@@ -183,10 +189,11 @@ function toHostSettings({ server }: Config): HostSettings {
 }
 
 /** Ends the requests, then the records, then the database, which must outlive both. */
-async function close({ prober, plane, records, access }: Parts, unrouted: RefusalLog) {
+async function close({ clouds, prober, plane, records, access }: Parts, unrouted: RefusalLog) {
   prober.stop()
   plane.drain()
   await plane.close()
+  clouds.close()
   records.flush()
   unrouted.close()
   const { rows, spend } = await access.close()

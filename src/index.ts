@@ -1,4 +1,13 @@
-export { type ConfigVerdict, checkConfig } from './check-config.ts'
+export { type CheckPorts, type ConfigVerdict, checkConfig } from './check-config.ts'
+export {
+  type AccessKey,
+  type AccessToken,
+  type Cloud,
+  type CloudCredential,
+  CloudCredentialError,
+  type CloudCredentialPort,
+  type CloudCredentialRequest,
+} from './core/cloud-credential.ts'
 export type { ConfigFile, StagedFile } from './core/config-file.ts'
 export type { FetchOptions } from './core/fetch.ts'
 export type { Bytes, Millis, UnixSeconds } from './core/ids.ts'

@@ -1,3 +1,4 @@
+import type { CloudCredentialPort } from './core/cloud-credential.ts'
 import type { ConfigFile } from './core/config-file.ts'
 import type { Fetch } from './core/fetch.ts'
 import type { Bytes, Millis } from './core/ids.ts'
@@ -45,6 +46,8 @@ export interface GatewayOptions {
   readonly tokenizer?: Tokenizer | undefined
   /** Reads credential files and `ca_file`; without it credentials must be given as their content. */
   readonly readFile?: ReadFile | undefined
+  /** Finds the credentials of clouds; without it `credentials` of a provider has no effect. */
+  readonly cloudCredentials?: CloudCredentialPort | undefined
   /** Recognizes API keys that were shown before; without it each request costs a BLAKE3 hash. */
   readonly fingerprint?: Fingerprint | undefined
   /** Computes the keys of the cache; with Web Crypto by default. */

@@ -1,8 +1,10 @@
-import { checkConfig, type Environment } from '../../src/index.ts'
+import { type ConfigVerdict, checkConfig, type Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { renderOverview } from './overview-text.ts'
-import { readText } from './ports/system.ts'
+import { nodeCloudCredentials } from './ports/cloud-credentials.ts'
+import { readText, systemClock } from './ports/system.ts'
+import { nodeUpstream } from './ports/upstream.ts'
 import { ProxySettingError, readProxyRules } from './upstream/proxy-rules.ts'
 
 export interface CheckOptions {
@@ -25,7 +27,7 @@ export async function check({
   env,
   strict,
 }: CheckOptions): Promise<readonly string[]> {
-  const verdict = await checkConfig(config, env, readText)
+  const verdict = await checkWithPorts(config, env)
   const problems = [
     ...(verdict.ok ? [] : verdict.problems),
     ...(logLevel(env) ? [] : [logLevelRule]),
@@ -47,6 +49,24 @@ export async function check({
     ...renderOverview(overview),
     ...[...warnings].map((warning) => `warning: ${warning}`),
   ]
+}
+
+/** Credentials of clouds are fetched as at a start, so that the check can say whether there are any. */
+async function checkWithPorts(config: string, env: Environment): Promise<ConfigVerdict> {
+  const upstream = nodeUpstream(
+    listProxyProblems(env).length === 0 ? readProxyRules(env) : undefined,
+  )
+  const { send } = upstream
+  try {
+    return await checkConfig(config, env, {
+      clock: systemClock,
+      upstream: send,
+      readFile: readText,
+      cloudCredentials: nodeCloudCredentials,
+    })
+  } finally {
+    upstream.close()
+  }
 }
 
 function listProxyProblems(env: Environment): readonly string[] {

@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import type {
   Bytes,
   Clock,
+  CloudCredentialPort,
   Digest,
   Environment,
   Fingerprint,
@@ -17,6 +18,7 @@ import type {
   UpstreamPort,
 } from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
+import { nodeCloudCredentials } from './ports/cloud-credentials.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeMetrics } from './ports/metrics.ts'
 import { nodeResponse } from './ports/plain-response.ts'
@@ -41,6 +43,7 @@ export interface NodePorts {
   readonly response: MakeResponse
   readonly streams: StreamClasses
   readonly imageFetch: ImageFetchPort
+  readonly cloudCredentials: CloudCredentialPort
   readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
   readonly openStore: OpenStore
@@ -98,6 +101,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     response: nodeResponse,
     streams: nodeStreams,
     imageFetch: nodeImageFetch({ rules }),
+    cloudCredentials: nodeCloudCredentials,
     tokenizer,
     readFile: readText,
     openStore: (settings) => openNodeStore(settings),

@@ -22,6 +22,7 @@ export function* checkKinds(
       continue
     }
     yield* checkAddress(path, provider, kind)
+    yield* checkCloud(path, provider, kind)
     yield* checkOwnSettings(path, provider, kind, kinds)
     yield* checkCapabilities(path, provider, kind)
   }
@@ -63,6 +64,32 @@ function* checkAddress(path: Path, provider: LenientProvider, kind: KindFacts): 
     }
   } else if (isRegion(provider.base_url ?? '') && kind.acceptsRegion !== true) {
     yield { path: address, message: 'must be an http or https URL' }
+  }
+}
+
+/** Checks that the provider can carry the credential of a cloud, and that it has no other. */
+function* checkCloud(path: Path, provider: LenientProvider, kind: KindFacts): Generator<Finding> {
+  if (provider.credentials === undefined) {
+    if (!('aws_profile' in provider) || 'credentials' in provider) return
+    yield { path: [...path, 'aws_profile'], message: 'needs credentials = "aws"' }
+    return
+  }
+  if (kind.cloud !== provider.credentials) {
+    const allowed = kind.cloud === undefined ? 'a key' : quote(kind.cloud)
+    const message = `kind ${quote(kind.name)} takes ${allowed}, not ${quote(provider.credentials)}`
+    yield { path: [...path, 'credentials'], message }
+  }
+  const others = {
+    api_key_env: provider.api_key_env !== undefined,
+    api_key_envs: provider.api_key_envs.length > 0,
+    messages_url: 'messages_url' in provider,
+  }
+  for (const [setting, isSet] of Object.entries(others)) {
+    if (!isSet) continue
+    yield { path: [...path, setting], message: 'cannot be combined with credentials' }
+  }
+  if ('aws_profile' in provider && provider.credentials !== 'aws') {
+    yield { path: [...path, 'aws_profile'], message: 'needs credentials = "aws"' }
   }
 }
 

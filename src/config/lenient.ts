@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { capabilities } from '../core/capability.ts'
+import { clouds } from '../core/cloud-credential.ts'
 
 /*
  * Rules that join several settings are checked even when other parts of the file are malformed, so
@@ -31,6 +32,7 @@ const provider = z
     kind: optional(z.string()),
     api_key_env: optional(z.string()),
     api_key_envs: list(optional(z.string())),
+    credentials: optional(z.enum(clouds)),
     base_url: optional(z.string()),
     models: list(model),
   })

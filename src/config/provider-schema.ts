@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
+import { clouds } from '../core/cloud-credential.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import {
   amount,
@@ -41,6 +42,9 @@ export const providerSchema = z.strictObject({
   kind: z.string(),
   api_key_env: variableName.optional(),
   api_key_envs: distinctNonEmpty(variableName).optional(),
+  /** The cloud that provides the credential, in place of a key. */
+  credentials: z.enum(clouds).optional(),
+  aws_profile: text.optional(),
   base_url: baseUrl.optional(),
   /** The full address of the vendor's own Messages API. */
   messages_url: webAddress.optional(),

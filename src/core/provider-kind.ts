@@ -1,4 +1,5 @@
 import type { Capability, NativeApi } from './capability.ts'
+import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type {
   ChatEndpoint,
   DialectRequest,
@@ -25,6 +26,8 @@ export interface KindFacts {
   readonly keyless?: boolean
   /** `base_url` may also be a region name, such as `eu-west-1`. */
   readonly acceptsRegion?: boolean
+  /** The cloud whose own credentials requests may carry. */
+  readonly cloud?: Cloud
   /** The optional provider settings that this kind accepts and most others reject. */
   readonly ownSettings?: readonly string[]
 }
@@ -43,6 +46,8 @@ export interface ProviderKind extends KindFacts {
   readonly references?: ReferenceOwner
   /** Creates the function that adds the credential to requests. Called once per snapshot. */
   readonly createAuthorizer: (context: CredentialContext) => Authorizer
+  /** Does the same for a credential that the kind's cloud provides. */
+  readonly createCloudAuthorizer?: (source: CloudSource, context: CloudContext) => Authorizer
   /**
    * Returns why a secret cannot be used, without quoting it; undefined when it can. By default a
    * secret must be a valid header value.
@@ -115,6 +120,8 @@ export interface DialectTarget {
   readonly env: Environment
   /** The provider's first credential, for kinds whose address depends on it. */
   readonly secret: string | undefined
+  /** The credential that a cloud provides, in place of a secret. */
+  readonly cloud?: CloudSource | undefined
 }
 
 /**
@@ -135,6 +142,9 @@ export interface CredentialContext {
   /** For kinds whose secret may name a file; absent when the host has no files. */
   readonly readFile?: ReadFile | undefined
 }
+
+/** What an authorizer for the credential of a cloud may use. */
+export type CloudContext = Pick<CredentialContext, 'baseUrl' | 'clock' | 'env'>
 
 /**
  * Returns the headers that carry the credential of one request. A signature covers exactly the

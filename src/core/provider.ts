@@ -1,4 +1,5 @@
 import type { Capability, Modality } from './capability.ts'
+import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } from './endpoints.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName, UnixSeconds } from './ids.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
@@ -13,6 +14,8 @@ export type Credential =
       /** Where it comes from: the variable that holds it, or `the stored key`. */
       readonly name: string
     }
+  /** A cloud provides the credential, which is fetched and renewed while the snapshot is in force. */
+  | { readonly kind: 'cloud'; readonly cloud: Cloud; readonly profile: string | undefined }
   | { readonly kind: 'none' }
   | {
       readonly kind: 'missing'
@@ -25,7 +28,7 @@ export type Credential =
 export interface UsableCredential {
   /** The secret itself; undefined where requests carry none. */
   readonly secret: string | undefined
-  /** The variable that holds it, for the log. */
+  /** The variable that holds it, or the cloud that provides it, for the log. */
   readonly name: string
   readonly authorize: Authorizer
 }
@@ -44,6 +47,8 @@ export interface Provider {
   readonly credentials: readonly Credential[]
   /** The credentials that requests carry in turn. Empty when all are missing. */
   readonly usable: readonly UsableCredential[]
+  /** The credential that a cloud provides, when the provider is configured with one. */
+  readonly cloud: CloudSource | undefined
   /** Refuses requests with fields that the kind cannot carry, instead of dropping the fields. */
   readonly strict: boolean
   /** Forwards https addresses of media, although the kind does not by default. */

@@ -33,15 +33,17 @@ export function redactFailure(failure: UpstreamFailure, provider: Provider): Ups
   }
 }
 
-const masks = new WeakMap<Provider, Mask>()
+const masks = new WeakMap<Provider | readonly string[], Mask>()
 
 /** The mask of a provider, prepared once, because a mask looks for every part of the secrets. */
 function getMask(provider: Provider): Mask {
-  const known = masks.get(provider)
+  // A cloud has a new list whenever it has a new credential.
+  const owner = provider.cloud?.secrets ?? provider
+  const known = masks.get(owner)
   if (known) return known
   const secrets = provider.credentials.flatMap((one) => (one.kind === 'secret' ? one.value : []))
-  const mask = createMask(...secrets)
-  masks.set(provider, mask)
+  const mask = createMask(...secrets, ...(provider.cloud?.secrets ?? []))
+  masks.set(owner, mask)
   return mask
 }
 

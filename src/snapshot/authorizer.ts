@@ -1,16 +1,19 @@
+import { type CloudSource, cloudNames } from '../core/cloud-credential.ts'
 import type { Credential, Provider, UsableCredential } from '../core/provider.ts'
 import type { Authorizer, CredentialContext, ProviderKind } from '../core/provider-kind.ts'
 
 export interface UsableOptions extends Omit<CredentialContext, 'secret'> {
   /** The same provider in the previous snapshot, whose access tokens stay in use. */
   readonly kept: Provider | undefined
+  /** The credential that a cloud provides. */
+  readonly cloud: CloudSource | undefined
 }
 
 /** Creates the credentials that requests can carry. Without a secret there is one, which adds nothing. */
 export function buildUsable(
   kind: ProviderKind,
   credentials: readonly Credential[],
-  { kept, ...context }: UsableOptions,
+  { kept, cloud, ...context }: UsableOptions,
 ): readonly UsableCredential[] {
   if (kept) return kept.usable.map((credential) => ({ ...credential }))
   return credentials.flatMap((credential) => {
@@ -18,6 +21,11 @@ export function buildUsable(
       case 'secret': {
         const { name, value } = credential
         return { name, secret: value, authorize: buildAuthorizer(kind, value, context) }
+      }
+      case 'cloud': {
+        const authorize = cloud && kind.createCloudAuthorizer?.(cloud, context)
+        if (!authorize) return []
+        return { name: `${cloudNames[credential.cloud]} credentials`, secret: undefined, authorize }
       }
       case 'none':
         return { name: 'none', secret: undefined, authorize: () => noHeaders }

@@ -1,4 +1,6 @@
+import type { CloudQuery } from '../cloud/index.ts'
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
+import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { Model, Provider } from '../core/provider.ts'
@@ -19,6 +21,8 @@ export interface SnapshotPorts {
   readonly upstream: UpstreamPort
   /** Reads the files that credentials name. */
   readonly readFile?: ReadFile | undefined
+  /** Opens the credential that a cloud provides; undefined when the host cannot find any. */
+  readonly openCloud?: ((query: CloudQuery) => CloudSource | undefined) | undefined
   /** Wraps the upstream port of a provider to watch its calls. */
   readonly watch?: ((send: UpstreamPort) => UpstreamPort) | undefined
 }
@@ -108,7 +112,7 @@ function buildProvider(
   { config, sources, unchanged }: ProviderParts,
 ): Provider {
   const kind = getKind(entry.kind)
-  const { clock, env, upstream, readFile, watch = (port) => port } = sources
+  const { clock, env, upstream, readFile, openCloud, watch = (port) => port } = sources
   const settings = {
     latency: entry.latency_ms ?? 0,
     tokensPerSecond: entry.tokens_per_second ?? 0,
@@ -121,6 +125,15 @@ function buildProvider(
   const kept = unchanged.provider(entry, { credentials, ca })
   const egress = kept?.egress ?? createEgress(entry, ca)
   const send = kind.createUpstream?.(settings, clock) ?? sendThrough(egress, upstream)
+  const cloud =
+    kept?.cloud ??
+    (entry.credentials &&
+      openCloud?.({
+        provider: entry.name,
+        cloud: entry.credentials,
+        profile: entry.aws_profile,
+        send,
+      }))
   return {
     // The schema has checked the name.
     name: entry.name as ProviderName,
@@ -129,7 +142,8 @@ function buildProvider(
     hasCustomBaseUrl: entry.base_url !== undefined,
     healthPath: entry.health_path,
     credentials,
-    usable: buildUsable(kind, credentials, { baseUrl, clock, env, send, readFile, kept }),
+    usable: buildUsable(kind, credentials, { baseUrl, clock, env, send, readFile, kept, cloud }),
+    cloud,
     strict: entry.strict,
     forwardsMediaUrls: entry.remote_images,
     connectTimeout: entry.connect_timeout_ms ?? config.resilience.connect_timeout_ms,
@@ -161,7 +175,7 @@ function createTarget(
   entry: ModelConfig,
   { config, owner, provider, sources: { clock, env } }: TargetParts,
 ): DialectTarget {
-  const { baseUrl, hasCustomBaseUrl, credentials } = provider
+  const { baseUrl, hasCustomBaseUrl, credentials, cloud } = provider
   return {
     baseUrl,
     hasCustomBaseUrl,
@@ -178,6 +192,7 @@ function createTarget(
     clock,
     env,
     secret: credentials.flatMap((one) => (one.kind === 'secret' ? one.value : []))[0],
+    cloud,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ProviderConfig } from '../config/index.ts'
+import { cloudNames } from '../core/cloud-credential.ts'
 import type { Environment } from '../core/ports.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ProviderKind } from '../core/provider-kind.ts'
@@ -8,19 +9,27 @@ interface Secrets {
   readonly env: Environment
   /** By the provider's name. */
   readonly storedKeys?: ReadonlyMap<string, string> | undefined
+  /** Present when the host can find credentials of clouds. */
+  readonly openCloud?: unknown
 }
 
 /**
- * Finds the credentials of a provider: those in the configured variables, else the stored key, else
- * the one in the variables that the vendor's own tools read. A missing or unusable credential fails
- * only the requests to this provider, and only when it has no other.
+ * Finds the credentials of a provider: that of a cloud if it is configured so, else those in the
+ * configured variables, else the stored key, else the one in the variables that the vendor's own tools
+ * read. A missing or unusable credential fails only the requests to this provider, and only when it has
+ * no other.
  */
 export function findCredentials(
   entry: ProviderConfig,
   kind: ProviderKind,
-  { env, storedKeys }: Secrets,
+  { env, storedKeys, openCloud }: Secrets,
 ): readonly Credential[] {
-  const { name } = entry
+  const { name, credentials: cloud } = entry
+  if (cloud !== undefined) {
+    if (openCloud) return [{ kind: 'cloud', cloud, profile: entry.aws_profile }]
+    const state = `this host cannot find ${cloudNames[cloud]} credentials`
+    return [{ kind: 'missing', message: `provider ${name} has no credential: ${state}`, state }]
+  }
   const variables = listKeyVariables(entry)
   const read = (value: string, place: string): Credential => {
     const problem = (kind.checkSecret ?? findHeaderTextProblem)(value, env)

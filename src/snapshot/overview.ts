@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import { type CloudSource, cloudNames } from '../core/cloud-credential.ts'
 import type { Overview, ProviderOverview } from '../core/overview.ts'
 import type { Credential, Provider } from '../core/provider.ts'
 import { maskUrl } from '../wire/mask.ts'
@@ -23,7 +24,10 @@ export function createOverview({ config, snapshot, warnings }: OverviewInputs): 
   }
 }
 
-/** Lists a line for each provider with a missing credential, and the warnings of kinds. */
+/**
+ * Lists a line for each provider with a missing credential, and the warnings of kinds. Those of clouds are
+ * logged when they are fetched.
+ */
 export function listSnapshotWarnings({ providers, warnings }: Snapshot): readonly string[] {
   return [...providers.flatMap((provider) => findMissing(provider) ?? []), ...warnings]
 }
@@ -34,15 +38,34 @@ function findMissing({ credentials }: Provider): string | undefined {
 }
 
 function describeProvider(provider: Provider): ProviderOverview {
-  const { name, kind, baseUrl, egress, credentials } = provider
+  const { name, kind, baseUrl, egress, credentials, cloud } = provider
   return {
     name,
     kind: kind.name,
     baseUrl: kind.createUpstream === undefined ? stripQuery(baseUrl) : 'in this process',
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskUrl(egress.proxy),
-    credential: describeCredentials(credentials),
-    missing: findMissing(provider),
+    credential: cloud ? describeCloud(cloud) : describeCredentials(credentials),
+    missing: findMissing(provider) ?? (cloud && findCloudFailure(name, cloud)),
   }
+}
+
+/** `AWS instance role`; `no AWS credential: it is not available within 20 seconds`. */
+function describeCloud({ cloud, state }: CloudSource): string {
+  switch (state.kind) {
+    case 'held':
+      return state.origin
+    case 'fetching':
+      return `${cloudNames[cloud]} credential not available yet`
+    case 'failed':
+      return `no ${cloudNames[cloud]} credential: ${state.reason}`
+    default:
+      return state satisfies never
+  }
+}
+
+function findCloudFailure(provider: string, source: CloudSource): string | undefined {
+  if (source.state.kind === 'held') return undefined
+  return `provider ${provider}: ${describeCloud(source)}`
 }
 
 /** `present`; `3 present`; `2 of 3 present: OPENAI_KEY_B is unset`. */
@@ -59,6 +82,8 @@ function describeCredential(credential: Credential): string {
   switch (credential.kind) {
     case 'secret':
       return credential.origin === 'store' ? 'stored' : 'present'
+    case 'cloud':
+      return cloudNames[credential.cloud]
     case 'none':
       return 'not needed'
     case 'missing':

@@ -1,6 +1,7 @@
 import type { CacheSettings } from '../cache/index.ts'
 import type { Principal } from '../core/admission.ts'
 import type { Capability } from '../core/capability.ts'
+import type { CloudSource } from '../core/cloud-credential.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
 import { nearestName } from '../core/nearest-name.ts'
@@ -15,6 +16,8 @@ type Caller = Pick<Principal, 'mayUse'>
  * across a reload.
  */
 export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
+  /** The credentials of clouds that its providers use. */
+  readonly clouds: readonly CloudSource[]
   /** Every model, in the order of the file. */
   models(): readonly Model[]
   /** Every id that clients may ask for: the models, then the routes of the file, in their orders. */
@@ -36,6 +39,7 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
   }
   return Object.freeze({
     ...parts,
+    clouds: parts.providers.flatMap(({ cloud }) => cloud ?? []),
     models: () => [...routes.values()].flatMap(({ balance, chain }) => (balance ? [] : chain[0])),
     routes: () => [...routes.values()],
     route: known,

@@ -1,14 +1,17 @@
-import type { ChatEndpoint, HeaderReader } from '../../core/endpoints.ts'
+import type { AccessKey, CloudSource } from '../../core/cloud-credential.ts'
+import type { ChatEndpoint, DialectRequest, HeaderReader } from '../../core/endpoints.ts'
 import { UpstreamFault } from '../../core/failure.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import type {
   Authorizer,
+  CloudContext,
   CredentialContext,
   DialectTarget,
   ProviderKind,
 } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import { maskSecrets } from '../../wire/mask.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { probeRoot } from '../base/probe.ts'
@@ -46,7 +49,10 @@ export const bedrock: ProviderKind = Object.freeze({
   defaultBaseUrl: bedrockBaseUrl,
   acceptsRegion: true,
   canFetchImages: false,
+  cloud: 'aws',
+  ownSettings: ['aws_profile'],
   createAuthorizer,
+  createCloudAuthorizer,
   checkSecret: checkAwsSecret,
   findAmbientSecret: readAmbientSecret,
   findWarning: findRegionWarning,
@@ -60,14 +66,15 @@ export const bedrock: ProviderKind = Object.freeze({
 const eventStream = 'application/vnd.amazon.eventstream'
 
 function bedrockChat(target: DialectTarget): ChatEndpoint {
-  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock, env, secret } = target
+  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock, env, secret, cloud } = target
   const model = findBedrockModel(upstreamId, modelId)
   const credential = readAwsSecret(secret ?? '', env)
   const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
   const converseUrl = buildBedrockUrl(location, 'converse')
   const streamUrl = buildBedrockUrl(location, 'converse-stream')
   const translate = memoizePerCall((call) => toConverseRequest(call, { model, maxOutputTokens }))
-  const mask = (text: string) => maskCredential(text, credential)
+  const mask = (text: string) =>
+    (cloud?.secrets ?? []).reduce(maskSecrets, maskCredential(text, credential))
   const createIdentity = (header: HeaderReader): StreamIdentity => {
     const requestId = header('x-amzn-requestid')
     return {
@@ -109,13 +116,14 @@ function findRegionWarning({
   upstreamId,
   env,
   secret,
+  cloud,
 }: DialectTarget): string | undefined {
   const credential = readAwsSecret(secret ?? '', env)
   const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
   if (findConfiguredRegion(location) !== undefined) return undefined
   const region = resolveRegion(location)
   const uses = hasAddress(location) ? [] : [`go to ${region}`]
-  if (credential.kind === 'access-key') uses.push(`are signed for ${region}`)
+  if (credential.kind === 'access-key' || cloud) uses.push(`are signed for ${region}`)
   if (uses.length === 0) return undefined
   return `no region in base_url, an ARN, the credential or AWS_REGION: requests ${uses.join(' and ')}`
 }
@@ -125,25 +133,12 @@ function findRegionWarning({
  * for each attempt, because it is valid for five minutes.
  */
 function createAuthorizer(context: CredentialContext): Authorizer {
-  const { baseUrl, clock, env } = context
-  const credential = readAwsSecret(context.secret, env)
+  const credential = readAwsSecret(context.secret, context.env)
   switch (credential.kind) {
     case 'api-key':
       return authorizeWithBearer({ ...context, secret: credential.key })
     case 'access-key':
-      return (request) =>
-        signRequest(request, {
-          credential,
-          region: resolveRegion({
-            baseUrl,
-            modelId: extractModelId(request.url),
-            credentialRegion: credential.region,
-            env,
-          }),
-          // The signed name differs from the `bedrock-runtime` of the address.
-          service: 'bedrock',
-          now: clock.now(),
-        })
+      return (request) => sign(request, credential, context)
     case 'unusable':
       return () => {
         const message = `the AWS credential is unusable: ${credential.reason}`
@@ -152,4 +147,33 @@ function createAuthorizer(context: CredentialContext): Authorizer {
     default:
       return credential satisfies never
   }
+}
+
+/** Signs each request with the access key that AWS provides at that moment. */
+function createCloudAuthorizer(source: CloudSource, context: CloudContext): Authorizer {
+  return async (request) => {
+    const credential = await source.current()
+    if (credential.kind === 'access-key') return sign(request, credential, context)
+    throw new TypeError('a credential of AWS is an access key')
+  }
+}
+
+type SigningKey = Pick<AccessKey, 'id' | 'secret' | 'sessionToken'> & {
+  readonly region?: string | undefined
+}
+
+function sign(request: DialectRequest, credential: SigningKey, context: CloudContext) {
+  const { baseUrl, clock, env } = context
+  return signRequest(request, {
+    credential,
+    region: resolveRegion({
+      baseUrl,
+      modelId: extractModelId(request.url),
+      credentialRegion: credential.region,
+      env,
+    }),
+    // The signed name differs from the `bedrock-runtime` of the address.
+    service: 'bedrock',
+    now: clock.now(),
+  })
 }

@@ -1,11 +1,11 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { AwsV4Signer } from 'aws4fetch'
+import type { AccessKey } from '../../../core/cloud-credential.ts'
 import type { DialectRequest, RequestHeaders } from '../../../core/endpoints.ts'
 import type { Millis } from '../../../core/ids.ts'
-import type { AwsCredential } from './credential.ts'
 
 export interface SigningContext {
-  readonly credential: AwsCredential & { readonly kind: 'access-key' }
+  readonly credential: Pick<AccessKey, 'id' | 'secret' | 'sessionToken'>
   readonly region: string
   readonly service: string
   readonly now: Millis
