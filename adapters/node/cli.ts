@@ -3,10 +3,12 @@ import { errorFields } from '../../src/core/error-fields.ts'
 import { version } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { addConsoleCommand } from './commands/console.ts'
+import { addGroupsCommand } from './commands/groups.ts'
 import { addHealthCommand } from './commands/health.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addMasterKeyCommand } from './commands/master-key.ts'
 import { addServeCommand, usageHint } from './commands/serve.ts'
+import { addUsageCommand } from './commands/usage.ts'
 import { openNodeStore } from './ports/store.ts'
 import { printFailure } from './print.ts'
 
@@ -35,6 +37,8 @@ function createProgram(): Command {
   addServeCommand(root)
   addHealthCommand(root)
   addKeysCommand(root)
+  addGroupsCommand(root)
+  addUsageCommand(root)
   addMasterKeyCommand(root, openNodeStore)
   addConsoleCommand(root)
   return root

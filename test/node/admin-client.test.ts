@@ -46,7 +46,7 @@ test('--url names a gateway, and needs no configuration file', async () => {
   const line = await commandLine()
   const { address } = await line.serve()
   rmSync(line.config)
-  const { code, stdout } = await runCommand('keys', 'list', '--url', `${address}/`)
+  const { code, stdout } = await runCommand('keys', 'list', '--json', '--url', `${address}/`)
   expect({ code, body: JSON.parse(stdout) }).toEqual({ code: 0, body: { keys: [] } })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { unlimitedFields } from '../support/unlimited.ts'
-import { commandLine, runCommand } from './support/cli.ts'
+import { type CommandLine, commandLine, runCommand } from './support/cli.ts'
 
 describe('keys create', () => {
   test('keys create prints the record and the secret, and keys list only the record', async () => {
@@ -22,7 +22,7 @@ describe('keys create', () => {
       created_at: expect.closeTo(Date.now() / 1000, -1),
       deleted_at: null,
     })
-    const { stdout } = await line.run('keys', 'list')
+    const { stdout } = await line.run('keys', 'list', '--json')
     expect(JSON.parse(stdout)).toEqual({ keys: [record] })
     expect(stdout).not.toMatch(/sk-gw|digest/)
   })
@@ -102,3 +102,142 @@ describe('keys create', () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/--name/) })
   })
 })
+
+describe('the other commands', () => {
+  test('update changes the given fields, and none removes them', async () => {
+    const { line, id } = await withKey()
+    const changes = '--name renamed --budget-max 5 --rpm-limit 10 --models demo'.split(' ')
+    expect(await line.json('keys', 'update', id, ...changes)).toMatchObject({
+      name: 'renamed',
+      budget_max: 5,
+      rpm_limit: 10,
+      models: ['demo'],
+    })
+    const removals = '--budget-max none --rpm-limit none --models none'.split(' ')
+    expect(await line.json('keys', 'update', id, ...removals)).toMatchObject({
+      name: 'renamed',
+      budget_max: null,
+      rpm_limit: null,
+      models: null,
+    })
+    expect(await line.run('keys', 'update', id)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^nothing to change/),
+    })
+  })
+
+  test('rotate prints a new secret, and --grace lets the former one in', async () => {
+    const { line, id, key } = await withKey()
+    const rotated = await line.json('keys', 'rotate', id, '--grace', '24h')
+    expect(rotated['key']).not.toBe(key)
+    expect(Number(rotated['grace_ends_at']) - Date.now() / 1000).toBeCloseTo(86_400, -2)
+    expect(await statusOf(line, key)).toBe(200)
+    await line.run('keys', 'rotate', id)
+    expect(await statusOf(line, key)).toBe(401)
+    const { code, stderr } = await line.run('keys', 'rotate', id, '--grace', '30d')
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/604800/) })
+  })
+
+  test('disable and enable turn a key off and on', async () => {
+    const { line, id, key } = await withKey()
+    expect(await line.json('keys', 'disable', id)).toMatchObject({ disabled: true })
+    expect(await statusOf(line, key)).toBe(401)
+    await line.run('keys', 'enable', id)
+    expect(await statusOf(line, key)).toBe(200)
+  })
+
+  test('grant adds to the budget', async () => {
+    const { line, id } = await withKey('--budget-max', '1.5')
+    expect(await line.json('keys', 'grant', id, '2.25')).toMatchObject({ budget_max: 3.75 })
+    const { code, stderr } = await line.run('keys', 'grant', id, 'none')
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/US dollars/) })
+  })
+
+  test('delete requires --yes when standard input is not a terminal', async () => {
+    const { line, id, key } = await withKey()
+    const refused = await line.run('keys', 'delete', id)
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--yes: required/) })
+    expect(await statusOf(line, key)).toBe(200)
+    const deleted = await line.run('keys', 'delete', id, '--yes')
+    expect(deleted).toEqual({ code: 0, stdout: `deleted the key ${id}\n`, stderr: '' })
+    expect(await statusOf(line, key)).toBe(401)
+    expect(await line.json('keys', 'list')).toEqual({ keys: [] })
+    expect(await line.json('keys', 'list', '--all')).toMatchObject({ keys: [{ id }] })
+  })
+
+  test('the first digits of an id are enough if they are unique', async () => {
+    const { line, id } = await withKey()
+    expect(await line.json('keys', 'show', id.slice(0, 8))).toMatchObject({ id })
+    const other = id.startsWith('0') ? '1111' : '0000'
+    const missing = await line.run('keys', 'show', other)
+    expect(missing).toMatchObject({ code: 2, stderr: `id: no key begins with ${other}\n` })
+    expect(await line.run('keys', 'show', 'no id')).toMatchObject({
+      code: 2,
+      stderr: 'id: no such key, or it was deleted\n',
+    })
+  })
+
+  test('-q prints only the secret', async () => {
+    const { line, id } = await withKey()
+    for (const args of [
+      ['create', '--name', 'k'],
+      ['rotate', id],
+    ]) {
+      const { stdout } = await line.run('keys', ...args, '-q')
+      expect(stdout).toMatch(/^sk-gw-[0-9a-f]{64}\n$/)
+    }
+  })
+
+  test('groups have the commands of keys, without secrets', async () => {
+    const { line, id } = await withKey()
+    const group = await line.json('groups', 'create', '--name', 'team', '--budget-max', '10')
+    const groupId = String(group['id'])
+    await line.run('keys', 'update', id, '--group-id', groupId)
+    expect(await line.json('groups', 'grant', groupId, '5')).toMatchObject({ budget_max: 15 })
+    expect(await line.json('groups', 'update', groupId, '--tpm-limit', '7')).toMatchObject({
+      tpm_limit: 7,
+    })
+    const refused = await line.run('groups', 'delete', groupId, '-y')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/has 1 key/) })
+    await line.run('keys', 'update', id, '--group-id', 'none')
+    await line.run('groups', 'delete', groupId, '-y')
+    expect(await line.json('groups', 'list')).toEqual({ groups: [] })
+  })
+})
+
+describe('without --json', () => {
+  test('a list is a table with whole ids, without colors', async () => {
+    const { line, id } = await withKey('--budget-max', '1', '--rpm-limit', '6000')
+    const { stdout } = await line.run('keys', 'list')
+    const [head, row] = stdout.split('\n')
+    expect(head).toMatch(/^ID +NAME +SPENT +BUDGET +LIMITS +STATE$/)
+    expect(row).toBe(`${id}  a key  $0.00   $1.00    6,000 rpm  active`)
+  })
+
+  test('an empty list says so', async () => {
+    const { line, id } = await withKey()
+    await line.run('keys', 'delete', id, '-y')
+    expect((await line.run('keys', 'list')).stdout).toBe('there are no keys\n')
+  })
+
+  test('a new key is shown with its fields, then its secret', async () => {
+    const { line } = await withKey()
+    const { stdout } = await line.run('keys', 'create', '--name', 'k', '--tpm-limit', '2000000')
+    expect(stdout).toMatch(
+      /^id +[0-9a-f]{32}\nname +k\nstate +active\nspent +\$0\.00 of no cap\n.*\nlimits +2M tpm\n[^]*\n\nsk-gw-\w{64}\n/,
+    )
+  })
+})
+
+/** A running gateway with a key. */
+async function withKey(...options: readonly string[]) {
+  const line = await commandLine()
+  await line.serve()
+  const { id, key } = await line.json('keys', 'create', '--name', 'a key', ...options)
+  return { line, id: String(id), key: String(key) }
+}
+
+async function statusOf({ address }: CommandLine, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` }
+  return (await fetch(`${address}/v1/models`, { headers })).status
+}

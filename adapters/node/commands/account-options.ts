@@ -1,16 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { parseDuration } from '../output/durations.ts'
-
-/** The options that set limits of keys and groups; null removes a limit. */
-export interface LimitOptions {
-  readonly name?: string
-  readonly models?: readonly string[] | null
-  readonly budgetMax?: number | null
-  readonly budgetPeriod?: string | null
-  readonly rpmLimit?: number | null
-  readonly tpmLimit?: number | null
-  readonly maxParallel?: number | null
-}
+import { parseTime } from '../output/times.ts'
 
 /** Adds the options of the limits. The admin API checks the ranges of their values. */
 export function addLimitOptions(command: Command): Command {
@@ -27,10 +16,17 @@ export function addLimitOptions(command: Command): Command {
     .option('--max-parallel <count>', 'requests at once', parseCount)
 }
 
+/** The value `none`, which removes a limit. Commander takes null for an empty text. */
+const none = Symbol('none')
+
+type None = typeof none
+
 /** Returns the fields of the admin API for options that were given. */
 export function toFields(options: object): Readonly<Record<string, unknown>> {
   const fields = Object.entries(options).filter(([name]) => fieldByOption.has(name))
-  return Object.fromEntries(fields.map(([name, value]) => [fieldByOption.get(name), value]))
+  return Object.fromEntries(
+    fields.map(([name, value]) => [fieldByOption.get(name), value === none ? null : value]),
+  )
 }
 
 const fieldByOption: ReadonlyMap<string, string> = new Map([
@@ -45,41 +41,36 @@ const fieldByOption: ReadonlyMap<string, string> = new Map([
   ['groupId', 'group_id'],
 ])
 
-/** Parses US dollars. */
-export function parseUsd(text: string): number | null {
-  if (text === 'none') return null
+function parseUsd(text: string): number | None {
+  if (text === 'none') return none
   const usd = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(usd)) return usd
   throw new InvalidArgumentError('must be a number of US dollars, or none')
 }
 
-/** Parses a time: unix seconds, an ISO date or time, or a duration from now. */
-export function parseTime(text: string): number | null {
-  if (text === 'none') return null
-  if (/^\d{1,11}$/.test(text)) return Number(text)
-  const after = parseDuration(text)
-  if (after !== undefined) return Math.floor(Date.now() / 1000) + after
-  const at = isoTime.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isFinite(at)) return Math.floor(at / 1000)
-  throw new InvalidArgumentError(
-    'must be unix seconds, an ISO time such as 2026-12-31T18:00:00Z, a date, a duration such as 30d, or none',
-  )
+/** Parses an amount of US dollars. */
+export function parseAmount(text: string): number {
+  const usd = parseUsd(text)
+  if (usd !== none) return usd
+  throw new InvalidArgumentError('must be a number of US dollars')
 }
 
-/** A date, at its start in UTC, or a time with its offset. */
-const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i
+/** Parses a time; a duration is from now. */
+export function parseExpiry(text: string): number | None {
+  return text === 'none' ? none : parseTime(text, (now, duration) => now + duration)
+}
 
-export function orNone(text: string): string | null {
-  return text === 'none' ? null : text
+export function orNone(text: string): string | None {
+  return text === 'none' ? none : text
 }
 
 /** Commander calls it for each value of the option. */
-function addModel(text: string, before: readonly string[] | null = []): readonly string[] | null {
-  return text === 'none' ? null : [...(before ?? []), text]
+function addModel(text: string, before: readonly string[] | None = []): readonly string[] | None {
+  return text === 'none' || before === none ? none : [...before, text]
 }
 
-function parseCount(text: string): number | null {
-  if (text === 'none') return null
+function parseCount(text: string): number | None {
+  if (text === 'none') return none
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(count)) return count
   throw new InvalidArgumentError('must be a whole number, 0 or more, or none')

@@ -1,48 +1,61 @@
-import type { Command } from 'commander'
-import { addAdminOptions, withAdmin } from '../admin-client.ts'
-import { print } from '../print.ts'
-import {
-  addLimitOptions,
-  type LimitOptions,
-  orNone,
-  parseTime,
-  toFields,
-} from './account-options.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { parseDuration } from '../output/times.ts'
+import { addLimitOptions, orNone, parseExpiry } from './account-options.ts'
+import { type Accounts, addAccountCommands, addChange } from './accounts.ts'
 
 /** Adds `keys`, which works on virtual keys through the admin API. */
 export function addKeysCommand(root: Command): void {
-  const keys = root.command('keys').description('create and list virtual keys')
-  const create = keys
-    .command('create')
-    .description('create a key and print it with its secret, which is not shown again')
-    .requiredOption('--name <text>', 'name of the key')
-  addKeyOptions(create)
-    .addHelpText('after', '\nExample:\n  gateway keys create --name "my app" --budget-max 5')
-    .action((options: KeyOptions, command: Command) =>
-      withAdmin(command, async (admin) => {
-        await printJson(await admin.send('POST', '/admin/keys', toFields(options)))
-      }),
-    )
-  addAdminOptions(keys.command('list'))
-    .description('print the keys without their secrets; deleted keys are left out')
-    .addHelpText('after', '\nExample:\n  gateway keys list --config gateway.toml')
-    .action((_: unknown, command: Command) =>
-      withAdmin(command, async (admin) => printJson(await admin.send('GET', '/admin/keys'))),
-    )
+  const parent = root
+    .command('keys')
+    .description('create, list and change virtual keys')
+    .addHelpText('after', idNote)
+  addAccountCommands(parent, keys)
+  addChange(parent, keys, {
+    usage: 'rotate <id>',
+    description: 'replace the secret of a key and print the new one, which is not shown again',
+    example: 'rotate 5f0c3a7e --grace 24h',
+    addOptions: (command) =>
+      command
+        .option('--grace <duration>', 'how long the former secret still works', parseGrace)
+        .option('-q, --quiet', 'print only the secret, for scripts'),
+    request: ({ grace = 0 }) => ({
+      method: 'POST',
+      suffix: '/rotate',
+      body: { grace_seconds: grace },
+    }),
+  })
+  for (const [verb, disabled] of [
+    ['disable', true],
+    ['enable', false],
+  ] as const) {
+    addChange(parent, keys, {
+      usage: `${verb} <id>`,
+      description: disabled ? 'refuse requests with a key' : 'accept a disabled key again',
+      example: `${verb} 5f0c3a7e`,
+      request: () => ({ method: 'PATCH', body: { disabled } }),
+    })
+  }
 }
 
-interface KeyOptions extends LimitOptions {
-  readonly expiresAt?: number | null
-  readonly groupId?: string | null
+/** The note on ids in the help of keys and groups. */
+export const idNote = '\nAn id may be shortened to its first digits, 4 or more, if they are unique.'
+
+const keys: Accounts = {
+  noun: 'key',
+  path: '/admin/keys',
+  addFields: (command) =>
+    addLimitOptions(command)
+      .option(
+        '--expires-at <time>',
+        'a date, an ISO time, unix seconds, or a duration from now such as 30d',
+        parseExpiry,
+      )
+      .option('--group-id <id>', 'group whose budget and limits the key shares', orNone),
 }
 
-function addKeyOptions(command: Command): Command {
-  addLimitOptions(command)
-    .option('--expires-at <time>', 'unix seconds, an ISO time, or a duration like 30d', parseTime)
-    .option('--group-id <id>', 'group whose limits and budget the key shares', orNone)
-  return addAdminOptions(command)
-}
-
-function printJson(value: unknown): Promise<void> {
-  return print(JSON.stringify(value, null, 2))
+/** Parses a duration such as `24h`, or seconds. */
+function parseGrace(text: string): number {
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : parseDuration(text)
+  if (seconds !== undefined) return seconds
+  throw new InvalidArgumentError('must be a number of seconds, or a duration such as 24h')
 }

@@ -24,7 +24,7 @@ export interface CommandLine {
   readonly address: string
   /** Runs a command with `--config`. */
   run(...args: readonly string[]): Promise<Ran>
-  /** Like `run`, and parses standard output as JSON. */
+  /** Runs a command with `--json` and parses what it prints. */
   json(...args: readonly string[]): Promise<Record<string, unknown>>
   /** Serves the configuration in this process until the test ends. */
   serve(): Promise<Serving>
@@ -58,7 +58,7 @@ export async function commandLine(config = demo): Promise<CommandLine> {
     address: `http://127.0.0.1:${port}`,
     run: runHere,
     async json(...args) {
-      const { code, stdout, stderr } = await runHere(...args)
+      const { code, stdout, stderr } = await runHere(...args, '--json')
       if (code !== 0) throw new Error(stderr)
       return JSON.parse(stdout)
     },

@@ -1,0 +1,217 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import * as z from 'zod'
+import { type AdminClient, addAdminOptions, withAdmin } from '../admin-client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle } from '../output/style.ts'
+import { print } from '../print.ts'
+import { parseAmount, toFields } from './account-options.ts'
+import {
+  type Account,
+  type AccountView,
+  accountSchema,
+  renderAccount,
+  renderAccounts,
+} from './account-text.ts'
+
+/** Keys or groups, which have most commands in common. */
+export interface Accounts {
+  readonly noun: 'key' | 'group'
+  readonly path: '/admin/keys' | '/admin/groups'
+  /** Adds the options of `create` and `update`. */
+  readonly addFields: (command: Command) => Command
+}
+
+/** The output options of commands that answer with a record. */
+export interface OutputOptions {
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** Adds `create`, `list`, `show`, `update`, `grant` and `delete`. */
+export function addAccountCommands(parent: Command, accounts: Accounts): void {
+  addCreate(parent, accounts)
+  addList(parent, accounts)
+  addChange(parent, accounts, {
+    usage: 'show <id>',
+    description: `show one ${accounts.noun}`,
+    example: 'show 5f0c3a7e',
+    request: () => ({ method: 'GET' }),
+  })
+  addUpdate(parent, accounts)
+  addGrant(parent, accounts)
+  addDelete(parent, accounts)
+}
+
+export interface Change {
+  /** The name and the arguments of the command; the first argument is the id. */
+  readonly usage: string
+  readonly description: string
+  /** What follows the name of the group of commands in the example. */
+  readonly example: string
+  readonly addOptions?: (command: Command) => Command
+  readonly request: (options: Readonly<Record<string, unknown>>) => {
+    readonly method: 'GET' | 'POST' | 'PATCH'
+    /** What follows the path of the record. */
+    readonly suffix?: string
+    readonly body?: object
+  }
+}
+
+/** Adds a command that names one record by its id and prints the record of the answer. */
+export function addChange(parent: Command, accounts: Accounts, change: Change): void {
+  const { usage, description, example, addOptions = (command) => command, request } = change
+  addOutput(addAdminOptions(addOptions(parent.command(usage))))
+    .description(description)
+    .addHelpText('after', `\nExample:\n  gateway ${accounts.noun}s ${example}`)
+    .action((id: string, options: OutputOptions & Record<string, unknown>, command: Command) =>
+      withAdmin(command, async (admin) => {
+        const { method, suffix = '', body } = request(options)
+        const path = await resolvePath(admin, accounts, id)
+        await printRecord(await admin.send(method, path + suffix, body), options)
+      }),
+    )
+}
+
+function addCreate(parent: Command, { noun, path, addFields }: Accounts): void {
+  const create = addFields(
+    parent.command('create').requiredOption('--name <text>', `name of the ${noun}`),
+  )
+  if (noun === 'key') create.option('-q, --quiet', 'print only the secret, for scripts')
+  addOutput(addAdminOptions(create))
+    .description(
+      noun === 'key'
+        ? 'create a key and print it with its secret, which is not shown again'
+        : 'create a budget group',
+    )
+    .addHelpText('after', `\nExample:\n  gateway ${noun}s create --name "my app" --budget-max 5`)
+    .action((options: OutputOptions, command: Command) =>
+      withAdmin(command, async (admin) => {
+        await printRecord(await admin.send('POST', path, toFields(options)), options)
+      }),
+    )
+}
+
+function addList(parent: Command, { noun, path }: Accounts): void {
+  addOutput(addAdminOptions(parent.command('list').alias('ls')))
+    .option('--all', `also show deleted ${noun}s`)
+    .description(`list the ${noun}s with their spend`)
+    .addHelpText('after', `\nExample:\n  gateway ${noun}s list --config gateway.toml`)
+    .action(({ all = false, json }: OutputOptions & { all?: boolean }, command: Command) =>
+      withAdmin(command, async (admin) => {
+        const answer = await admin.send('GET', all ? `${path}?include_deleted=true` : path)
+        if (json) return printJson(answer)
+        const accounts = parseList(answer)
+        if (accounts.length === 0) return print(`there are no ${noun}s`)
+        await print(await renderAccounts(accounts, createView()))
+      }),
+    )
+}
+
+function addUpdate(parent: Command, accounts: Accounts): void {
+  const { noun, addFields } = accounts
+  addChange(parent, accounts, {
+    usage: 'update <id>',
+    description: `change fields of a ${noun}; \`none\` removes a limit`,
+    example: 'update 5f0c3a7e --budget-max 20 --rpm-limit none',
+    addOptions: (command) => addFields(command.option('--name <text>', 'new name')),
+    request(options) {
+      const body = toFields(options)
+      if (Object.keys(body).length > 0) return { method: 'PATCH', body }
+      throw new CommandFailure(
+        2,
+        "nothing to change: give an option, as 'update --help' lists them",
+      )
+    },
+  })
+}
+
+function addGrant(parent: Command, accounts: Accounts): void {
+  const { noun } = accounts
+  addOutput(
+    addAdminOptions(parent.command('grant <id>').argument('<usd>', 'US dollars', parseAmount)),
+  )
+    .description(`add US dollars to the budget of a ${noun}`)
+    .addHelpText('after', `\nExample:\n  gateway ${noun}s grant 5f0c3a7e 2.50`)
+    .action((id: string, amount: number, options: OutputOptions, command: Command) =>
+      withAdmin(command, async (admin) => {
+        const path = await resolvePath(admin, accounts, id)
+        await printRecord(await admin.send('POST', `${path}/grant`, { amount }), options)
+      }),
+    )
+}
+
+function addDelete(parent: Command, accounts: Accounts): void {
+  const { noun } = accounts
+  addAdminOptions(parent.command('delete <id>').alias('rm'))
+    .option('-y, --yes', 'do not ask; required when standard input is not a terminal')
+    .description(`delete a ${noun} for good`)
+    .addHelpText('after', `\nExample:\n  gateway ${noun}s delete 5f0c3a7e --yes`)
+    .action((id: string, { yes = false }: { yes?: boolean }, command: Command) =>
+      withAdmin(command, async (admin) => {
+        const path = await resolvePath(admin, accounts, id)
+        if (!yes) await confirm(accountSchema.parse(await admin.send('GET', path)), noun)
+        await admin.send('DELETE', path)
+        await print(`deleted the ${noun} ${path.replace(/^.*\//, '')}`)
+      }),
+    )
+}
+
+function addOutput(command: Command): Command {
+  return command.option('--json', 'print the answer of the admin API')
+}
+
+async function confirm({ name, id }: Account, noun: string): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new CommandFailure(2, '--yes: required, because standard input is not a terminal')
+  }
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  const question = reader.question(`Delete the ${noun} "${name}" (${id}) for good? [y/N] `)
+  // Ctrl-D closes the reader without a reply.
+  const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
+  const reply = await Promise.race([question, closed])
+  reader.close()
+  if (!/^y(es)?$/i.test(reply.trim())) throw new CommandFailure(1, 'nothing was deleted')
+}
+
+/** Returns the path of a record by its id, or by the first digits of its id if they are unique. */
+async function resolvePath(
+  admin: AdminClient,
+  { noun, path }: Accounts,
+  id: string,
+): Promise<string> {
+  if (!/^[0-9a-f]{4,31}$/.test(id)) return `${path}/${encodeURIComponent(id)}`
+  const found = parseList(await admin.send('GET', path)).filter((each) => each.id.startsWith(id))
+  const [only] = found
+  if (only === undefined) throw new CommandFailure(2, `id: no ${noun} begins with ${id}`)
+  if (found.length === 1) return `${path}/${only.id}`
+  throw new CommandFailure(2, `id: ${found.length} ${noun}s begin with ${id}; give more digits`)
+}
+
+function parseList(answer: unknown): readonly Account[] {
+  const { keys, groups = [] } = listSchema.parse(answer)
+  return keys ?? groups
+}
+
+const listSchema = z.object({
+  keys: z.array(accountSchema).optional(),
+  groups: z.array(accountSchema).optional(),
+})
+
+/** Prints a record; with its secret, if it has a new one. */
+async function printRecord(answer: unknown, { json, quiet }: OutputOptions): Promise<void> {
+  const account = accountSchema.parse(answer)
+  const secret = account['key']
+  if (quiet && typeof secret === 'string') return print(secret)
+  if (json) return printJson(answer)
+  const view = createView()
+  const text = renderAccount(account, view)
+  if (typeof secret !== 'string') return print(text)
+  await print(`${text}\n\n${view.style.bold(secret)}\n\nThe secret is not shown again.`)
+}
+
+function createView(): AccountView {
+  const now = Math.floor(Date.now() / 1000)
+  return { style: createStyle(), isTerminal: process.stdout.isTTY === true, now }
+}
