@@ -1,0 +1,127 @@
+import {
+  formatCount,
+  formatRoughly,
+  formatUsd,
+  renderBar,
+  renderSparkline,
+} from '../output/amounts.ts'
+import type { Style } from '../output/style.ts'
+import { renderTable } from '../output/table.ts'
+import { formatTime } from '../output/times.ts'
+import type { Usage, UsageGroup, UsageSum } from './usage-query.ts'
+
+export interface UsageView {
+  readonly style: Style
+  readonly isTerminal: boolean
+  /** The maximum number of rows. */
+  readonly limit: number
+}
+
+/** Renders usage as a table: the most expensive groups first, each with a line of bars over time. */
+export async function renderUsage(usage: Usage, view: UsageView): Promise<string> {
+  const { filters, groups, step, truncated } = usage
+  const { style, limit } = view
+  const title = `Usage from ${formatTime(filters.since)} to ${formatTime(filters.until)}`
+  if (groups.length === 0) return `${title}: none`
+  // Without prices every cost is 0, and the tokens show more.
+  const measure = groups.some(({ cost }) => cost > 0) ? costs : tokens
+  const total = sumGroups(groups)
+  const columns = [
+    filters.groupBy.toUpperCase().replace(/_ID$/, ''),
+    `${measure.title} BY ${stepNames[step] ?? 'STEP'}`,
+    '>COST',
+    view.isTerminal ? 'SHARE' : '',
+    '>REQUESTS',
+    '>FAILED',
+    '>TOKENS IN',
+    '>TOKENS OUT',
+  ]
+  const share = (sum: UsageSum) =>
+    measure.of(total) === 0 ? 0 : measure.of(sum) / measure.of(total)
+  const rows = [...groups.slice(0, limit), total].map((group) => [
+    group === total ? style.bold('total') : renderName(group, view),
+    style.cyan(renderSparkline(group.steps.map((sum) => (sum ? measure.of(sum) : 0)))),
+    style.bold(formatUsd(group.cost)),
+    view.isTerminal && group !== total ? renderBar(share(group), style.green, style) : '',
+    formatCount(group.requests),
+    renderFailed(group, style),
+    formatRoughly(group.tokens_in),
+    formatRoughly(group.tokens_out),
+  ])
+  const hidden = groups.length - limit
+  const notes = [
+    hidden > 0 ? `${hidden} more rows; --limit shows them` : [],
+    truncated ? 'more than 1,000 rows: the total covers the first 1,000' : [],
+  ].flat()
+  const table = await renderTable({ columns, rows }, style)
+  return [style.bold(title), '', table, ...notes.map((note) => style.dim(note))].join('\n')
+}
+
+const stepNames: Readonly<Record<number, string>> = {
+  3600: 'HOUR',
+  86400: 'DAY',
+  604800: 'WEEK',
+  2592000: '30 DAYS',
+}
+
+const costs = { title: 'COST', of: (sum: UsageSum) => sum.cost }
+const tokens = { title: 'TOKENS', of: (sum: UsageSum) => sum.tokens_in + sum.tokens_out }
+
+function renderName({ group, name }: UsageGroup, { style, isTerminal }: UsageView): string {
+  if (group === '') return style.dim('none')
+  if (name === undefined) return group
+  return `${name} ${style.dim(isTerminal ? group.slice(0, 8) : group)}`
+}
+
+function renderFailed({ requests, requests_ok: ok }: UsageSum, style: Style): string {
+  const failed = requests - ok
+  return failed === 0 ? style.dim('0') : style.red(formatCount(failed))
+}
+
+function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
+  const steps = groups[0]?.steps.map((_, at) =>
+    addUp(groups.flatMap(({ steps: all }) => all[at] ?? [])),
+  )
+  return { ...addUp(groups), name: undefined, steps: steps ?? [] }
+}
+
+function addUp(sums: readonly UsageSum[]): UsageSum {
+  const add = (of: (sum: UsageSum) => number) => sums.reduce((total, sum) => total + of(sum), 0)
+  return {
+    group: 'total',
+    requests: add((sum) => sum.requests),
+    requests_ok: add((sum) => sum.requests_ok),
+    tokens_in: add((sum) => sum.tokens_in),
+    tokens_out: add((sum) => sum.tokens_out),
+    cost: add((sum) => sum.cost),
+  }
+}
+
+/** Renders the sums as comma-separated values (RFC 4180) with a line of titles. */
+export function toCsv({ filters, groups }: Usage): string {
+  const titles = [filters.groupBy, 'name', ...csvFields]
+  const lines = groups.map((sum) => [
+    sum.group,
+    sum.name ?? '',
+    ...csvFields.map((field) => String(sum[field] ?? '')),
+  ])
+  return [titles, ...lines].map((line) => line.map(quote).join(',')).join('\n')
+}
+
+const csvFields = [
+  'requests',
+  'requests_ok',
+  'requests_client_error',
+  'requests_server_error',
+  'tokens_in',
+  'tokens_out',
+  'tokens_total',
+  'estimated_requests',
+  'search_units',
+  'media_count',
+  'cost',
+]
+
+function quote(value: string): string {
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { usageGroupings } from '../../../src/store/index.ts'
+import { type AdminClient, addAdminOptions, withAdmin } from '../admin-client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle } from '../output/style.ts'
+import { isDate, parseTime } from '../output/times.ts'
+import { print } from '../print.ts'
+import { readSums, readUsage, type UsageFilters } from './usage-query.ts'
+import { renderUsage, toCsv } from './usage-text.ts'
+
+/** Adds `usage`, which shows sums of the usage log. */
+export function addUsageCommand(root: Command): void {
+  const usage = root
+    .command('usage')
+    .description('show what was used, with the course of its cost')
+    .addOption(
+      new Option('-g, --group-by <field>', 'what a row stands for')
+        .choices(usageGroupings)
+        .default('model'),
+    )
+    .option('--since <time>', 'begin: a date, an ISO time, or a duration before now', parseSince)
+    .option('--until <time>', 'end, included (default: now)', parseUntil)
+    .option('--key-id <id>', 'only this key')
+    .option('--group-id <id>', 'only this group')
+    .option('--model <id>', 'only this model, as clients ask for it')
+    .option('--provider <name>', 'only this provider')
+    .option('--limit <count>', 'rows of the table (default: 20)', parseLimit)
+    .option('--json', 'print the answer of the admin API')
+    .option('--csv', 'print comma-separated values')
+    .option('--watch', 'show the table again every 2 seconds, until Ctrl-C')
+  addAdminOptions(usage)
+    .addHelpText('after', examples)
+    .action((options: UsageOptions, command: Command) =>
+      withAdmin(command, (admin) => showUsage(admin, options)),
+    )
+}
+
+const examples = `
+Without --since the last 7 days are shown.
+
+Examples:
+  gateway usage --group-by key_id --since 30d
+  gateway usage --since 2026-11-01 --until 2026-11-30 --csv > november.csv
+  gateway usage --since 24h --watch`
+
+interface UsageOptions extends Omit<UsageFilters, 'since' | 'until'> {
+  readonly since?: number
+  readonly until?: number
+  readonly limit?: number
+  readonly json?: boolean
+  readonly csv?: boolean
+  readonly watch?: boolean
+}
+
+async function showUsage(admin: AdminClient, options: UsageOptions): Promise<void> {
+  const { json = false, csv = false, watch = false } = options
+  if (Number(json) + Number(csv) + Number(watch) > 1) {
+    throw new CommandFailure(2, 'give only one of --json, --csv and --watch')
+  }
+  if (json) return printJson(await readSums(admin, resolveWindow(options)))
+  if (csv) return print(toCsv(await readUsage(admin, resolveWindow(options))))
+  if (watch) return watchUsage(admin, options)
+  await print(await renderTable(admin, options))
+}
+
+async function renderTable(admin: AdminClient, options: UsageOptions): Promise<string> {
+  const { limit = 20 } = options
+  const usage = await readUsage(admin, resolveWindow(options))
+  const isTerminal = process.stdout.isTTY === true
+  return renderUsage(usage, { limit, isTerminal, style: createStyle() })
+}
+
+async function watchUsage(admin: AdminClient, options: UsageOptions): Promise<void> {
+  const stop = new AbortController()
+  process.once('SIGINT', () => stop.abort())
+  while (!stop.signal.aborted) {
+    const text = await renderTable(admin, options)
+    await print(process.stdout.isTTY ? `${clearScreen}${text}` : `${text}\n`)
+    await sleep(2_000, undefined, { signal: stop.signal }).catch(() => {})
+  }
+}
+
+/** Moves the cursor to the top and clears the screen and what has scrolled. */
+const clearScreen = '\u001B[H\u001B[2J\u001B[3J'
+
+const week = 604_800
+
+function resolveWindow(options: UsageOptions): UsageFilters {
+  const until = options.until ?? Math.floor(Date.now() / 1000)
+  return { ...options, until, since: options.since ?? until - week }
+}
+
+function parseSince(text: string): number {
+  return parseTime(text, (now, duration) => now - duration)
+}
+
+/** A date as the end means the whole day. */
+function parseUntil(text: string): number {
+  return parseSince(text) + (isDate(text) ? 86_399 : 0)
+}
+
+function parseLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= 1_000) return limit
+  throw new InvalidArgumentError('must be a whole number from 1 to 1000')
+}
