@@ -5,7 +5,7 @@ import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
 import { DataPlane } from './data-plane/index.ts'
-import { Activity, Prober } from './health/index.ts'
+import { Activity, Prober, Readiness } from './health/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
 import type { GatewayOptions } from './options.ts'
 import { RecordBatcher, requestLogSink } from './records/index.ts'
@@ -103,7 +103,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     cache,
   }
   const { plane, records } = composeRequests(parts, config)
-  return { ...parts, buffers, activity, prober, plane, records }
+  return { ...parts, buffers, activity, prober, readiness: new Readiness(), plane, records }
 }
 
 type RequestParts = Pick<

@@ -1,9 +1,9 @@
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
 import { toUsd } from './core/money.ts'
-import { createHealthReport, Readiness } from './health/index.ts'
+import { createHealthReport } from './health/index.ts'
 import { createFetch, createRouter, createRoutes } from './http/index.ts'
-import { addGauges } from './metrics/index.ts'
+import { addBudgetGauges, addGauges } from './metrics/index.ts'
 import type { Gateway, GatewayOptions, HostSettings } from './options.ts'
 import { type RefusalLog, unroutedLog } from './records/index.ts'
 import { createLoader, requireValid } from './reload/index.ts'
@@ -50,16 +50,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** Connects the parts, starts the health checks, and returns the gateway. */
 function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
-  const { ports, series, access, reloader, buffers, plane } = parts
+  const { ports, series, access, reloader, buffers, readiness, plane } = parts
   const { clock, log, response } = ports
   const unrouted = unroutedLog({ log, clock })
-  const readiness = new Readiness()
   const overview = createOverview({ config, snapshot: reloader.snapshot, warnings })
   for (const warning of overview.warnings) log.write('warn', warning)
   connect(parts)
+  addReadSeries(parts, config)
   return {
     fetch: createFetch({
-      find: createRouter(listAllRoutes(parts, readiness)),
+      find: createRouter(listAllRoutes(parts)),
       corsOrigins: () => reloader.config.server.cors_origins,
       durations: series.httpDurations,
       clock,
@@ -93,21 +93,9 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
   }
 }
 
-/** Lets the parts with state of their own follow the snapshot, and the gauges read them. */
-function connect({
-  ports,
-  clouds,
-  reloader,
-  breakers,
-  credentials,
-  traffic,
-  cache,
-  activity,
-  bodyLimiter,
-  prober,
-  plane,
-  buffers,
-}: Parts) {
+/** Lets the parts with state of their own follow the snapshot. */
+function connect(parts: Parts) {
+  const { clouds, reloader, breakers, traffic, cache, activity, bodyLimiter, prober } = parts
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
     traffic.retain(snapshot.models())
@@ -121,7 +109,15 @@ function connect({
     follow(snapshot)
   })
   follow(reloader.snapshot)
-  addGauges(ports.meters, {
+}
+
+/** Adds the series that are read at each scrape. */
+function addReadSeries(parts: Parts, { telemetry }: Config) {
+  const { ports, access, reloader, breakers, credentials, cache, prober, plane, buffers } = parts
+  const { meters, metrics } = ports
+  addGauges(meters, {
+    runtime: metrics?.runtime,
+    isReady: () => parts.readiness.status === 'ready',
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
     bufferedBytes: () => buffers.bytes,
@@ -130,6 +126,9 @@ function connect({
     health: () =>
       reloader.snapshot.providers.map((provider) => [provider.name, prober.getResult(provider)]),
   })
+  if (telemetry.budget_series) {
+    addBudgetGauges(meters, { budgets: () => access.budgets(), maxSeries: telemetry.max_series })
+  }
 }
 
 function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credentials'>) {
@@ -138,9 +137,10 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
     .map((provider) => ({ provider: provider.name, parked: credentials.listParked(provider) }))
 }
 
-function listAllRoutes(parts: Parts, readiness: Readiness) {
+function listAllRoutes(parts: Parts) {
   const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache, traffic } =
     parts
+  const { readiness } = parts
   const { metrics } = ports
   const snapshot = () => reloader.snapshot
   return {

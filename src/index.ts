@@ -20,6 +20,7 @@ export type {
   MetricSpec,
   MetricsPort,
   ReadMetric,
+  RuntimeReadings,
   Sample,
 } from './core/metrics.ts'
 export type { AuthOverview, Overview, ProviderOverview } from './core/overview.ts'

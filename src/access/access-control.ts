@@ -13,12 +13,15 @@ import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { RequestRecord } from '../core/request-record.ts'
+import type { BudgetReading } from '../metrics/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
 
 /** Authentication, budgets and rate limits, and the usage log: everything that `[auth]` turns on. */
 export interface AccessControl {
   readonly authenticator: Authenticator
+  /** The budgets of all groups, then those of all keys. */
+  budgets(): Iterable<BudgetReading>
   /** Writes the record of a finished request to the usage log. */
   record(record: RequestRecord): void
   /** Why a valid configuration does not fit the stored secrets; undefined when it does. */

@@ -38,6 +38,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
 
   return Object.freeze<AccessControl>({
     authenticator: accounts,
+    budgets: () => [...accounts.registry.listGroups(), ...accounts.registry.listKeys()],
     record(record) {
       addRow(record)
       recent.add(record)

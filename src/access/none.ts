@@ -8,6 +8,7 @@ const allSaved: Unsaved = Object.freeze({ rows: 0, spend: 0n as NanoUsd })
 /** With auth off: every request is admitted, and there is no database and no admin API. */
 export const noAccessControl: AccessControl = Object.freeze({
   authenticator: noAuth,
+  budgets: () => [],
   record() {},
   check: () => undefined,
   providerKeys: async () => new Map(),

@@ -62,6 +62,7 @@ const metadataLabel = z
 const telemetry = z.strictObject({
   metadata_labels: distinct(metadataLabel).default([]),
   max_series: wholeNumber(1, 1_000_000).default(2000),
+  budget_series: z.boolean().default(false),
 })
 
 const tokenizer = z.strictObject({

@@ -68,7 +68,8 @@ function findCacheWarnings(
   )
 }
 
-function hasPrice(model: ModelConfig): boolean {
+/** True when any price of a model is configured, even if it is 0. */
+export function hasPrice(model: ModelConfig): boolean {
   return [
     model.cost_per_1m_input,
     model.cost_per_1m_output,

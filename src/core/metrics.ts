@@ -1,3 +1,5 @@
+import type { Millis } from './ids.ts'
+
 /** The labels of one series. Their names are the `labelNames` of its metric. */
 export type Labels = Readonly<Record<string, string | number>>
 
@@ -34,7 +36,7 @@ export interface Sample {
 export interface ReadMetric {
   readonly name: string
   readonly help: string
-  readonly type: 'gauge' | 'histogram'
+  readonly type: 'counter' | 'gauge' | 'histogram'
   samples(): readonly Sample[]
 }
 
@@ -45,8 +47,21 @@ export interface Meters {
   read(metric: ReadMetric): void
 }
 
+/** What the host knows about its runtime. */
+export interface RuntimeReadings {
+  /** The version of Node. */
+  readonly node: string
+  /**
+   * Returns the longest time for which the event loop was blocked since the read before the last one;
+   * undefined where it is not measured.
+   */
+  readEventLoopLag(): Millis | undefined
+}
+
 /** The metrics of one gateway, and the text of `GET /metrics`. */
 export interface MetricsPort extends Meters {
+  /** Absent on a host that cannot tell. */
+  readonly runtime?: RuntimeReadings | undefined
   /** The content type of the exposition. */
   readonly contentType: string
   /** Resolves to the current value of every series. */

@@ -86,6 +86,8 @@ export interface Model {
   /** The configured output limit in tokens; undefined when not configured. */
   readonly maxOutputTokens: number | undefined
   readonly prices: Prices
+  /** A price is configured, which may be 0. Without one its answers cost nothing. */
+  readonly hasPrice: boolean
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */
   readonly created: UnixSeconds
   readonly chat: ChatEndpoint | undefined

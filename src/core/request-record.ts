@@ -32,6 +32,7 @@ export interface RequestRecord {
   /** The terms of the budgets that are charged; undefined for a request that was not admitted. */
   readonly keyTerm: BudgetTerm | undefined
   readonly groupTerm: BudgetTerm | undefined
+  /** By the prices of the model that served; charged to the account, if there is one. */
   readonly cost: NanoUsd
   readonly api: Api
   readonly capability: Capability

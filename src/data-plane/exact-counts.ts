@@ -64,9 +64,9 @@ function withExactUsage(
   exact: Usage,
   { admission }: PendingCount,
 ): RequestRecord {
-  const { account, served, searchUnits } = record
+  const { served, searchUnits } = record
   const usage = record.usage ? applyExactCounts(record.usage, exact) : exact
-  if (!account || !served) return { ...record, usage }
+  if (!served) return { ...record, usage }
   const cost = calculateCost(served.prices, usage, searchUnits)
   admission.adjust(cost)
   return { ...record, usage, cost }

@@ -205,9 +205,8 @@ export class RecordBuilder {
       this.admission?.withdraw()
       this.account = undefined
     }
-    const cost = this.account ? price : free
-    this.admission?.settle({ cost, tokens: status === 200 ? usage?.totalTokens : undefined })
-    return cost
+    this.admission?.settle({ cost: price, tokens: status === 200 ? usage?.totalTokens : undefined })
+    return price
   }
 
   #calculatePrice({ served, usage, searchUnits }: RequestOutcome): NanoUsd | undefined {

@@ -1,8 +1,13 @@
 import type { Bytes } from '../core/ids.ts'
-import type { Meters, Sample } from '../core/metrics.ts'
+import type { Meters, RuntimeReadings, Sample } from '../core/metrics.ts'
+import { version } from '../core/version.ts'
+import { table } from './table.ts'
 
 /** The values that gauges read at each scrape. */
 export interface GaugeSources {
+  /** Undefined on a host that cannot tell. */
+  readonly runtime: RuntimeReadings | undefined
+  readonly isReady: () => boolean
   /** The circuits in use. */
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
   readonly inFlight: () => number
@@ -26,38 +31,20 @@ type CircuitState = 'closed' | 'open' | 'half-open'
 const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 
 /** Adds the series whose values the gateway already has. */
-export function addGauges(
-  meters: Meters,
-  { circuits, inFlight, bufferedBytes, cache, pools, health }: GaugeSources,
-): void {
+export function addGauges(meters: Meters, sources: GaugeSources): void {
+  const { runtime, isReady, circuits, inFlight, bufferedBytes, cache, pools, health } = sources
   meters.read({
-    name: 'gateway_requests_in_flight',
-    help: 'Data-plane requests that have not ended, streams included.',
-    type: 'gauge',
-    samples: () => [{ labels: {}, value: inFlight() }],
+    ...table.build,
+    samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
   })
+  meters.read({ ...table.ready, samples: () => one(isReady() ? 1 : 0) })
+  meters.read({ ...table.inFlight, samples: () => one(inFlight()) })
+  meters.read({ ...table.eventLoopLag, samples: () => readLag(runtime) })
+  meters.read({ ...table.bufferedBytes, samples: () => one(bufferedBytes()) })
+  meters.read({ ...table.cacheBytes, samples: () => one(cache.bytes) })
+  meters.read({ ...table.cacheEntries, samples: () => one(cache.entries) })
   meters.read({
-    name: 'gateway_buffered_bytes',
-    help: 'Bytes held in memory for clients and upstreams: request bodies and unread responses.',
-    type: 'gauge',
-    samples: () => [{ labels: {}, value: bufferedBytes() }],
-  })
-  meters.read({
-    name: 'gateway_cache_bytes',
-    help: 'Memory that the cached answers take.',
-    type: 'gauge',
-    samples: () => [{ labels: {}, value: cache.bytes }],
-  })
-  meters.read({
-    name: 'gateway_cache_entries',
-    help: 'Answers in the cache.',
-    type: 'gauge',
-    samples: () => [{ labels: {}, value: cache.entries }],
-  })
-  meters.read({
-    name: 'gateway_circuit_state',
-    help: 'State of the circuit of a provider and model: 0 closed, 1 open, 2 half-open.',
-    type: 'gauge',
+    ...table.circuits,
     samples: () =>
       Array.from(circuits(), ({ provider, model, state }) => ({
         labels: { provider, model },
@@ -65,20 +52,25 @@ export function addGauges(
       })),
   })
   meters.read({
-    name: 'gateway_credentials_parked',
-    help: 'Parked credentials of a provider that has several: for one model, or for all where it is empty.',
-    type: 'gauge',
+    ...table.parkedCredentials,
     samples: () => Array.from(pools()).flatMap(countParked),
   })
   meters.read({
-    name: 'gateway_provider_up',
-    help: 'Last health check of a provider: 1 up, 0 down; providers that are not probed are absent.',
-    type: 'gauge',
+    ...table.providerUp,
     samples: () =>
       Array.from(health()).flatMap(([provider, result]): Sample[] =>
         result ? [{ labels: { provider }, value: result.status === 'up' ? 1 : 0 }] : [],
       ),
   })
+}
+
+function one(value: number): Sample[] {
+  return [{ labels: {}, value }]
+}
+
+function readLag(runtime: RuntimeReadings | undefined): Sample[] {
+  const lag = runtime?.readEventLoopLag()
+  return lag === undefined ? [] : one(lag / 1000)
 }
 
 function countParked({ provider, parked }: CredentialPool): Sample[] {

@@ -1,4 +1,5 @@
 import type { Meters, ReadMetric, Sample } from '../core/metrics.ts'
+import { table } from './table.ts'
 
 /** The labels of one HTTP request. */
 export interface HttpOutcome {
@@ -14,10 +15,7 @@ interface Series {
   sum: number
 }
 
-/** Upper bounds of the buckets, in seconds. */
-const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
-
-const name = 'gateway_http_request_duration_seconds'
+const { name, help, type, buckets: bounds } = table.httpDuration
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -27,9 +25,8 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  */
 export class HttpDurations implements ReadMetric {
   readonly name = name
-  readonly help =
-    'Time from the arrival of an HTTP request to its response, or to the start of a stream.'
-  readonly type = 'histogram'
+  readonly help = help
+  readonly type = type
   readonly #series: Series[] = []
   readonly #index = new Map<string, Map<string, Map<number, Series>>>()
 

@@ -1,3 +1,4 @@
+export { addBudgetGauges, type BudgetReading } from './budgets.ts'
 export { metricsEvents } from './events.ts'
 export { addGauges } from './gauges.ts'
 export type { HttpDurations } from './http-durations.ts'

@@ -1,5 +1,6 @@
 import type { Metadata } from '../core/metadata.ts'
 import type { RecordSink } from '../core/request-record.ts'
+import { toLabelValue } from './label-value.ts'
 import type { Series } from './series.ts'
 
 export interface MetricsOptions {
@@ -26,6 +27,8 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
       series.timeToFirstToken.observe({ model, provider }, timeToFirstToken / 1000)
     }
     if (!usage) return
+    if (record.cost > 0n) series.cost.add({ capability, model, provider }, record.cost)
+    if (record.served?.hasPrice === false) series.unpriced.inc({ model })
     if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
     if (searchUnits !== undefined) series.searchUnits.inc({ model, provider }, searchUnits)
     const estimated = String(usage.estimated)
@@ -63,10 +66,9 @@ function createLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   }
 }
 
-/** A metadata value without characters that scrapers reject; an absent key reads empty. */
+/** The value of a metadata key; an absent key reads empty. */
 function labelValue(metadata: Metadata, label: string): string {
   // A label may be named `constructor`, a property of every object.
   if (!Object.hasOwn(metadata, label)) return ''
-  // Control characters and lone surrogates.
-  return String(metadata[label]).replace(/[\p{Cc}\p{Cs}]/gu, '')
+  return toLabelValue(String(metadata[label]))
 }

@@ -1,5 +1,5 @@
 import type { CloudQuery } from '../cloud/index.ts'
-import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
+import { type Config, hasPrice, type ModelConfig, type ProviderConfig } from '../config/index.ts'
 import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
@@ -212,6 +212,7 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
     modalities: entry.modalities,
     maxOutputTokens: entry.max_output_tokens,
     prices: toPrices(entry),
+    hasPrice: hasPrice(entry),
     created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
     native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},

@@ -25,7 +25,7 @@ test('an empty file has the default of every setting', async () => {
       usage_flush_ms: 2000,
       reserve_output_tokens: 256,
     },
-    telemetry: { metadata_labels: [], max_series: 2000 },
+    telemetry: { metadata_labels: [], max_series: 2000, budget_series: false },
     tokenizer: { mode: 'heuristic' },
     resilience: {
       retry_max_attempts: 3,

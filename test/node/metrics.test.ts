@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type NodePorts, nodePorts } from '../../adapters/node/index.ts'
 import { createGateway } from '../../src/index.ts'
@@ -21,5 +22,21 @@ test('the Node host adds the series of the process and of Node, to each of its g
     expect(series(text, 'nodejs_eventloop_lag_p99_seconds')).toHaveLength(1)
     expect(text).toContain('# TYPE nodejs_gc_duration_seconds histogram')
     expect(text).toContain('# TYPE gateway_requests_in_flight gauge')
+    expect(series(text, 'gateway_build_info')[0]?.labels['node']).toBe(process.version)
   }
+})
+
+test('gateway_event_loop_lag_seconds is the longest pause of the event loop', async () => {
+  const ports = nodePorts({ GATEWAY_LOG_LEVEL: 'error' })
+  onTestFinished(() => ports.close())
+  const { runtime } = ports.metrics()
+  await sleep(50)
+  const end = performance.now() + 400
+  while (performance.now() < end);
+  await sleep(50)
+  for (const scraper of ['first', 'second']) {
+    expect(runtime?.readEventLoopLag(), scraper).toBeGreaterThan(300)
+  }
+  const [sample] = series(await exposition(ports), 'gateway_event_loop_lag_seconds')
+  expect(sample?.value).toBeGreaterThan(0.3)
 })

@@ -1,11 +1,12 @@
 import { Counter, collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client'
 import type { MetricsPort, ReadMetric } from '../../../src/index.ts'
+import { nodeRuntime } from './runtime.ts'
 
 /** Creates the metrics of one gateway, including those of the process and of Node. */
 export function nodeMetrics(): MetricsPort {
   const registry = new Registry()
   addProcessSeries(registry)
-  return createMetrics(registry)
+  return { ...createMetrics(registry), runtime: nodeRuntime() }
 }
 
 /** Creates a metrics port on a registry of prom-client. */
