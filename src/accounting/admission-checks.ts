@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from './admission-request.ts'
+import type { CheckedRequest } from './admission-request.ts'
 import { overBudget, tooManyAtOnce, tooManyRequests, tooManyTokens } from './limit-errors.ts'
 import { buildRateHeaders } from './rate-headers.ts'
 
@@ -7,7 +7,7 @@ import { buildRateHeaders } from './rate-headers.ts'
  */
 
 /** Throws LM-4002 when an account has used up its requests of this minute. */
-export function checkRequests({ accounts, now }: Pick<AdmissionRequest, 'accounts' | 'now'>): void {
+export function checkRequests({ accounts, now }: Pick<CheckedRequest, 'accounts' | 'now'>): void {
   for (const { scope, record, requests } of accounts) {
     const limit = record.rpmLimit
     if (limit === null || requests.used(now) < limit) continue
@@ -17,7 +17,7 @@ export function checkRequests({ accounts, now }: Pick<AdmissionRequest, 'account
 }
 
 /** Throws LM-4003 when an account has fewer than `needed` tokens left in this minute. */
-export function checkTokens(needed: number, { accounts, now }: AdmissionRequest): void {
+export function checkTokens(needed: number, { accounts, now }: CheckedRequest): void {
   for (const { scope, record, tokens } of accounts) {
     const limit = record.tpmLimit
     if (limit === null || tokens.used(now) + needed <= limit) continue
@@ -27,7 +27,7 @@ export function checkTokens(needed: number, { accounts, now }: AdmissionRequest)
 }
 
 /** Throws LM-4006 when as many requests of an account run as may run at once. */
-export function checkParallel({ accounts, now }: AdmissionRequest): void {
+export function checkParallel({ accounts, now }: CheckedRequest): void {
   for (const { scope, record, running } of accounts) {
     const limit = record.maxParallel
     if (limit === null || running < limit) continue
@@ -36,7 +36,7 @@ export function checkParallel({ accounts, now }: AdmissionRequest): void {
 }
 
 /** Throws LM-4001 when a budget has nothing left, or less than `needed` nano-dollars. */
-export function checkBudgets(needed: bigint, { accounts, now, observer }: AdmissionRequest): void {
+export function checkBudgets(needed: bigint, { accounts, now, observer }: CheckedRequest): void {
   for (const account of accounts) {
     const { scope, record, spent, reserved, headroom, term } = account
     const { budgetMax } = record

@@ -4,8 +4,8 @@ import type { ModelRoute } from '../core/route.ts'
 import type { AccountEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 
-/** A request that asks for admission. */
-export interface AdmissionRequest {
+/** A request whose admission is checked. */
+export interface CheckedRequest {
   /**
    * The key, and the group that it is in now. The request is charged to the group even if the key
    * leaves it.
@@ -16,5 +16,10 @@ export interface AdmissionRequest {
   readonly estimate: () => UsageEstimate
   readonly now: Millis
   readonly reserveOutputTokens: number
+  readonly observer: Pick<BudgetObserver, 'turned' | 'refused'>
+}
+
+/** A request that asks for admission. */
+export interface AdmissionRequest extends CheckedRequest {
   readonly observer: BudgetObserver
 }

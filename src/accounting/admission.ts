@@ -5,7 +5,7 @@ import type { HeaderList } from '../core/ports.ts'
 import { estimateMaxCost, estimateMaxTokens } from '../pricing/index.ts'
 import type { AccountEntry } from './account-entry.ts'
 import { checkBudgets, checkParallel, checkRequests, checkTokens } from './admission-checks.ts'
-import type { AdmissionRequest } from './admission-request.ts'
+import type { AdmissionRequest, CheckedRequest } from './admission-request.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import { buildRateHeaders } from './rate-headers.ts'
 import type { WindowDebit } from './window.ts'
@@ -15,20 +15,8 @@ import type { WindowDebit } from './window.ts'
  * debit, so a refused request has nothing to give back.
  */
 export function admit(request: AdmissionRequest): Admission {
-  const { accounts, route, now, observer } = request
-  const isCapped = accounts.some(hasCap)
-  const isEstimated = isCapped || accounts.some(hasTokenLimit)
-
-  for (const account of accounts) {
-    if (account.turn(now)) observer.turned(account)
-  }
-  checkRequests(request)
-  const estimate = isEstimated ? request.estimate() : noUsage
-  const tokens = estimateMaxTokens(route.chain, estimate)
-  checkTokens(tokens, request)
-  checkParallel(request)
-  const cost = isCapped ? estimateMaxCost(route.chain, estimate, request.reserveOutputTokens) : 0n
-  checkBudgets(cost, request)
+  const { accounts, now, observer } = request
+  const { tokens, cost } = checkAdmission(request)
   for (const account of accounts) observer.admitted(account)
 
   const holds = accounts.map((account): AccountHold => {
@@ -45,6 +33,35 @@ export function admit(request: AdmissionRequest): Admission {
     }
   })
   return new KeyAdmission({ holds, observer, headers: buildRateHeaders(accounts, now) })
+}
+
+/** Throws what `admit` would throw now. Changes no count, and reports no refusal. */
+export function previewAdmission(request: AdmissionRequest): void {
+  const { observer } = request
+  const turned: BudgetObserver['turned'] = (account) => observer.turned(account)
+  checkAdmission({ ...request, observer: { turned, refused() {} } })
+}
+
+/** Makes every check of an admission. Returns the most that the request uses. */
+function checkAdmission(request: CheckedRequest): {
+  readonly tokens: number
+  readonly cost: bigint
+} {
+  const { accounts, route, now, observer } = request
+  const isCapped = accounts.some(hasCap)
+  const isEstimated = isCapped || accounts.some(hasTokenLimit)
+
+  for (const account of accounts) {
+    if (account.turn(now)) observer.turned(account)
+  }
+  checkRequests(request)
+  const estimate = isEstimated ? request.estimate() : noUsage
+  const tokens = estimateMaxTokens(route.chain, estimate)
+  checkTokens(tokens, request)
+  checkParallel(request)
+  const cost = isCapped ? estimateMaxCost(route.chain, estimate, request.reserveOutputTokens) : 0n
+  checkBudgets(cost, request)
+  return { tokens, cost }
 }
 
 const noUsage: UsageEstimate = Object.freeze({ promptTokens: 0 })

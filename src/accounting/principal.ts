@@ -3,7 +3,8 @@ import type { Admission, Principal, UsageEstimate } from '../core/admission.ts'
 import type { Clock } from '../core/ports.ts'
 import type { ModelRoute } from '../core/route.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
-import { admit } from './admission.ts'
+import { admit, previewAdmission } from './admission.ts'
+import type { AdmissionRequest } from './admission-request.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import { admitHit } from './hit-admission.ts'
 
@@ -38,21 +39,31 @@ export class KeyPrincipal implements Principal {
   }
 
   admit(route: ModelRoute, estimate: () => UsageEstimate): Admission {
-    const group = this.#deps.findGroup(this.#key)
-    return admit({
-      accounts: group ? [this.#key, group] : [this.#key],
+    return admit(this.#ask(route, estimate))
+  }
+
+  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void {
+    previewAdmission(this.#ask(route, estimate))
+  }
+
+  admitHit(): Admission {
+    return admitHit({ accounts: this.#accounts, now: this.#deps.clock.now() })
+  }
+
+  #ask(route: ModelRoute, estimate: () => UsageEstimate): AdmissionRequest {
+    return {
+      accounts: this.#accounts,
       route,
       estimate,
       now: this.#deps.clock.now(),
       reserveOutputTokens: this.#deps.reserveOutputTokens(),
       observer: this.#deps.observer,
-    })
+    }
   }
 
-  admitHit(): Admission {
+  get #accounts(): readonly AccountEntry[] {
     const group = this.#deps.findGroup(this.#key)
-    const accounts = group ? [this.#key, group] : [this.#key]
-    return admitHit({ accounts, now: this.#deps.clock.now() })
+    return group ? [this.#key, group] : [this.#key]
   }
 }
 

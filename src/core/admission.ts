@@ -28,6 +28,8 @@ export interface Principal {
    * called only when a limit needs it. The caller must end the admission.
    */
   admit(route: ModelRoute, estimate: () => UsageEstimate): Admission
+  /** Throws what `admit` would throw now. Changes no count, and reports nothing. */
+  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void
   /**
    * Admits a request that is answered from the cache, or throws LM-4002: it counts as a request, but takes
    * no tokens and no budget. The caller must end the admission.
@@ -75,8 +77,9 @@ const anonymous: Principal = Object.freeze({
   account: undefined,
   mayUse: () => true,
   admit: () => admitted,
+  previewAdmission() {},
   admitHit: () => admitted,
 })
 
-/** The authenticator without auth: every request is admitted, and nothing is charged. */
+/** Lets everyone in: every request is admitted, and nothing is charged. So it is without auth. */
 export const noAuth: Authenticator = Object.freeze({ authenticate: () => anonymous })

@@ -13,12 +13,13 @@ import type {
   ParkedCredential,
   Resilience,
 } from '../resilience/index.ts'
-import { orderLinks, type Traffic } from '../routing/index.ts'
+import type { Draws, Traffic } from '../routing/index.ts'
 import { StreamRecorder } from '../stream/stream-recorder.ts'
 import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { SentAnswer } from './cache-use.ts'
 import { formatPaths } from './dropped-header.ts'
+import { orderRoute } from './link-order.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
 
 export interface AdmittedRequestOptions {
@@ -32,6 +33,7 @@ export interface AdmittedRequestOptions {
 
 interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
   readonly traffic: Traffic
+  readonly draws: Draws
 }
 
 /**
@@ -47,6 +49,7 @@ export class AdmittedRequest implements ChainRequest {
   readonly #admission: Admission
   readonly #record: RecordBuilder
   readonly #traffic: Traffic
+  readonly #draws: Draws
   readonly #costs: ReadonlyMap<Model, bigint>
   /** The fields that the link tried last leaves out, as dotted paths. */
   #dropped: readonly string[] = []
@@ -60,20 +63,17 @@ export class AdmittedRequest implements ChainRequest {
     this.#admission = admission
     this.#record = record
     this.#traffic = context.traffic
+    this.#draws = context.draws
     this.#costs = costs ?? new Map()
   }
 
   orderLinks(): readonly Model[] {
-    const { balance, chain } = this.route
-    if (!balance) return chain
-    const { random, breakers, breaker } = this.resilience
-    return orderLinks(balance, {
-      random,
-      isOpen: (target) => breakers.isOpen(target),
+    return orderRoute(this.route, {
+      resilience: this.resilience,
       traffic: this.#traffic,
+      random: this.#draws.next,
       isStream: this.#record.stream,
-      cooldown: breaker.cooldown,
-      cost: (target) => this.#costs.get(target) ?? 0n,
+      costs: this.#costs,
     })
   }
 

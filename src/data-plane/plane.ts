@@ -6,6 +6,7 @@ import type { Reply } from '../core/reply.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers, Credentials } from '../resilience/index.ts'
+import { Draws } from '../routing/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
@@ -48,9 +49,11 @@ interface Matched {
 export class DataPlane {
   readonly #options: DataPlaneOptions
   readonly #exactCounts: ExactCounts | undefined
+  readonly #draws: Draws
 
   constructor(options: DataPlaneOptions) {
     this.#options = options
+    this.#draws = new Draws(options.random)
     const { tokenizer, clock, record } = options
     if (tokenizer) this.#exactCounts = new ExactCounts({ tokenizer, clock, record })
   }
@@ -153,6 +156,7 @@ export class DataPlane {
         credentials,
         random,
       },
+      draws: this.#draws,
       buffers: bodyLimiter.buffers,
       bufferAccount,
       slot,

@@ -10,7 +10,7 @@ import type { Reply } from '../core/reply.ts'
 import type { ModelRoute } from '../core/route.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Resilience } from '../resilience/index.ts'
-import type { Traffic } from '../routing/index.ts'
+import type { Draws, Traffic } from '../routing/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { findEncoding } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
@@ -21,10 +21,10 @@ import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import { answerFromCache } from './answer-from-cache.ts'
 import type { KeptAnswer } from './chat-door.ts'
+import { estimateCosts, orderRoute } from './link-order.ts'
 import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
-import { estimateCosts } from './route-costs.ts'
 
 /** What all requests share. */
 export interface RequestPorts {
@@ -48,6 +48,8 @@ export interface RequestContextOptions {
   readonly snapshot: Snapshot
   readonly scope: CancelScope
   readonly resilience: Resilience
+  /** For the order of targets. */
+  readonly draws: Draws
   readonly buffers: Buffers
   readonly bufferAccount: BufferAccount
   readonly slot: BodySlot
@@ -74,6 +76,7 @@ export class RequestContext {
   readonly traffic: Traffic
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
+  readonly draws: Draws
   readonly buffers: Buffers
   /** Counts the bytes that this request holds of `buffers`. */
   readonly bufferAccount: BufferAccount
@@ -92,6 +95,7 @@ export class RequestContext {
     this.traffic = ports.traffic
     this.imageFetch = ports.imageFetch
     this.resilience = options.resilience
+    this.draws = options.draws
     this.buffers = options.buffers
     this.bufferAccount = options.bufferAccount
     this.arrived = record.arrived
@@ -208,6 +212,24 @@ export class AuthenticatedRequest {
     record.admission = admission
     const costs = estimateCosts(route, { estimate, reserveOutputTokens })
     return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
+  }
+
+  /** Throws what `admit` would throw now, and changes nothing. */
+  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void {
+    this.#principal.previewAdmission(route, estimate)
+  }
+
+  /** Returns the links in the order in which the next request to the route tries them. */
+  previewOrder(route: ModelRoute, estimate: () => UsageEstimate): readonly Model[] {
+    const { record, snapshot, resilience, ports, draws } = this.#options
+    const { reserveOutputTokens } = snapshot
+    return orderRoute(route, {
+      resilience,
+      traffic: ports.traffic,
+      random: draws.lookAhead(),
+      isStream: record.stream,
+      costs: estimateCosts(route, { estimate, reserveOutputTokens }),
+    })
   }
 
   #admitHit(route: ModelRoute): AdmittedRequest {

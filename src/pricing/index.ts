@@ -1,3 +1,8 @@
 export { calculateCost } from './cost.ts'
 export { isPriced, toPrices } from './prices.ts'
-export { estimateMaxCost, estimateMaxLinkCost, estimateMaxTokens } from './reservation.ts'
+export {
+  estimateMaxCost,
+  estimateMaxLinkCost,
+  estimateMaxOutput,
+  estimateMaxTokens,
+} from './reservation.ts'

@@ -31,15 +31,28 @@ export function estimateMaxCost(
 /** Estimates what a request costs at most on one link, in millionths of a nano-dollar. */
 export function estimateMaxLinkCost(
   link: Model,
-  { promptTokens, output, searchUnits }: UsageEstimate,
+  estimate: UsageEstimate,
   reserveOutputTokens: number,
 ): bigint {
-  const { prices, maxOutputTokens = reserveOutputTokens } = link
-  let sum = multiply(promptTokens, prices.input)
-  if (output) {
-    const { maxTokens, isBounded, choices } = output(link)
-    const tokens = isBounded ? maxTokens : Math.max(maxTokens, maxOutputTokens)
-    sum += multiply(tokens, prices.output) * BigInt(choices)
-  }
-  return sum + multiplySearches(searchUnits, prices)
+  const { prices } = link
+  const { tokens, choices } = estimateMaxOutput(link, estimate, reserveOutputTokens)
+  return (
+    multiply(estimate.promptTokens, prices.input) +
+    multiply(tokens, prices.output) * BigInt(choices) +
+    multiplySearches(estimate.searchUnits, prices)
+  )
 }
+
+/** Estimates the output of a link at most: the tokens of one choice, and how many choices there are. */
+export function estimateMaxOutput(
+  link: Model,
+  { output }: UsageEstimate,
+  reserveOutputTokens: number,
+): { readonly tokens: number; readonly choices: number } {
+  if (!output) return nothing
+  const { maxTokens, isBounded, choices } = output(link)
+  const { maxOutputTokens = reserveOutputTokens } = link
+  return { tokens: isBounded ? maxTokens : Math.max(maxTokens, maxOutputTokens), choices }
+}
+
+const nothing = Object.freeze({ tokens: 0, choices: 0 })

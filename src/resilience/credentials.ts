@@ -41,11 +41,25 @@ export class Credentials {
   }
 
   /** Returns every credential of the link's provider, in the order in which an attempt tries them. */
-  takeTurn({ provider }: Model): readonly UsableCredential[] {
+  takeTurn(link: Model): readonly UsableCredential[] {
+    const turn = this.previewTurn(link)
+    const { provider } = link
+    const first = this.#next.get(provider) ?? 0
+    this.#next.set(provider, (first + 1) % turn.length)
+    return turn
+  }
+
+  /** Returns the credentials in the order of the next attempt, which keeps its turn. */
+  previewTurn({ provider }: Model): readonly UsableCredential[] {
     const { usable } = provider
     const first = this.#next.get(provider) ?? 0
-    this.#next.set(provider, (first + 1) % usable.length)
     return [...usable.slice(first), ...usable.slice(0, first)]
+  }
+
+  /** Returns the credential of the next call to a link; undefined when there is none that is usable now. */
+  findNext(link: Model): UsableCredential | undefined {
+    const turn = this.previewTurn(link)
+    return turn.length < 2 ? turn[0] : turn.find((one) => !this.isParked(one, link))
   }
 
   isParked(credential: UsableCredential, link: Model): boolean {
