@@ -1,14 +1,18 @@
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
+import { noAuth } from './core/admission.ts'
+import type { Explain, ExplainedRequest } from './core/explain.ts'
+import type { RequestId } from './core/ids.ts'
 import { toUsd } from './core/money.ts'
 import { createHealthReport } from './health/index.ts'
-import { createFetch, createRouter, createRoutes } from './http/index.ts'
+import { createExplain, createFetch, createRouter, createRoutes } from './http/index.ts'
 import { addBudgetGauges, addGauges } from './metrics/index.ts'
-import type { Gateway, GatewayOptions, HostSettings } from './options.ts'
+import type { ExplainedText, Gateway, GatewayOptions, HostSettings } from './options.ts'
 import { type RefusalLog, unroutedLog } from './records/index.ts'
 import { createLoader, requireValid } from './reload/index.ts'
 import { reportRoutes } from './routing/index.ts'
 import { createOverview, type Snapshot } from './snapshot/index.ts'
+import { LightAbortController } from './wire/light-abort-controller.ts'
 
 /**
  * Creates a gateway from a configuration and the ports of its host. Rejects with `ConfigError` when
@@ -57,9 +61,10 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
   for (const warning of overview.warnings) log.write('warn', warning)
   connect(parts)
   addReadSeries(parts, config)
+  const explain = createExplain(plane)
   return {
     fetch: createFetch({
-      find: createRouter(listAllRoutes(parts)),
+      find: createRouter(listAllRoutes(parts, explain)),
       corsOrigins: () => reloader.config.server.cors_origins,
       durations: series.httpDurations,
       clock,
@@ -76,6 +81,7 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
     get inFlight() {
       return plane.inFlight
     },
+    explain: (question) => explain(asAnyone(question)),
     reload: () => reloader.reload(),
     refresh: () => reloader.refresh(),
     startDraining: () => readiness.startDraining(),
@@ -91,6 +97,14 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
       return unsaved
     },
   }
+}
+
+/** The request of a sender whom no limit stops. */
+function asAnyone({ path, body }: ExplainedText): ExplainedRequest {
+  // A UUID consists of safe characters.
+  const id = crypto.randomUUID() as RequestId
+  const origin = { id, signal: new LightAbortController() }
+  return { path, body: new TextEncoder().encode(body), authenticator: noAuth, origin }
 }
 
 /** Lets the parts with state of their own follow the snapshot. */
@@ -137,7 +151,7 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
     .map((provider) => ({ provider: provider.name, parked: credentials.listParked(provider) }))
 }
 
-function listAllRoutes(parts: Parts) {
+function listAllRoutes(parts: Parts, explain: Explain) {
   const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache, traffic } =
     parts
   const { readiness } = parts
@@ -165,6 +179,7 @@ function listAllRoutes(parts: Parts) {
       providers: () => snapshot().providers.map(({ name }) => name),
       clearCache: () => cache.clear(),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
+      explain,
       inFlight: () => plane.inFlight,
       circuits: () => breakers.states(),
       pools: () => listPools(parts),

@@ -64,6 +64,6 @@ export type {
 } from './core/streams.ts'
 export { version } from './core/version.ts'
 export { createGateway } from './gateway.ts'
-export type { Gateway, GatewayOptions, HostSettings, Unsaved } from './options.ts'
+export type { ExplainedText, Gateway, GatewayOptions, HostSettings, Unsaved } from './options.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
 export { webResponse, webStreams } from './web/index.ts'

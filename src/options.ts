@@ -89,6 +89,11 @@ export interface Gateway {
   readonly buffers: Pick<Buffers, 'openAccount' | 'bytes'>
   /** The number of data-plane requests that have not ended, streams included. */
   readonly inFlight: number
+  /**
+   * Explains what would become of a request of the data plane, for a sender without limits. Resolves to the
+   * JSON text that `POST /admin/explain` answers; rejects when no service has the path. Sends nothing.
+   */
+  explain(request: ExplainedText): Promise<string>
   /** Serves the current content of the configuration file. Never rejects: failures are logged. */
   reload(): Promise<void>
   /** Like `reload`, but only when the file has changed. */
@@ -108,6 +113,14 @@ export interface Gateway {
    * everything. Resolves to what could not be saved. The gateway cannot be used afterwards.
    */
   close(within?: Millis): Promise<Unsaved>
+}
+
+/** A request that is explained. */
+export interface ExplainedText {
+  /** Such as `/v1/chat/completions`, with its query if it has one. */
+  readonly path: string
+  /** The JSON text of its body. */
+  readonly body: string
 }
 
 /** The usage that a gateway could not save before it closed; usually none. */

@@ -8,6 +8,7 @@ import type {
 } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import type { Authenticator } from '../core/admission.ts'
+import type { Explain } from '../core/explain.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
 import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
@@ -48,6 +49,7 @@ export interface AdminDeps extends RouteRouteDeps {
   /** Removes all answers from the cache, and returns how many they were. */
   readonly clearCache: () => number
   readonly reloadProviderKeys: () => Promise<void>
+  readonly explain: Explain
   readonly inFlight: () => number
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>

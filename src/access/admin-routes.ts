@@ -5,6 +5,7 @@ import {
   auditRoutes,
   cacheRoutes,
   configRoutes,
+  explainRoutes,
   groupRoutes,
   keyRoutes,
   providerKeyRoutes,
@@ -39,8 +40,8 @@ export interface AdminParts {
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
-  const { inFlight, circuits, pools, health, flushRecords } = deps
-  const { ring, registry, refusedLogins } = accounts
+  const { inFlight, circuits, pools, health, flushRecords, explain } = deps
+  const { ring, registry, refusedLogins, findSender } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
   const shared = { clock, bodyLimit, bodyLimiter, audit: createAudit({ store, clock, log }) }
@@ -53,6 +54,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, pools, health }),
     ...routeRoutes(deps),
     ...configRoutes({ ...shared, document }),
+    ...explainRoutes({ ...shared, explain, findSender }),
     ...cacheRoutes({ ...shared, clear: clearCache }),
     ...providerKeyRoutes({
       ...shared,

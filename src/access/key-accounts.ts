@@ -1,6 +1,7 @@
 import { BudgetAlerts, type KeyEntry, KeyRegistry } from '../accounting/index.ts'
-import { KeyRing } from '../auth/index.ts'
+import { KeyRing, requireActive } from '../auth/index.ts'
 import type { Authenticator } from '../core/admission.ts'
+import type { KeyId } from '../core/ids.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { Clock, Fingerprint, Log } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -24,6 +25,8 @@ export interface KeyAccounts extends Authenticator {
   readonly registry: KeyRegistry
   /** Logs requests whose key or master key is missing or wrong. */
   readonly refusedLogins: RefusalLog
+  /** Returns what lets requests in as those of a key; undefined for an unknown or deleted key. */
+  readonly findSender: (id: KeyId) => Authenticator | undefined
   load(rows: AccountRows): void
   /** Loads the rows of the database, which keys made offline may have joined. */
   reload(): Promise<void>
@@ -57,6 +60,16 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
     refusedLogins,
     authenticate: (request: Request, origin: RequestOrigin) =>
       registry.createPrincipal(identify(request, origin)),
+    findSender(id: KeyId): Authenticator | undefined {
+      const key = registry.getKey(id)
+      if (!key || key.record.deletedAt !== null) return undefined
+      return {
+        authenticate() {
+          requireActive(key, unixSeconds(clock))
+          return registry.createPrincipal(key)
+        },
+      }
+    },
     load,
     async reload() {
       // A key that changes during the query is newer than the rows: query again.

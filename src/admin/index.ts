@@ -1,6 +1,7 @@
 export { type AuditRouteDeps, auditRoutes } from './audit.ts'
 export { type CacheRouteDeps, cacheRoutes } from './cache.ts'
 export { type ConfigDocument, type ConfigRouteDeps, configRoutes } from './config.ts'
+export { type ExplainRouteDeps, explainRoutes } from './explain.ts'
 export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
 export type { AdminRequest, AdminRoutes } from './input.ts'

@@ -93,6 +93,40 @@ async function parseJson<Shape extends z.ZodRawShape>(
   const slice = new TimeSlice(clock, new CancelScope(clock))
   const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], timeSlice: slice })
   if (layout.commas > maxItems) throw invalid(`the request body holds more than ${maxItems} items`)
+  return validate(value, schema)
+}
+
+/** The validated body of a request, and the bytes of its members. */
+export interface BodyMembers<Value> {
+  readonly value: Value
+  readonly members: Readonly<Partial<Record<keyof Value, Uint8Array>>>
+}
+
+/**
+ * Like `readJson`, for a body with a member that may be as large as a body of the data plane. Each member
+ * may occur once.
+ */
+export async function readMembers<Shape extends z.ZodRawShape>(
+  matched: AdminRequest,
+  schema: z.ZodObject<Shape, z.core.$strict>,
+  options: BodyOptions,
+): Promise<BodyMembers<z.infer<z.ZodObject<Shape, z.core.$strict>>>> {
+  const bytes = await readBytes(matched, options)
+  const names = Object.keys(schema.shape)
+  const { clock } = options
+  const timeSlice = new TimeSlice(clock, new CancelScope(clock))
+  const { layout, value } = await readJsonBody(bytes, { names, unique: names, timeSlice })
+  const spans = Object.entries(layout.spans)
+  const members = spans.flatMap(([name, [span]]) =>
+    span ? [[name, bytes.subarray(span.start, span.end)]] : [],
+  )
+  return { value: validate(value, schema), members: Object.fromEntries(members) }
+}
+
+function validate<Shape extends z.ZodRawShape>(
+  value: object,
+  schema: z.ZodObject<Shape, z.core.$strict>,
+): z.infer<z.ZodObject<Shape, z.core.$strict>> {
   const fields = Object.keys(schema.shape)
   const unknown = Object.keys(value).find((field) => !fields.includes(field))
   if (unknown !== undefined) {

@@ -62,9 +62,7 @@ export class KeyRing<Entry extends KeyHolder> {
       const entry = this.#find(secret, now)
       if (entry) return entry
     }
-    throw new GatewayError('LM-4004', 'the API key is missing or not valid', {
-      headers: unauthorizedHeaders,
-    })
+    throw refused()
   }
 
   #find(secret: string, now: number): Entry | undefined {
@@ -96,6 +94,17 @@ function readSecrets(headers: Headers): readonly string[] {
   const sent = [bearerToken(headers), headers.get('x-api-key'), headers.get('api-key')]
   const secrets = sent.map((token) => token ?? '').filter(isKeyFormat)
   return secrets.length > 0 ? secrets : [dummyKey]
+}
+
+/** Throws LM-4004 unless requests with the secret of the entry are let in. `now`: unix seconds. */
+export function requireActive(entry: KeyHolder, now: number): void {
+  if (!isActive({ entry, isFormer: false }, now)) throw refused()
+}
+
+function refused(): GatewayError {
+  return new GatewayError('LM-4004', 'the API key is missing or not valid', {
+    headers: unauthorizedHeaders,
+  })
 }
 
 function isActive({ entry, isFormer }: Secret<KeyHolder>, now: number): boolean {

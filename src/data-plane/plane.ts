@@ -1,3 +1,4 @@
+import type { Authenticator } from '../core/admission.ts'
 import type { Api } from '../core/capability.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
@@ -13,6 +14,8 @@ import { CancelScope } from '../wire/cancel-scope.ts'
 import type { InFlightSet } from '../wire/in-flight-set.ts'
 import { attemptsHeader } from './admitted-request.ts'
 import { ExactCounts } from './exact-counts.ts'
+import { explainRequest } from './explain.ts'
+import type { Explanation } from './explanation.ts'
 import { readMetadata } from './metadata.ts'
 import { type PendingCount, RecordBuilder } from './record-builder.ts'
 import { RequestContext, type RequestPorts } from './request-context.ts'
@@ -43,6 +46,15 @@ interface Matched {
   readonly context: Arrival
   /** The parameters of the path; `model` counts instead of the body's. */
   readonly params: Readonly<Record<string, string>>
+}
+
+/** The host's knowledge of a request that is explained, and who its sender is. */
+export interface ExplainedArrival extends Arrival {
+  readonly authenticator: Authenticator
+}
+
+interface MatchedExplained extends Matched {
+  readonly context: ExplainedArrival
 }
 
 /** The requests of the data plane: each is in flight until it has been recorded, which happens once. */
@@ -80,7 +92,10 @@ export class DataPlane {
   recorded(service: Service): (matched: Matched) => Promise<Reply> {
     return async (matched) => {
       const { request, context: arrival } = matched
-      const { record, context } = this.#open(service.api, matched)
+      const { record, context } = this.#open(service.api, matched, {
+        emit: this.#emit,
+        ports: this.#options,
+      })
       try {
         return await service.serve(request, context)
       } catch (error) {
@@ -93,10 +108,30 @@ export class DataPlane {
     }
   }
 
+  /**
+   * Makes a route that explains the requests of a service, whose sender is known by other means. They are
+   * in flight, but nothing is recorded.
+   */
+  explained(service: Service): (matched: MatchedExplained) => Promise<Explanation> {
+    return async (matched) => {
+      const { authenticator } = matched.context
+      const opening = { emit: emitNothing, ports: { ...this.#options, authenticator } }
+      const { record, context } = this.#open(service.api, matched, opening)
+      try {
+        return await explainRequest(service, matched.request, context)
+      } finally {
+        record.finish({ status: 200 })
+      }
+    }
+  }
+
   /** Makes a route of a handler whose requests are in flight, but not recorded: they cost nothing. */
   unrecorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
     return async (matched) => {
-      const { record, context } = this.#open(api, matched, () => {})
+      const { record, context } = this.#open(api, matched, {
+        emit: emitNothing,
+        ports: this.#options,
+      })
       try {
         return await handler(matched.request, context)
       } finally {
@@ -108,7 +143,7 @@ export class DataPlane {
   #open(
     api: Api,
     { request, context: arrival, params }: Matched,
-    emit: Emit = this.#emit,
+    { emit, ports }: Opening,
   ): OpenedRequest {
     const { clock, log, breakers, credentials, bodyLimiter, random, traffic, events, inFlight } =
       this.#options
@@ -143,7 +178,7 @@ export class DataPlane {
     else signal.addEventListener('abort', cancel)
     const snapshot = this.#options.snapshot()
     const context = new RequestContext({
-      ports: this.#options,
+      ports,
       origin: arrival,
       modelInPath: params['model'],
       api,
@@ -181,6 +216,14 @@ export class DataPlane {
     }
     return {}
   }
+}
+
+const emitNothing: Emit = () => {}
+
+/** What differs between requests that are served, counted and explained. */
+interface Opening {
+  readonly emit: Emit
+  readonly ports: RequestPorts
 }
 
 type Emit = (record: RequestRecord, pending: PendingCount | undefined) => void

@@ -33,6 +33,14 @@ export function redactFailure(failure: UpstreamFailure, provider: Provider): Ups
   }
 }
 
+/** Returns an address of a provider for a reader: its credentials are masked. */
+export function maskAddress(url: string, provider: Provider): string {
+  return getMask(provider)(url.replace(secretParameter, '$1***'))
+}
+
+/** A query parameter that is named like a credential. */
+const secretParameter = /([?&][^=&#]*(?:key|token|secret|sig|signature|password|code)=)[^&#]*/gi
+
 const masks = new WeakMap<Provider | readonly string[], Mask>()
 
 /** The mask of a provider, prepared once, because a mask looks for every part of the secrets. */

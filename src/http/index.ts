@@ -1,4 +1,5 @@
 export { withCors } from './cors.ts'
+export { createExplain } from './explain.ts'
 export { createFetch } from './fetch.ts'
 export { errorReply, toResponseParts } from './responses.ts'
 export { createRouter } from './router.ts'

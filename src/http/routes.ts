@@ -7,14 +7,11 @@ import {
   type Arrival,
   type ChatDoor,
   type CountDoor,
-  createChatService,
   type DataPlane,
-  embeddings,
   findAllowed,
   listAllowed,
   type ModelListing,
   plainListing,
-  rerank,
   serveCounts,
 } from '../data-plane/index.ts'
 import { countDoors, doors, listings } from '../doors/index.ts'
@@ -22,6 +19,7 @@ import { createHealthReport, type Prober, type Readiness } from '../health/index
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
 import { listRoutes, type Route, type Routes } from './router.ts'
+import { type ServicePlace, services } from './services.ts'
 
 export interface RouteOptions {
   readonly plane: DataPlane
@@ -44,18 +42,9 @@ export function createRoutes({
   metrics,
   authenticator,
 }: RouteOptions): Routes<Arrival> {
-  const embedding: Route<Arrival> = { POST: plane.recorded(embeddings) }
-  const reranking: Route<Arrival> = { POST: plane.recorded(rerank) }
   const routes: Routes<Arrival> = {
-    ...Object.fromEntries(doors.flatMap((door) => createDoorRoutes(door, plane))),
+    ...Object.fromEntries(services.flatMap((place) => createServiceRoutes(place, plane))),
     ...Object.fromEntries(countDoors.map((door) => createCountRoute(door, plane))),
-    '/v1/embeddings': embedding,
-    '/openai/deployments/:model+/embeddings': embedding,
-    '/v1/rerank': reranking,
-    // The paths of the clients of Cohere, and of servers like Jina's.
-    '/v2/rerank': reranking,
-    '/v1/v2/rerank': reranking,
-    '/rerank': reranking,
     '/v1/models': {
       GET: ({ request, context }) => {
         const caller = authenticator.authenticate(request, context)
@@ -96,11 +85,12 @@ function findListingForm(headers: Headers): AnswerForm | undefined {
   return findListing(headers).form
 }
 
-function createDoorRoutes(door: ChatDoor, plane: DataPlane): [path: string, Route<Arrival>][] {
-  const { path, pathWithModel, form } = door
-  const paths = pathWithModel === undefined ? [path] : [path, pathWithModel]
-  const route = { POST: plane.recorded(createChatService(door)), ...(form && { form }) }
-  return paths.map((each) => [each, route])
+function createServiceRoutes(
+  { service, paths, form }: ServicePlace,
+  plane: DataPlane,
+): [path: string, Route<Arrival>][] {
+  const route = { POST: plane.recorded(service), ...(form && { form }) }
+  return paths.map((path) => [path, route])
 }
 
 function createCountRoute(door: CountDoor, plane: DataPlane): [path: string, Route<Arrival>] {

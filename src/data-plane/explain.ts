@@ -1,0 +1,149 @@
+import type { UsageEstimate } from '../core/admission.ts'
+import { GatewayError } from '../core/errors.ts'
+import { toClientError, UpstreamFault } from '../core/failure.ts'
+import type { Model, Provider } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
+import { estimateMaxCost, estimateMaxOutput, isPriced } from '../pricing/index.ts'
+import type {
+  ExplainedAdmission,
+  ExplainedCall,
+  ExplainedLink,
+  Explanation,
+  MaxUsage,
+} from './explanation.ts'
+import { judgeLink } from './expressible.ts'
+import { maskAddress, redactFailure } from './redact-failure.ts'
+import type { RequestContext } from './request-context.ts'
+import type { PreparedRequest, Service } from './service.ts'
+
+/** Explains what would become of a request now, by the steps that serve it. Changes nothing. */
+export async function explainRequest(
+  service: Service,
+  request: Request,
+  context: RequestContext,
+): Promise<Explanation> {
+  const prepared = await catchRefusal(() => service.prepare(request, context))
+  if (prepared instanceof GatewayError) return refuseUnread(prepared)
+  const { route, authenticated } = prepared
+  const estimate = prepared.estimate()
+  const order = authenticated.previewOrder(route, () => estimate)
+  const problem = await catchRefusal(() => prepared.check())
+  const error =
+    problem ??
+    (await catchRefusal(() => authenticated.previewAdmission(route, () => estimate))) ??
+    prepared.findFetchError?.()
+  const links: ExplainedLink[] = []
+  const slice = context.startTimeSlice()
+  for (const link of order) {
+    links.push(await explainLink(link, { prepared, context, isCalled: problem === undefined }))
+    await slice.pause()
+  }
+  return {
+    route,
+    links,
+    usage: measureUsage(route, estimate, context),
+    admission: judgeAdmission(error),
+    error,
+  }
+}
+
+/** Returns what a step of a request returns, or the error that it refuses the request with. */
+async function catchRefusal<Result>(
+  step: () => Result | Promise<Result>,
+): Promise<Result | GatewayError> {
+  try {
+    return await step()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+}
+
+function refuseUnread(error: GatewayError): Explanation {
+  const admission = judgeAdmission(error)
+  return { route: undefined, links: [], usage: undefined, admission, error }
+}
+
+function judgeAdmission(error: GatewayError | undefined): ExplainedAdmission {
+  if (!error) return { verdict: 'admitted' }
+  const scope = error.detail.fields?.['scope']
+  const isLimit = scope === 'key' || scope === 'group'
+  return { verdict: 'refused', code: error.code, scope: isLimit ? scope : undefined }
+}
+
+function measureUsage(
+  { chain }: ModelRoute,
+  estimate: UsageEstimate,
+  { snapshot: { reserveOutputTokens } }: RequestContext,
+): MaxUsage {
+  const outputs = chain.map((link) => {
+    const { tokens, choices } = estimateMaxOutput(link, estimate, reserveOutputTokens)
+    return tokens * choices
+  })
+  const isFree = !chain.some(({ prices }) => isPriced(prices))
+  return {
+    promptTokens: estimate.promptTokens,
+    outputTokens: Math.max(...outputs),
+    cost: isFree ? undefined : estimateMaxCost(chain, estimate, reserveOutputTokens),
+  }
+}
+
+interface LinkContext {
+  readonly prepared: PreparedRequest
+  readonly context: RequestContext
+  /** False when the request itself is refused, so that no link is called. */
+  readonly isCalled: boolean
+}
+
+async function explainLink(
+  link: Model,
+  { prepared, context, isCalled }: LinkContext,
+): Promise<ExplainedLink> {
+  const { dropped, refusal } = judgeLink(link, prepared)
+  const call = refusal || !isCalled ? undefined : await explainCall(link, prepared, context)
+  const failure = call instanceof GatewayError ? call : undefined
+  return {
+    link,
+    credential: describeCredential(link, context),
+    circuit: context.resilience.breakers.getState(link),
+    dropped: [...new Set(dropped)],
+    error: refusal?.toError() ?? failure,
+    upstream: call instanceof GatewayError ? undefined : call,
+  }
+}
+
+function describeCredential(
+  link: Model,
+  { resilience: { credentials } }: RequestContext,
+): ExplainedLink['credential'] {
+  if (link.provider.usable.length === 0) return 'missing'
+  return credentials.findNext(link) ? 'present' : 'parked'
+}
+
+/** The longest body that is shown, in bytes. */
+const maxShownBytes = 1024 * 1024
+
+/** Describes the first call to a link, or returns the error of a provider whose address is unknown. */
+async function explainCall(
+  link: Model,
+  prepared: PreparedRequest,
+  { resilience: { credentials }, scope }: RequestContext,
+): Promise<ExplainedCall | GatewayError | undefined> {
+  const { provider } = link
+  try {
+    const request = prepared.buildRequest(link)
+    if (!request) return undefined
+    const complete = request.keyHeader ? undefined : credentials.findNext(link)?.authorize.complete
+    const { url, body } = complete ? await scope.race(complete(request)) : request
+    const isShown = body.length <= maxShownBytes
+    const text = isShown ? new TextDecoder().decode(body) : undefined
+    return { url: maskAddress(url, provider), body: text }
+  } catch (error) {
+    return toLinkError(error, provider)
+  }
+}
+
+function toLinkError(error: unknown, provider: Provider): GatewayError {
+  if (!(error instanceof UpstreamFault)) throw error
+  return toClientError(redactFailure(error.failure, provider), provider.name)
+}

@@ -1,0 +1,89 @@
+import type { BudgetScope } from '../core/accounts.ts'
+import { type ErrorCode, type GatewayError, renderError } from '../core/errors.ts'
+import type { NanoUsd, RequestId } from '../core/ids.ts'
+import { toUsd } from '../core/money.ts'
+import type { Model } from '../core/provider.ts'
+import type { ModelRoute } from '../core/route.ts'
+import type { CircuitState } from '../resilience/index.ts'
+import { RawJson, stringifyJson } from '../wire/raw-json.ts'
+
+/** What would become of a request. */
+export interface Explanation {
+  /** Undefined when the request is refused before its route is known. */
+  readonly route: ModelRoute | undefined
+  /** In the order in which they are tried. */
+  readonly links: readonly ExplainedLink[]
+  readonly usage: MaxUsage | undefined
+  readonly admission: ExplainedAdmission
+  /** What the client gets before any upstream call. */
+  readonly error: GatewayError | undefined
+}
+
+export interface ExplainedLink {
+  readonly link: Model
+  readonly credential: 'present' | 'missing' | 'parked'
+  readonly circuit: CircuitState
+  /** The fields that the link leaves out, as dotted paths. */
+  readonly dropped: readonly string[]
+  /** Why the link cannot send the request. */
+  readonly error: GatewayError | undefined
+  readonly upstream: ExplainedCall | undefined
+}
+
+/** The first upstream call to a link. */
+export interface ExplainedCall {
+  /** With credentials masked. */
+  readonly url: string
+  /** The JSON text; undefined when it is too long to be shown. */
+  readonly body: string | undefined
+}
+
+/** The most that a request uses. */
+export interface MaxUsage {
+  readonly promptTokens: number
+  readonly outputTokens: number
+  /** Undefined when no link has prices. */
+  readonly cost: NanoUsd | undefined
+}
+
+export type ExplainedAdmission =
+  | { readonly verdict: 'admitted' }
+  | {
+      readonly verdict: 'refused'
+      readonly code: ErrorCode
+      /** Of the limit or the budget that refuses; undefined when it is none of these. */
+      readonly scope: BudgetScope | undefined
+    }
+
+/** Renders an explanation as JSON. The bodies of upstream calls stay as they are, byte for byte. */
+export function renderExplanation(explanation: Explanation, id: RequestId): string {
+  const { route, links, usage, admission, error } = explanation
+  const refused = admission.verdict === 'refused' ? admission : undefined
+  const show = (shown: GatewayError | undefined) => (shown ? renderError(shown, id).error : null)
+  return stringifyJson({
+    route: route ? { id: route.id, order: links.map(({ link }) => link.id) } : null,
+    links: links.map(({ link, credential, circuit, dropped, error: problem, upstream }) => ({
+      model: link.id,
+      provider: link.provider.name,
+      credential,
+      circuit,
+      dropped,
+      error: show(problem),
+      upstream: upstream ? renderCall(upstream) : null,
+    })),
+    estimate: usage
+      ? { prompt_tokens: usage.promptTokens, output_tokens: usage.outputTokens }
+      : null,
+    reservation: usage?.cost === undefined ? null : toUsd(usage.cost),
+    admission: {
+      verdict: admission.verdict,
+      code: refused?.code ?? null,
+      scope: refused?.scope ?? null,
+    },
+    error: show(error),
+  })
+}
+
+function renderCall({ url, body }: ExplainedCall): object {
+  return { url, body: body === undefined ? null : new RawJson(body) }
+}

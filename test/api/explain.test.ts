@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { completion } from '../support/answers.ts'
+import { makeChain } from '../support/chain.ts'
+import { providerKey } from '../support/gateway.ts'
+import {
+  type KeyedGateway,
+  keyedGateway,
+  masterKey,
+  pricedProvider,
+  prompt,
+} from '../support/keyed-gateway.ts'
+import { broken, json } from '../support/scripted-upstream.ts'
+
+const path = '/v1/chat/completions'
+
+/** Explains a chat request with the master key. */
+async function explain(gateway: KeyedGateway, body: unknown, more: object = {}) {
+  const answer = await gateway.admin('POST', '/admin/explain', { path, body, ...more })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+describe('an explanation', () => {
+  test('has the route, its links, the estimate, the reservation and the verdict', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const body = prompt(100, { max_tokens: 50 })
+    expect(await explain(gateway, body, { key_id: key.id })).toEqual({
+      route: { id: 'm', order: ['m'] },
+      links: [
+        {
+          model: 'm',
+          provider: 'p',
+          credential: 'present',
+          circuit: 'closed',
+          dropped: [],
+          error: null,
+          upstream: {
+            url: 'https://api.openai.com/v1/chat/completions',
+            body: { ...body, model: 'upstream-m' },
+          },
+        },
+      ],
+      estimate: { prompt_tokens: 100, output_tokens: 50 },
+      reservation: 0.0002,
+      admission: { verdict: 'admitted', code: null, scope: null },
+      error: null,
+    })
+    expect(gateway.upstream.requests).toEqual([])
+  })
+
+  test('shows the body byte for byte, with the model of the upstream', async () => {
+    const gateway = await keyedGateway()
+    const sent =
+      '{"temperature":1.0,"seed":12345678901234567890, "messages":[{"role":"user","content":"Hi"}],"model":"m" }'
+    const answer = await gateway.get('/admin/explain', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${masterKey}` },
+      body: `{"body": ${sent}, "path":"${path}"}`,
+    })
+    expect(await answer.text()).toContain(`"body":${sent.replace('"m"', '"upstream-m"')}}`)
+  })
+
+  test('shows what each link drops, and why a link cannot send the request', async () => {
+    const gateway = await keyedGateway(
+      makeChain([{ kind: 'anthropic' }, { kind: 'cohere', settings: 'strict = true' }, {}]),
+    )
+    const { links, error } = await explain(gateway, prompt(8, { logit_bias: { 1: 2 } }))
+    expect(links).toMatchObject([
+      { dropped: ['logit_bias'], error: null, upstream: { url: 'https://p.test/v1/messages' } },
+      {
+        dropped: ['logit_bias'],
+        error: { code: 'LM-1001', param: 'logit_bias' },
+        upstream: null,
+      },
+      { dropped: [], error: null },
+    ])
+    expect(error).toBeNull()
+  })
+
+  test('masks credentials in the address', async () => {
+    const gateway = await keyedGateway(
+      pricedProvider.replace(
+        'kind = "openai"',
+        `kind = "openai"\nbase_url = "https://p.test/${providerKey}?key=abc"`,
+      ),
+    )
+    const { links } = await explain(gateway, prompt())
+    expect(JSON.stringify(links)).toContain('https://p.test/***/chat/completions?key=***')
+  })
+
+  test('shows no body over 1 MiB, but the address', async () => {
+    const gateway = await keyedGateway()
+    const { links } = await explain(gateway, prompt(300_000))
+    expect(links).toMatchObject([{ upstream: { url: expect.any(String), body: null } }])
+  })
+
+  test('names a missing credential, and an open circuit', async () => {
+    const gateway = await keyedGateway(
+      makeChain(
+        [{}, { keyVariable: 'UNSET' }],
+        'circuit_failure_threshold = 1\nretry_max_attempts = 1',
+      ),
+    )
+    const key = await gateway.key()
+    gateway.upstream.next(broken())
+    await gateway.ask(key, prompt())
+    expect((await explain(gateway, prompt()))['links']).toMatchObject([
+      { credential: 'present', circuit: 'open' },
+      { credential: 'missing', circuit: 'closed' },
+    ])
+    await gateway.clock.advance(60_000)
+    expect((await explain(gateway, prompt()))['links']).toMatchObject([
+      { circuit: 'half-open' },
+      {},
+    ])
+    // The probe of the circuit is still free.
+    gateway.upstream.next(json(completion()))
+    expect((await gateway.ask(key, prompt())).status).toBe(200)
+  })
+
+  test('of a request that is refused before its route is known has the error alone', async () => {
+    const gateway = await keyedGateway()
+    const answer = await explain(gateway, prompt(8, { model: 'mm' }))
+    expect(answer).toMatchObject({
+      route: null,
+      links: [],
+      estimate: null,
+      reservation: null,
+      admission: { verdict: 'refused', code: 'LM-2001', scope: null },
+      error: { code: 'LM-2001', param: 'model', type: 'invalid_request' },
+    })
+  })
+
+  test('names the limit that refuses, and its scope', async () => {
+    const gateway = await keyedGateway()
+    const group = await gateway.group({ budget_max: 0.000001 })
+    const key = await gateway.key({ group_id: group, budget_max: 1 })
+    const answer = await explain(gateway, prompt(), { key_id: key.id })
+    expect(answer).toMatchObject({
+      admission: { verdict: 'refused', code: 'LM-4001', scope: 'group' },
+      error: { code: 'LM-4001', scope: 'group' },
+      links: [{ upstream: { url: expect.any(String) } }],
+    })
+  })
+
+  test('for a key says what the key may not do', async () => {
+    const gateway = await keyedGateway()
+    const limited = await gateway.key({ models: ['other'] })
+    const disabled = await gateway.key()
+    await gateway.admin('PATCH', `/admin/keys/${disabled.id}`, { disabled: true })
+    const codeFor = async ({ id }: { id: string }) =>
+      (await explain(gateway, prompt(), { key_id: id }))['admission']
+    expect(await codeFor(limited)).toMatchObject({ code: 'LM-4005' })
+    expect(await codeFor(disabled)).toMatchObject({ code: 'LM-4004' })
+  })
+
+  test('without a key is for a sender whom no limit stops', async () => {
+    const gateway = await keyedGateway()
+    expect((await explain(gateway, prompt()))['admission']).toMatchObject({ verdict: 'admitted' })
+  })
+
+  test("of Azure's path puts the model of the path into the body", async () => {
+    const gateway = await keyedGateway()
+    const { route, links } = await explain(
+      gateway,
+      { ...prompt(), model: 'other' },
+      { path: '/openai/deployments/m/chat/completions?api-version=1' },
+    )
+    expect(route).toMatchObject({ id: 'm' })
+    expect(links).toMatchObject([{ upstream: { body: { model: 'upstream-m' } } }])
+  })
+
+  test('needs the master key', async () => {
+    const gateway = await keyedGateway()
+    const answer = await gateway.get('/admin/explain', { method: 'POST', body: '{}' })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('a question is refused with the field at fault', () => {
+  test.each([
+    ['path', { path: '/v1/chat', body: {} }, 'no such route'],
+    ['path', { path: '/v1/../v1/chat/completions', body: {} }, 'segment'],
+    ['path', { path: '/v1/models', body: {} }, 'no such route'],
+    ['path', { body: {} }, 'must be a path'],
+    ['body', { path }, 'is required'],
+    ['key_id', { path, body: {}, key_id: 'a'.repeat(32) }, 'no such key'],
+    ['key_id', { path, body: {}, key_id: 'x' }, 'no such key'],
+    ['key', { path, body: {}, key: 'x' }, 'unknown field'],
+  ])('%s of %j', async (param, question, message) => {
+    const gateway = await keyedGateway()
+    const { status, body } = await gateway.admin('POST', '/admin/explain', question)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      error: { code: 'LM-1001', param, message: expect.stringContaining(message) },
+    })
+  })
+})
+
+test('an embedded gateway explains requests without auth', async () => {
+  const { gateway } = await keyedGateway()
+  const text = await gateway.explain({ path, body: JSON.stringify(prompt()) })
+  expect(JSON.parse(text)).toMatchObject({ route: { id: 'm' }, error: null })
+})
