@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'vitest'
 import type { GroupChange, KeyChange } from '../../src/store/index.ts'
 import type { StoreTrouble } from '../support/memory-store.ts'
-import { groupIds, keyIds, Simulation, type Step } from './simulation.ts'
+import { groupIds, keyIds, Simulation, type Step, start } from './simulation.ts'
 import { nano } from './support.ts'
 
 const anyKey = fc.constantFrom(...keyIds)
@@ -15,23 +15,42 @@ const anyDemand = fc.record({
   output: fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
   choices: fc.integer({ min: 1, max: 2 }),
 })
+const anyModel = fc.constantFrom('m', 'gpt-4', 'gpt-4.1', 'gpt-40')
+const anyModels = fc.option(
+  fc.array(fc.constantFrom('m', 'gpt-4.*', 'gpt-4', 'gpt-*', '*'), { minLength: 1, maxLength: 2 }),
+  { nil: null, freq: 3 },
+)
+/** Unix seconds near the start of the simulation. */
+const anyExpiry = fc.option(
+  fc.integer({ min: 0, max: 200 }).map((seconds) => Math.floor(start / 1000) + seconds),
+  { nil: null },
+)
 const limit = (most: number) => fc.option(fc.nat(most), { nil: null })
 const limitChanges = [
   fc.record({ budgetMax: cap }),
   fc.record({ rpmLimit: limit(4) }),
   fc.record({ tpmLimit: limit(200) }),
   fc.record({ maxParallel: limit(3) }),
+  fc.record({ models: anyModels }),
 ]
 const anyGroupChange: fc.Arbitrary<GroupChange> = fc.oneof(...limitChanges)
 const anyChange: fc.Arbitrary<KeyChange> = fc.oneof(
   ...limitChanges,
   fc.record({ groupId: fc.option(anyGroup, { nil: null }) }),
+  fc.record({ disabled: fc.constantFrom(false, false, true) }),
+  fc.record({ expiresAt: anyExpiry }),
 )
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 12,
-    arbitrary: fc.record({ do: fc.constant('admit' as const), key: anyKey, demand: anyDemand }),
+    arbitrary: fc.record({
+      do: fc.constant('admit' as const),
+      key: anyKey,
+      age: fc.constantFrom(0, 0, 0, 0, 1, 2),
+      model: anyModel,
+      demand: anyDemand,
+    }),
   },
   {
     weight: 7,
@@ -75,7 +94,14 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('jump' as const), days: fc.constantFrom(0, 1, 5, 40) }),
   },
-  fc.record({ do: fc.constant('rotate' as const), key: anyKey }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('rotate' as const),
+      key: anyKey,
+      grace: fc.constantFrom(0, 20, 100, 604_800),
+    }),
+  },
   fc.record({ do: fc.constant('delete key' as const), key: anyKey }),
   fc.record({ do: fc.constant('delete group' as const), group: anyGroup }),
   {
@@ -90,7 +116,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), time: fc.integer({ min: 1, max: 70_000 }) }),
 )
 
-test('in any order of events no budget is reserved twice, no nano-dollar is lost or doubled, and the saved spend is the sum of the saved rows', async () => {
+test('in any order of events the plain model lets in, refuses and counts alike, no budget is reserved twice, no nano-dollar is lost or doubled, and the saved spend is the sum of the saved rows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 80 }), async (steps) => {
       const world = new Simulation()
@@ -104,4 +130,4 @@ test('in any order of events no budget is reserved twice, no nano-dollar is lost
     }),
     { numRuns: 2_000 },
   )
-}, 120_000)
+}, 240_000)

@@ -5,6 +5,13 @@ import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 export const inputPrice = 1n
 export const outputPrice = 2n
 
+/** A request as its client sends it. */
+export interface PlainRequest {
+  readonly secret: string
+  readonly model: string
+  readonly demand: PlainDemand
+}
+
 export interface PlainDemand {
   readonly prompt: number
   /** The maximum output of one choice; undefined: none is set. */
@@ -24,6 +31,8 @@ export class PlainModel {
   readonly requests = new Tally()
   readonly tokens = new Tally()
   readonly rows: PlainRow[] = []
+  /** Every secret that a key has ever had. */
+  readonly #secrets = new Map<string, PlainSecret>()
   readonly #terms = new Map<string, PlainTerm>()
   readonly #reserveOutput: number
 
@@ -32,12 +41,11 @@ export class PlainModel {
   }
 
   admit(
-    id: string,
-    { prompt, output, choices }: PlainDemand,
+    { secret, model, demand: { prompt, output, choices } }: PlainRequest,
     now: number,
   ): PlainAdmission | string {
-    const key = this.keys.get(id)
-    if (!key) throw new Error('no such key')
+    const key = this.#findKey(secret, Math.floor(now / 1000))
+    if (!key) return 'LM-4004'
     const group = key.groupId === null ? undefined : this.groups.get(key.groupId)
     const toOwner = (scope: 'key' | 'group', row: KeyRow | GroupRow): PlainOwner => ({
       scope,
@@ -47,6 +55,7 @@ export class PlainModel {
     })
     const owners = [toOwner('key', key)]
     if (group && group.deletedAt === null) owners.push(toOwner('group', group))
+    if (!owners.every(({ row }) => allows(row.models, model))) return 'LM-4005'
     const undo: (() => void)[] = []
     const take = (tally: Tally, name: string, amount: bigint) => {
       tally.add(name, amount)
@@ -96,6 +105,23 @@ export class PlainModel {
       row: undefined,
       isOver: false,
     }
+  }
+
+  /** Gives a key a new secret. The last one works for `grace` seconds more, those before it no longer. */
+  rotate(id: string, { secret, grace, now }: PlainRotation): void {
+    for (const former of this.#secrets.values()) {
+      if (former.id !== id) continue
+      former.until = former.isLast ? now + grace : 0
+      former.isLast = false
+    }
+    this.#secrets.set(secret, { id, until: Number.POSITIVE_INFINITY, isLast: true })
+  }
+
+  #findKey(secret: string, now: number): KeyRow | undefined {
+    const { id = '', until = 0 } = this.#secrets.get(secret) ?? {}
+    const key = this.keys.get(id)
+    if (!key || now >= until || key.disabled || key.deletedAt !== null) return undefined
+    return key.expiresAt !== null && now >= key.expiresAt ? undefined : key
   }
 
   /** Sets the period of a key or a group. */
@@ -151,6 +177,28 @@ export class PlainModel {
     for (const name of admission.owners) this.running.add(name, -1n)
     for (const { name, cost } of admission.reserved) this.reserved.add(name, -cost)
   }
+}
+
+interface PlainSecret {
+  readonly id: string
+  /** Unix seconds. */
+  until: number
+  /** No later secret of the key exists. */
+  isLast: boolean
+}
+
+/** Times are unix seconds. */
+interface PlainRotation {
+  readonly secret: string
+  readonly grace: number
+  readonly now: number
+}
+
+/** Whether a list of models allows an id, by a pattern over the whole id. */
+function allows(models: readonly string[] | null, id: string): boolean {
+  if (models === null) return true
+  const patterns = models.map((one) => one.replaceAll('.', '\\.').replace(/\*$/, '.*'))
+  return patterns.some((pattern) => new RegExp(`^${pattern}$`).test(id))
 }
 
 /** The key of a request, or its group. */

@@ -3,6 +3,7 @@ import type { GroupEntry, KeyEntry } from '../../src/accounting/index.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
+import { KeyRing, mintKey } from '../../src/auth/index.ts'
 import type { Account } from '../../src/core/accounts.ts'
 import type { Admission } from '../../src/core/admission.ts'
 import type { BudgetPeriod } from '../../src/core/budget-period.ts'
@@ -41,7 +42,7 @@ import {
 const reserveOutput = 20
 const dayMs = 86_400_000
 /** Half a minute before a day, a week and a month begin together. */
-const start = Date.UTC(2025, 11, 1) - 30_000
+export const start = Date.UTC(2025, 11, 1) - 30_000
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
 export const groupIds = ['8', '9'].map((digit) => digit.repeat(32) as GroupId)
 const route = routeTo(
@@ -50,7 +51,14 @@ const route = routeTo(
 
 /** A step of a simulation; `at` picks one of the admissions so far. */
 export type Step =
-  | { readonly do: 'admit'; readonly key: KeyId; readonly demand: PlainDemand }
+  | {
+      readonly do: 'admit'
+      readonly key: KeyId
+      /** How many rotations ago the secret of the request was the key's secret. */
+      readonly age: number
+      readonly model: string
+      readonly demand: PlainDemand
+    }
   | {
       readonly do: 'settle'
       readonly at: number
@@ -69,7 +77,7 @@ export type Step =
     }
   | { readonly do: 'grant key'; readonly key: KeyId; readonly amount: NanoUsd }
   | { readonly do: 'grant group'; readonly group: GroupId; readonly amount: NanoUsd }
-  | { readonly do: 'rotate'; readonly key: KeyId }
+  | { readonly do: 'rotate'; readonly key: KeyId; readonly grace: number }
   | { readonly do: 'delete key'; readonly key: KeyId }
   | { readonly do: 'delete group'; readonly group: GroupId }
   | { readonly do: 'flush'; readonly trouble: StoreTrouble; readonly wait: boolean }
@@ -98,6 +106,9 @@ export class Simulation {
   }
   readonly store = new MemoryStore()
   readonly accounts = this.#openRegistry()
+  readonly ring = new KeyRing<KeyEntry>()
+  /** The secrets of each key, the newest first. */
+  readonly #secrets = new Map<KeyId, string[]>()
   /** Its capacity is so small that rows are dropped. */
   readonly usageLog = new UsageLog({
     store: this.store,
@@ -121,13 +132,32 @@ export class Simulation {
   async begin(): Promise<void> {
     for (const id of groupIds) await this.store.createGroup(groupRow({ id, budgetMax: nano(300) }))
     for (const [index, id] of keyIds.entries()) {
+      const { plaintext, digest } = mintKey()
+      const groupId = groupIds[index] ?? null
       await this.store.createKey(
-        keyRow({ id, budgetMax: nano(200), tpmLimit: 300, groupId: groupIds[index] ?? null }),
+        keyRow({ id, digest, budgetMax: nano(200), tpmLimit: 300, groupId }),
       )
+      this.#addSecret(id, plaintext, 0)
     }
     for (const row of this.store.keys.values()) this.model.keys.set(row.id, row)
     for (const row of this.store.groups.values()) this.model.groups.set(row.id, row)
-    this.accounts.load(await this.store.readAccounts())
+    await this.#reload()
+  }
+
+  async #reload(): Promise<void> {
+    const rows = await this.store.readAccounts()
+    this.accounts.load(rows)
+    for (const row of rows.keys) this.#putOnRing(row)
+  }
+
+  #putOnRing(row: KeyRow): void {
+    const entry = this.accounts.getKey(row.id)
+    if (entry) this.ring.put(row, entry)
+  }
+
+  #addSecret(id: KeyId, secret: string, grace: number): void {
+    this.#secrets.set(id, [secret, ...(this.#secrets.get(id) ?? [])])
+    this.model.rotate(id, { secret, grace, now: unixSeconds(this.clock) })
   }
 
   #openRegistry(): KeyRegistry {
@@ -141,7 +171,7 @@ export class Simulation {
   async take(step: Step): Promise<void> {
     switch (step.do) {
       case 'admit':
-        return this.#admit(step.key, step.demand)
+        return this.#admit(step)
       case 'settle': {
         const admission = this.#pick(step.at)
         admission?.real.settle({ cost: step.cost, tokens: step.tokens })
@@ -187,11 +217,14 @@ export class Simulation {
       case 'grant group':
         this.#groupIs(await this.store.grantGroup(step.group, step.amount))
         return
-      case 'rotate':
-        this.#keyIs(
-          await this.store.rotateKey(step.key, { digest: 'e'.repeat(64), graceEndsAt: null }),
-        )
+      case 'rotate': {
+        const { plaintext, digest } = mintKey()
+        const { key, grace } = step
+        const graceEndsAt = grace === 0 ? null : unixSeconds(this.clock) + grace
+        const row = this.#keyIs(await this.store.rotateKey(key, { digest, graceEndsAt }))
+        if (row) this.#addSecret(key, plaintext, grace)
         return
+      }
       case 'delete key':
         this.#keyIs(await this.store.deleteKey(step.key, 1))
         return
@@ -206,7 +239,7 @@ export class Simulation {
         return
       }
       case 'reload':
-        return this.accounts.load(await this.store.readAccounts())
+        return this.#reload()
       case 'wait':
         return this.timers.advance(step.time)
       case 'jump': {
@@ -217,23 +250,16 @@ export class Simulation {
     }
   }
 
-  #admit(id: KeyId, demand: PlainDemand): void {
-    const entry = this.accounts.getKey(id)
-    if (!entry || entry.record.deletedAt !== null) return
+  #admit({ key, age, model, demand }: Extract<Step, { do: 'admit' }>): void {
     const minute = Math.floor(this.clock.now() / 60_000)
-    const plain = this.model.admit(id, demand, this.clock.now())
-    const caller = this.accounts.createPrincipal(entry)
-    const real = this.#outcome(() =>
-      caller.admit(route, () => ({
-        promptTokens: demand.prompt,
-        output: () => writing(demand.output, demand.choices),
-      })),
-    )
-    if (typeof real === 'string' || typeof plain === 'string') {
-      agree(real, plain)
+    const secret = this.#secrets.get(key)?.[age] ?? `sk-gw-${'0'.repeat(64)}`
+    const plain = this.model.admit({ secret, model, demand }, this.clock.now())
+    const admitted = this.#outcome(() => this.#ask(secret, model, demand))
+    if (typeof admitted === 'string' || typeof plain === 'string') {
+      agree(admitted, plain)
       return
     }
-    const account = caller.account as Account // A caller with a key has one.
+    const { real, account } = admitted
     this.open.push({ real, plain, account, isRecorded: false })
     const owners = plain.owners.map((name) => this.#getEntry(name))
     const least = (limit: 'rpmLimit' | 'tpmLimit', used: (window: string) => bigint) => {
@@ -257,15 +283,28 @@ export class Simulation {
     }
   }
 
+  /** Takes the steps of a request up to its admission, in their order. */
+  #ask(secret: string, model: string, demand: PlainDemand) {
+    const headers = new Headers({ authorization: `Bearer ${secret}` })
+    const entry = this.ring.authenticate(headers, unixSeconds(this.clock))
+    const caller = this.accounts.createPrincipal(entry)
+    if (!caller.mayUse(model)) throw new GatewayError('LM-4005', 'the key may not use this model')
+    const real = caller.admit(route, () => ({
+      promptTokens: demand.prompt,
+      output: () => writing(demand.output, demand.choices),
+    }))
+    return { real, account: caller.account as Account } // A caller with a key has one.
+  }
+
   #getEntry(id: string): KeyEntry | GroupEntry {
     const entry = this.accounts.getKey(id as KeyId) ?? this.accounts.getGroup(id as GroupId)
     if (!entry) throw new Error(`there is no account ${id}`)
     return entry
   }
 
-  #outcome(admit: () => Admission): Admission | string {
+  #outcome<Value>(attempt: () => Value): Value | string {
     try {
-      return admit()
+      return attempt()
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       return [error.code, error.detail.fields?.['scope']].filter(Boolean).join(' ')
@@ -294,6 +333,7 @@ export class Simulation {
   #keyIs(row: KeyRow | string): KeyRow | undefined {
     if (typeof row === 'string') return
     this.accounts.putKey(row)
+    this.#putOnRing(row)
     this.model.keys.set(row.id, row)
     return row
   }
