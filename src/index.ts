@@ -23,7 +23,7 @@ export type {
   RuntimeReadings,
   Sample,
 } from './core/metrics.ts'
-export type { AuthOverview, Overview, ProviderOverview } from './core/overview.ts'
+export type { AuthOverview, CacheOverview, Overview, ProviderOverview } from './core/overview.ts'
 export type {
   Body,
   ByteSource,

@@ -1,7 +1,8 @@
 import { type ConfigVerdict, checkConfig, type Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { logLevel, logLevelRule } from './log.ts'
-import { renderOverview } from './overview-text.ts'
+import { createStyle } from './output/style.ts'
+import { renderCounts, renderOverview } from './overview-text.ts'
 import { nodeCloudCredentials } from './ports/cloud-credentials.ts'
 import { readText, systemClock } from './ports/system.ts'
 import { nodeUpstream } from './ports/upstream.ts'
@@ -42,12 +43,13 @@ export async function check({
     ...startProblems.map((problem) => `the gateway would not start: ${problem}`),
   ]
   if (strict && missing.length > 0) throw new CommandFailure(2, ...missing)
-  const counts = `${formatCount(overview.providers.length, 'provider')}, ${formatCount(overview.models, 'model')}`
+  const style = createStyle(env)
+  const { logFields: proxies } = readProxyRules(env)
   const warnings = new Set([...overview.warnings, ...missing])
   return [
-    `${name} is valid: ${counts}`,
-    ...renderOverview(overview),
-    ...[...warnings].map((warning) => `warning: ${warning}`),
+    `${style.bold(name)} is valid: ${renderCounts(overview)}`,
+    ...renderOverview(overview, { proxies, style }),
+    ...[...warnings].map((warning) => `${style.yellow('warning:')} ${warning}`),
   ]
 }
 
@@ -82,7 +84,3 @@ function listProxyProblems(env: Environment): readonly string[] {
 /** A check may run without access to the database, and must not create or change one. */
 const storedKeysNote =
   'provider keys stored through the admin API are not checked: --check-config does not open the database'
-
-function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}

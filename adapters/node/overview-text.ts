@@ -1,4 +1,5 @@
-import { type Overview, version } from '../../src/index.ts'
+import { type Overview, type ProviderOverview, version } from '../../src/index.ts'
+import type { Paint, Style } from './output/style.ts'
 
 /** The address, the configuration file and the proxies of a gateway that listens. */
 export interface ListenInfo {
@@ -9,35 +10,51 @@ export interface ListenInfo {
   readonly proxies?: Readonly<Record<string, string>> | undefined
 }
 
+export interface OverviewText extends Pick<ListenInfo, 'proxies'> {
+  readonly style: Style
+}
+
 /** Renders the lines that a terminal shows once the gateway listens. */
 export function renderStartLines(
   overview: Overview,
-  { address, file, proxies = {} }: ListenInfo,
+  { address, file, proxies, style }: ListenInfo & OverviewText,
 ): readonly string[] {
-  const head = `Model Gateway ${version} listens on ${address}`
-  const settings = Object.entries(proxies).map(([name, value]) => `${name}=${value}`)
+  const head = `${style.bold(`Model Gateway ${version}`)} listens on ${style.cyan(address)}`
   return [
     file === undefined ? head : `${head}, configured by ${file}`,
-    ...renderOverview(overview),
-    ...(settings.length > 0 ? [`  outgoing proxies: ${settings.join(' ')}`] : []),
+    `  ${renderCounts(overview)}`,
+    ...renderOverview(overview, { proxies, style }),
   ]
 }
 
-/** Renders the providers, one line each in aligned columns, and the state of auth. */
-export function renderOverview({ providers, auth }: Overview): readonly string[] {
-  const rows = providers.map(({ name, kind, baseUrl, credential, missing, proxy }) => [
-    name,
-    kind,
-    baseUrl,
-    missing === undefined ? credential : `! ${credential}`,
-    proxy === undefined ? '' : `proxy ${proxy}`,
-  ])
-  const access = auth.enabled ? `on, with the database ${auth.database}` : 'off'
-  return [...alignColumns(rows), `auth is ${access}`].map((line) => `  ${line}`)
+/** Renders how many providers, models and routes there are: `2 providers, 3 models, 1 route`. */
+export function renderCounts({ providers, models, routes }: Overview): string {
+  const counts = [formatCount(providers.length, 'provider'), formatCount(models, 'model')]
+  return [...counts, ...(routes > 0 ? [formatCount(routes, 'route')] : [])].join(', ')
+}
+
+/** Renders the providers, one line each in aligned columns, and the state of auth, cache and proxies. */
+export function renderOverview(
+  { providers, auth, cache }: Overview,
+  { proxies = {}, style }: OverviewText,
+): readonly string[] {
+  const rows = providers.map((provider) => renderProvider(provider, style))
+  const settings = Object.entries(proxies).map(([name, value]) => `${name}=${value}`)
+  return [
+    ...alignColumns(rows),
+    auth.enabled
+      ? `auth is on, with the database ${auth.database}`
+      : 'auth is off: every client that reaches the gateway may use its models',
+    cache.enabled
+      ? `cache is on for ${formatCount(cache.models, 'model')}, with at most ${formatSize(cache.maxBytes)}`
+      : 'cache is off',
+    ...(settings.length > 0 ? [`outgoing proxies: ${settings.join(' ')}`] : []),
+  ].map((line) => `  ${line}`)
 }
 
 /** Returns the overview as fields of a log line. */
-export function toLogFields({ providers, auth, warnings }: Overview): Record<string, unknown> {
+export function toLogFields(overview: Overview): Record<string, unknown> {
+  const { providers, models, routes, auth, cache, warnings } = overview
   return {
     providers: providers.map(({ name, kind, baseUrl, proxy, credential }) => ({
       name,
@@ -46,22 +63,58 @@ export function toLogFields({ providers, auth, warnings }: Overview): Record<str
       proxy,
       credential,
     })),
+    models,
+    routes,
     auth,
+    cache: cache.enabled
+      ? { enabled: true, models: cache.models, max_bytes: cache.maxBytes }
+      : cache,
     warnings,
   }
 }
 
+interface Cell {
+  readonly text: string
+  readonly paint?: Paint
+}
+
+function renderProvider(provider: ProviderOverview, style: Style): readonly Cell[] {
+  const { name, kind, baseUrl, credential, missing, proxy } = provider
+  return [
+    { text: name, paint: style.bold },
+    { text: kind, paint: style.dim },
+    { text: baseUrl },
+    missing === undefined
+      ? { text: credential, paint: style.green }
+      : { text: `! ${credential}`, paint: style.red },
+    { text: proxy === undefined ? '' : `proxy ${proxy}`, paint: style.dim },
+  ]
+}
+
 /** Renders rows as text with aligned columns. */
-function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => cellWidth(row[at]))))
+function alignColumns(rows: readonly (readonly Cell[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => row[at]?.text.length ?? 0)),
+  )
   return rows.map((row) =>
     row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .map(({ text, paint }, at) => {
+        const blanks = ' '.repeat((widths[at] ?? 0) - text.length)
+        return (paint ? paint(text) : text) + blanks
+      })
       .join('  ')
       .trimEnd(),
   )
 }
 
-function cellWidth(cell = ''): number {
-  return cell.length
+function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+
+/** Formats a size in the largest unit that gives at least 1: `256 MiB`. */
+function formatSize(bytes: number): string {
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
+  return `${Math.round((bytes / 1024 ** step) * 10) / 10} ${units[step]}`
 }

@@ -4,6 +4,7 @@ import { CommandFailure } from './command-failure.ts'
 import type { NodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { createPorts, openGateway } from './open-gateway.ts'
+import { createStyle, type Style } from './output/style.ts'
 import { type ListenInfo, renderStartLines, toLogFields } from './overview-text.ts'
 import { nodeConfigFile } from './ports/config-file.ts'
 import { startReloadTriggers } from './reload-triggers.ts'
@@ -53,7 +54,8 @@ async function serveUntilStopped(
   // Print the log lines so far before the summary.
   await ports.flush()
   const { address } = serving
-  logStart(gateway, { address, file: path && absolute(path), proxies: ports.proxies })
+  const place = { address, file: path && absolute(path), proxies: ports.proxies }
+  logStart(gateway, place, createStyle(ports.env))
   await ports.flush()
   onListening(address, gateway.overview)
 
@@ -66,9 +68,9 @@ async function serveUntilStopped(
 }
 
 /** Reports the address and the providers: as text on a terminal, else as one log line. */
-function logStart({ overview, log }: Gateway, place: ListenInfo): void {
+function logStart({ overview, log }: Gateway, place: ListenInfo, style: Style): void {
   if (process.stdout.isTTY === true && overview.logFormat === 'pretty') {
-    process.stdout.write(`${renderStartLines(overview, place).join('\n')}\n`)
+    process.stdout.write(`${renderStartLines(overview, { ...place, style }).join('\n')}\n`)
   } else {
     log.write('info', 'listening', { ...place, ...toLogFields(overview) })
   }

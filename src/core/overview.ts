@@ -1,11 +1,15 @@
+import type { Bytes } from './ids.ts'
 import type { LogFormat } from './ports.ts'
 
 /** A summary of the configuration for operators. It contains no secret. */
 export interface Overview {
   readonly providers: readonly ProviderOverview[]
   readonly models: number
+  /** The entries of `[[routes]]`. */
+  readonly routes: number
   readonly logFormat: LogFormat
   readonly auth: AuthOverview
+  readonly cache: CacheOverview
   /** Settings that are valid but probably a mistake. */
   readonly warnings: readonly string[]
 }
@@ -29,3 +33,12 @@ export interface ProviderOverview {
 export type AuthOverview =
   | { readonly enabled: false }
   | { readonly enabled: true; readonly database: string }
+
+export type CacheOverview =
+  | { readonly enabled: false }
+  | {
+      readonly enabled: true
+      /** Models whose answers are cached. */
+      readonly models: number
+      readonly maxBytes: Bytes
+    }

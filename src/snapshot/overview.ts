@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { type CloudSource, cloudNames } from '../core/cloud-credential.ts'
-import type { Overview, ProviderOverview } from '../core/overview.ts'
+import type { CacheOverview, Overview, ProviderOverview } from '../core/overview.ts'
 import type { Credential, Provider } from '../core/provider.ts'
 import { maskUrl } from '../wire/mask.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -18,10 +18,18 @@ export function createOverview({ config, snapshot, warnings }: OverviewInputs): 
   return {
     providers: snapshot.providers.map(describeProvider),
     models: snapshot.models().length,
+    routes: config.routes.length,
     logFormat,
     auth: auth.enabled ? { enabled: true, database: stripQuery(auth.db_path) } : { enabled: false },
+    cache: describeCache(config),
     warnings: [...warnings, ...listSnapshotWarnings(snapshot)],
   }
+}
+
+function describeCache({ cache, providers }: Config): CacheOverview {
+  if (!cache.enabled) return { enabled: false }
+  const models = providers.flatMap((provider) => provider.models.filter((model) => model.cache))
+  return { enabled: true, models: models.length, maxBytes: cache.max_bytes }
 }
 
 /**

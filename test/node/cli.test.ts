@@ -133,6 +133,7 @@ describe('--check-config', () => {
       '  local server  vllm       http://127.0.0.1:8000/v1   not needed',
       '  claude        anthropic  https://api.anthropic.com  present',
       '  auth is on, with the database libsql://db.test',
+      '  cache is off',
       'warning: no model is configured, so the gateway cannot serve any request',
       ...missing.map((line) => `warning: ${line}`),
       '',
@@ -283,7 +284,10 @@ describe('serving', () => {
           credential: 'P_KEY is unset',
         },
       ],
+      models: 1,
+      routes: 0,
       auth: { enabled: false },
+      cache: { enabled: false },
       warnings: [warning],
     })
     await child.until(new RegExp(`"level":"warn".*${warning}`))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { plain } from '../../adapters/node/output/style.ts'
 import { renderStartLines } from '../../adapters/node/overview-text.ts'
 import { type Overview, version } from '../../src/index.ts'
 
@@ -20,17 +21,23 @@ const overview: Overview = {
     },
   ],
   models: 2,
+  routes: 0,
   logFormat: 'pretty',
   auth: { enabled: true, database: 'gateway.db' },
+  cache: { enabled: false },
   warnings: [],
 }
 
-test('the overview shows address, file, one line per provider, and auth', () => {
-  expect(renderStartLines(overview, { address: 'http://127.0.0.1:1', file: 'a.toml' })).toEqual([
+const place = { address: 'http://127.0.0.1:1', file: 'a.toml', style: plain }
+
+test('the overview shows address, file, one line per provider, auth and cache', () => {
+  expect(renderStartLines(overview, place)).toEqual([
     `Model Gateway ${version} listens on http://127.0.0.1:1, configured by a.toml`,
+    '  2 providers, 2 models',
     '  p       openai  https://p.test         ! P_KEY is unset',
     '  second  vllm    http://second.test/v1  not needed',
     '  auth is on, with the database gateway.db',
+    '  cache is off',
   ])
 })
 
@@ -39,19 +46,46 @@ test('proxies for outgoing calls are shown: those of providers, then those of th
   if (!first || !second) throw new Error('the overview has two providers')
   const providers = [first, { ...second, proxy: 'http://***@proxy.test:3128' }]
   const proxies = { https_proxy: 'http://proxy.test', no_proxy: '.corp' }
-  const place = { address: 'http://127.0.0.1:1', file: 'a.toml', proxies }
-  expect(renderStartLines({ ...overview, providers }, place).slice(1)).toEqual([
+  expect(renderStartLines({ ...overview, providers }, { ...place, proxies }).slice(2)).toEqual([
     '  p       openai  https://p.test         ! P_KEY is unset',
     '  second  vllm    http://second.test/v1  not needed        proxy http://***@proxy.test:3128',
     '  auth is on, with the database gateway.db',
+    '  cache is off',
     '  outgoing proxies: https_proxy=http://proxy.test no_proxy=.corp',
   ])
 })
 
 test('the demo has no file, and a gateway without providers shows auth alone', () => {
-  const empty: Overview = { ...overview, providers: [], auth: { enabled: false } }
-  expect(renderStartLines(empty, { address: 'http://127.0.0.1:1', file: undefined })).toEqual([
+  const empty: Overview = { ...overview, providers: [], models: 0, auth: { enabled: false } }
+  expect(renderStartLines(empty, { ...place, file: undefined })).toEqual([
     `Model Gateway ${version} listens on http://127.0.0.1:1`,
-    '  auth is off',
+    '  0 providers, 0 models',
+    '  auth is off: every client that reaches the gateway may use its models',
+    '  cache is off',
+  ])
+})
+
+test('routes and the cache are shown', () => {
+  const more: Overview = {
+    ...overview,
+    providers: [],
+    models: 1,
+    routes: 3,
+    cache: { enabled: true, models: 1, maxBytes: 1_610_612_736 },
+  }
+  expect(renderStartLines(more, place).slice(1)).toEqual([
+    '  0 providers, 1 model, 3 routes',
+    '  auth is on, with the database gateway.db',
+    '  cache is on for 1 model, with at most 1.5 GiB',
+  ])
+})
+
+test('columns stay aligned in colors, and a missing credential is red', () => {
+  const mark = (name: string) => (text: string) => `<${name}>${text}</${name}>`
+  const style = { ...plain, red: mark('red'), green: mark('green') }
+  const lines = renderStartLines(overview, { ...place, style })
+  expect(lines.slice(2, 4)).toEqual([
+    '  p       openai  https://p.test         <red>! P_KEY is unset</red>',
+    '  second  vllm    http://second.test/v1  <green>not needed</green>',
   ])
 })
