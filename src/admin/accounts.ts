@@ -24,7 +24,8 @@ export const nameField = z
 
 const amountRule = 'must be a number of US dollars from 1e-9 to 1e12'
 
-const grantBody = z.strictObject({ amount: amountField(amountRule, 1n) })
+/** The body of a grant. */
+export const grantBody = z.strictObject({ amount: amountField(amountRule, 1n) })
 
 /** Reads the body of a grant; LM-1001 when it is invalid. */
 export async function readGrant(matched: AdminRequest, deps: AdminRouteDeps): Promise<NanoUsd> {

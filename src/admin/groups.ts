@@ -52,12 +52,14 @@ export function groupRoutes(deps: GroupRouteDeps): AdminRoutes {
   }
 }
 
-const newGroupBody = z.strictObject({
+/** The body of `POST /admin/groups`. */
+export const newGroupBody = z.strictObject({
   name: nameField,
   ...newLimitFields,
 })
 
-const groupChangeBody = z.strictObject({
+/** The body of `PATCH /admin/groups/{id}`. */
+export const groupChangeBody = z.strictObject({
   name: nameField.optional(),
   ...limitChangeFields,
 })

@@ -76,14 +76,16 @@ const groupField = z
 
 const noGroup = 'no such group'
 
-const newKeyBody = z.strictObject({
+/** The body of `POST /admin/keys`. */
+export const newKeyBody = z.strictObject({
   name: nameField,
   ...newLimitFields,
   expires_at: countField.default(null),
   group_id: groupField.default(null),
 })
 
-const keyChangeBody = z.strictObject({
+/** The body of `PATCH /admin/keys/{id}`. */
+export const keyChangeBody = z.strictObject({
   name: nameField.optional(),
   ...limitChangeFields,
   expires_at: countField.optional(),
@@ -139,7 +141,8 @@ async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
 
 const graceRule = 'must be a whole number of seconds from 0 to 604800'
 
-const rotationBody = z.strictObject({
+/** The body of `POST /admin/keys/{id}/rotate`. */
+export const rotationBody = z.strictObject({
   grace_seconds: z
     .int({ error: graceRule })
     .min(0, { error: graceRule })

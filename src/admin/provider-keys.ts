@@ -62,7 +62,8 @@ export async function openProviderKeys(
 
 const keyRule = 'must be printable ASCII without blanks at either end, or a JSON object'
 
-const body = z.strictObject({
+/** The body of `PUT /admin/provider-keys/{name}`. */
+export const providerKeyBody = z.strictObject({
   key: z
     .string({ error: keyRule })
     .max(65_536, { error: 'must not be longer than 65536 characters', abort: true })
@@ -82,7 +83,7 @@ async function putProviderKey(matched: AdminRequest, deps: ProviderKeyRouteDeps)
   const { store, sealer, clock, audit, reload } = deps
   const { name = '' } = matched.params
   if (!isConfigured(name, deps)) throw unknownProvider()
-  const { key } = await readJson(matched, body, deps)
+  const { key } = await readJson(matched, providerKeyBody, deps)
   const sealed = await sealer.seal({ purpose, name }, key)
   const entry = audit.describe({ action: 'provider_key.store', subjectId: name }, matched.context)
   const updatedAt = unixSeconds(clock)

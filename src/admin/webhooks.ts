@@ -29,7 +29,8 @@ export function webhookRoutes(deps: WebhookRouteDeps): AdminRoutes {
 
 const secretRule = 'must be text of 1 to 4096 characters'
 
-const keyBody = z.strictObject({
+/** The body of `PUT /admin/webhooks/signing-key`. */
+export const signingKeyBody = z.strictObject({
   secret: z
     .string({ error: secretRule })
     // A lone surrogate has no UTF-8 bytes to sign with.
@@ -68,7 +69,7 @@ async function disableWebhooks(
 }
 
 async function putSigningKey(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
-  const { secret } = await readJson(matched, keyBody, deps)
+  const { secret } = await readJson(matched, signingKeyBody, deps)
   const { webhooks, audit } = deps
   const entry = audit.describe({ action: 'signing_key.store', subjectId: null }, matched.context)
   await webhooks.putSigningKey(secret, entry)

@@ -1,0 +1,316 @@
+import * as z from 'zod'
+import { auditActions } from '../../src/core/audit.ts'
+import { budgetPeriods } from '../../src/core/budget-period.ts'
+import { apis, capabilities, modalities } from '../../src/core/capability.ts'
+import { errorTable } from '../../src/core/errors.ts'
+import { usageGroupings } from '../../src/store/index.ts'
+import { requestSchemas } from './requests.ts'
+
+/*
+ * The bodies of answers. Answers of vendors may have more fields than these schemas; answers of the
+ * gateway have exactly these.
+ */
+
+const count = z.int().nonnegative()
+const time = z.int().describe('Unix seconds.')
+const usd = z.number().describe('US dollars.')
+const text = z.string()
+const code = z.enum(Object.keys(errorTable))
+const requestId = z.string()
+
+const error = z.strictObject({
+  error: z.looseObject({
+    code,
+    type: z.enum(['invalid_request', 'upstream_error', 'internal', 'client_cancelled']),
+    message: text,
+    param: text.nullable().describe('The field at fault, as a dotted path.'),
+    request_id: requestId,
+    retry_after: count.optional().describe('Seconds to wait.'),
+  }),
+})
+
+const responsesError = z.strictObject({
+  error: z.looseObject({
+    code: text.describe('A code of OpenAI where clients act on it, otherwise that of the gateway.'),
+    gateway_code: code,
+    message: text,
+    request_id: requestId,
+  }),
+})
+
+const messagesError = z.strictObject({
+  type: z.literal('error'),
+  error: z.looseObject({ type: text, message: text, code, param: text.nullable() }),
+  request_id: requestId,
+})
+
+const usage = z.looseObject({
+  prompt_tokens: count.optional(),
+  total_tokens: count.optional(),
+  estimated: z.boolean().optional().describe('Whether the gateway counted.'),
+})
+
+const choices = z.array(z.looseObject({ index: count }))
+const completion = z.looseObject({ object: text, model: text, choices, usage: usage.optional() })
+
+const message = z.looseObject({
+  type: z.literal('message'),
+  role: z.literal('assistant'),
+  content: z.array(z.looseObject({ type: text })),
+  model: text,
+  usage: z.looseObject({ input_tokens: count, output_tokens: count }),
+})
+
+const response = z.looseObject({
+  object: z.literal('response'),
+  id: text,
+  status: text,
+  model: text,
+  output: z.array(z.looseObject({ type: text })),
+})
+
+const embeddings = z.looseObject({
+  object: z.literal('list'),
+  model: text,
+  data: z.array(
+    z.looseObject({ index: count, embedding: z.union([z.array(z.number()), z.string()]) }),
+  ),
+  usage,
+})
+
+const rerank = z.looseObject({
+  model: text,
+  results: z.array(z.looseObject({ index: count, relevance_score: z.number() })),
+  usage: z.looseObject({}),
+})
+
+const model = z.strictObject({
+  id: text,
+  object: z.literal('model'),
+  created: time,
+  owned_by: text.describe('The provider of a model; "gateway" for a route.'),
+  capabilities: z.array(z.enum(capabilities)),
+  modalities: z.array(z.enum(modalities)),
+})
+
+const anthropicModel = z.looseObject({ type: z.literal('model'), id: text, display_name: text })
+
+const modelList = z.union([
+  z.strictObject({ object: z.literal('list'), data: z.array(model) }),
+  z
+    .looseObject({ data: z.array(anthropicModel), has_more: z.boolean() })
+    .describe('With a header `anthropic-version`.'),
+])
+
+const limits = {
+  models: z.array(text).nullable(),
+  budget_max: usd.nullable(),
+  budget_period: z.enum(budgetPeriods).nullable(),
+  budget_spent: usd.describe('US dollars spent in the running period.'),
+  budget_resets_at: time.nullable(),
+  spent_total: usd,
+  rpm_limit: count.nullable(),
+  tpm_limit: count.nullable(),
+  max_parallel: count.nullable(),
+}
+
+const key = z.strictObject({
+  id: text,
+  name: text,
+  group_id: text.nullable(),
+  ...limits,
+  expires_at: time.nullable(),
+  disabled: z.boolean(),
+  grace_ends_at: time.nullable().describe('Until when the former secret is valid.'),
+  created_at: time,
+  deleted_at: time.nullable(),
+})
+
+const group = z.strictObject({
+  id: text,
+  name: text,
+  ...limits,
+  created_at: time,
+  deleted_at: time.nullable(),
+})
+
+const usageSum = z.strictObject({
+  group: text.nullable(),
+  requests: count,
+  requests_ok: count,
+  requests_client_error: count,
+  requests_server_error: count,
+  tokens_in: count,
+  tokens_out: count,
+  tokens_total: count,
+  estimated_requests: count,
+  upstream_requests: count,
+  search_units: count,
+  media_count: count,
+  media_bytes: count,
+  cost: usd,
+})
+
+const usageRow = z.strictObject({
+  id: count,
+  ts: time,
+  request_id: requestId,
+  key_id: text,
+  group_id: text.nullable(),
+  model: text,
+  model_used: text.nullable(),
+  provider: text,
+  capability: z.enum(capabilities),
+  api: z.enum(apis),
+  stream: z.boolean(),
+  tokens_in: count,
+  tokens_out: count,
+  tokens_total: count,
+  estimated: z.boolean(),
+  cached_tokens: count,
+  cache_write_tokens: count,
+  reasoning_tokens: count,
+  search_units: count,
+  media_count: count,
+  media_bytes: count,
+  cost: usd,
+  latency_ms: count,
+  ttft_ms: count.nullable(),
+  attempts: count,
+  cache_hit: z.boolean(),
+  status: count,
+  error_code: code.nullable(),
+  metadata: z.record(text, z.union([text, z.number(), z.boolean()])),
+})
+
+const recentRequest = z.strictObject({
+  id: count,
+  ts: time,
+  request_id: requestId,
+  key_id: text.nullable(),
+  group_id: text.nullable(),
+  api: z.enum(apis),
+  stream: z.boolean(),
+  model: text.nullable(),
+  model_used: text.nullable(),
+  provider: text.nullable(),
+  status: count,
+  error_code: code.nullable(),
+  latency_ms: count,
+  ttft_ms: count.nullable(),
+  tokens_in: count.nullable(),
+  tokens_out: count.nullable(),
+  estimated: z.boolean(),
+  cost: usd,
+  cache_hit: z.boolean(),
+  attempts: count,
+  failed: z
+    .array(z.strictObject({ model: text, provider: text, reason: text, attempts: count }))
+    .describe('The links that failed, and why.'),
+})
+
+const audit = z.strictObject({
+  id: count,
+  ts: time,
+  action: z.enum(auditActions),
+  scope: text,
+  subject_id: text.nullable(),
+  request_id: requestId.nullable(),
+  client: text.nullable(),
+})
+
+const health = z.strictObject({
+  status: z.enum(['up', 'down', 'unknown']),
+  checked_at: time.nullable(),
+  latency_ms: z.number().nullable(),
+  detail: text.nullable(),
+})
+
+const providers = z.record(text, health)
+
+const status = z.strictObject({
+  version: text,
+  started_at: time,
+  now: time,
+  in_flight: count,
+  providers,
+  circuits: z.array(
+    z.strictObject({
+      provider: text,
+      model: text,
+      state: z.enum(['closed', 'open', 'half-open']),
+      last_failure: z.strictObject({ reason: text, at: time }).nullable(),
+    }),
+  ),
+  parked_credentials: z.array(
+    z.strictObject({
+      provider: text,
+      credential: text,
+      model: text.nullable(),
+      reason: text,
+      until: time.nullable(),
+    }),
+  ),
+  minutes: z.array(
+    z.strictObject({
+      starts_at: time,
+      requests_ok: count,
+      requests_client_error: count,
+      requests_server_error: count,
+      tokens_in: count,
+      tokens_out: count,
+      cost: usd,
+      latency_p50_ms: z.number().nullable(),
+      latency_p95_ms: z.number().nullable(),
+    }),
+  ),
+})
+
+const window = { since: time, until: time }
+const cursor = count.nullable().describe('For the next page; null after the last row.')
+
+/** The schemas of all answers in JSON, by their name in the document. */
+export const answerSchemas = {
+  Error: error,
+  MessagesError: messagesError,
+  ResponsesError: responsesError,
+  // The header `anthropic-version` decides.
+  ModelsError: z.union([error, messagesError]),
+  Completion: completion,
+  Message: message,
+  TokenCount: z.looseObject({ input_tokens: count, estimated: z.boolean().optional() }),
+  Response: response,
+  Embeddings: embeddings,
+  Ranking: rerank,
+  Model: z.union([model, anthropicModel]),
+  ModelList: modelList,
+  Front: z.strictObject({ name: text, version: text, routes: z.array(text) }),
+  Health: z.strictObject({ status: z.literal('ok') }),
+  Readiness: z.strictObject({ status: text }),
+  ProviderHealth: z.strictObject({ providers }),
+  Key: key,
+  KeyWithSecret: key.extend({ key: text.describe('The secret. It is shown only once.') }),
+  KeyList: z.strictObject({ keys: z.array(key) }),
+  Group: group,
+  GroupList: z.strictObject({ groups: z.array(group) }),
+  UsageSums: z.strictObject({
+    ...window,
+    group_by: z.enum(usageGroupings),
+    truncated: z.boolean(),
+    groups: z.array(usageSum),
+  }),
+  UsageRows: z.strictObject({ ...window, rows: z.array(usageRow), next_cursor: cursor }),
+  AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),
+  RecentRequests: z.strictObject({ rows: z.array(recentRequest), next_cursor: count }),
+  Status: status,
+  ConfigFile: z.strictObject({ config: text, hash: text }),
+  ClearedCache: z.strictObject({ deleted: count }),
+  WebhookState: z.strictObject({
+    enabled: z.boolean(),
+    source: text,
+    settings: requestSchemas.WebhookSettings.nullable(),
+    signed: z.boolean(),
+    signing_key_stored: z.boolean(),
+    updated_at: time.nullable(),
+  }),
+} satisfies Record<string, z.ZodType>
