@@ -2,13 +2,14 @@ import type { Millis } from './ids.ts'
 import type { CancelSignal, UpstreamPort } from './ports.ts'
 
 /** The clouds that provide credentials to the programs that run in them. */
-export const clouds = ['aws'] as const
+export const clouds = ['aws', 'google'] as const
 
 export type Cloud = (typeof clouds)[number]
 
 /** The names of the clouds in messages. */
 export const cloudNames: Readonly<Record<Cloud, string>> = {
   aws: 'AWS',
+  google: 'Google',
 }
 
 /** A credential that a cloud has issued. */

@@ -138,6 +138,37 @@ describe('a provider with credentials = "aws"', () => {
   })
 })
 
+describe('a provider with credentials = "google"', () => {
+  test('sends the token of the cloud, to the project of the cloud', async () => {
+    const { chat, upstream } = await googleGateway()
+    upstream.next(json(geminiAnswer))
+    expect((await chat(asking())).status).toBe(200)
+    const { url, headers } = upstream.requests[0] ?? {}
+    expect(headers?.['authorization']).toBe('Bearer ya29.token-1')
+    expect(headers?.['x-goog-user-project']).toBe('quota')
+    expect(url).toContain('/v1/projects/my-project/locations/europe-west4/')
+  })
+
+  test('fetches a new token when the upstream refuses one, and repeats the call once', async () => {
+    const { chat, upstream, requests } = await googleGateway()
+    upstream.next(json({ error: { code: 401 } }, { status: 401 }), json(geminiAnswer))
+    expect((await chat(asking())).status).toBe(200)
+    expect(upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer ya29.token-1',
+      'Bearer ya29.token-2',
+    ])
+    expect(requests).toHaveLength(2)
+  })
+
+  test('without a project it fails with what to set', async () => {
+    const { chat } = await googleGateway({ project: undefined })
+    expect(await readError(await chat(asking()))).toMatchObject({
+      code: 'LM-3006',
+      message: expect.stringContaining('set base_url to the full address'),
+    })
+  })
+})
+
 describe('a check of the configuration', () => {
   test('fetches the credential, and has its origin or the reason', async () => {
     const held = await checkConfig(aws(), {}, { cloudCredentials: async () => key(1, Date.now()) })
@@ -214,6 +245,37 @@ function key(number: number, issuedAt: number): CloudCredential {
     origin: 'AWS instance role',
     expiresAt: issuedAt + 3_600_000,
   }
+}
+
+const inProject = { project: 'my-project' }
+
+const geminiAnswer = {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }],
+}
+
+async function googleGateway({ project }: { readonly project?: string | undefined } = inProject) {
+  const requests: unknown[] = []
+  const config = `
+[[providers]]
+name = "vertex"
+kind = "vertex_ai"
+base_url = "europe-west4"
+credentials = "google"
+[[providers.models]]
+id = "m"
+upstream_id = "gemini-2.5-flash"
+`
+  const gateway = await testGateway(config, {
+    cloudCredentials: async (request) => ({
+      kind: 'token',
+      value: `ya29.token-${requests.push(request)}`,
+      origin: 'Google metadata server',
+      expiresAt: 1_764_003_600_000,
+      project,
+      quotaProject: 'quota',
+    }),
+  })
+  return { ...gateway, requests }
 }
 
 function lines(log: readonly LogLine[], level: string): readonly string[] {

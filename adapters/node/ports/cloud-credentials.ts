@@ -10,6 +10,10 @@ export const nodeCloudCredentials: CloudCredentialPort = async (request) => {
       const { fetchAwsCredential } = await import('../cloud/aws.ts')
       return fetchAwsCredential(request)
     }
+    case 'google': {
+      const { fetchGoogleCredential } = await import('../cloud/google.ts')
+      return fetchGoogleCredential(request)
+    }
     default:
       return request.cloud satisfies never
   }

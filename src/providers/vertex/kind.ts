@@ -2,6 +2,7 @@ import type { ChatEndpoint } from '../../core/endpoints.ts'
 import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { geminiChat } from '../google/chat.ts'
 import type { GeminiDialect } from '../google/request.ts'
+import { googleCloudAuthorizer } from './auth/cloud.ts'
 import { googleAuthorizer } from './auth/credentials.ts'
 import { findSecretProblem, noCredential } from './auth/secret.ts'
 import { vertexEmbed } from './embed.ts'
@@ -16,9 +17,11 @@ export const vertexAi: ProviderKind = Object.freeze({
   acceptsRegion: true,
   capabilities: ['chat', 'embed'],
   canFetchImages: false,
+  cloud: 'google',
   ownSettings: ['remote_images'],
   references: 'google',
   createAuthorizer: googleAuthorizer,
+  createCloudAuthorizer: googleCloudAuthorizer,
   checkSecret: findSecretProblem,
   probe: vertexProbe,
   chat: vertexChat,

@@ -29,18 +29,18 @@ export function vertexProbe(baseUrl: string): Probe {
   return probeRoot(toBaseUrl(baseUrl).href)
 }
 
-type AddressParts = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>
+type AddressParts = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'cloud' | 'env'>
 
 /** Returns the path of a model. Its name follows the same rules as in the official SDK. */
 function resolveModelPath(
   address: ParsedAddress,
-  { upstreamId: id, secret, env }: AddressParts,
+  { upstreamId: id, secret, cloud, env }: AddressParts,
 ): string | AddressProblem {
   const { version, publisher = 'google' } = address
   if (id.startsWith('projects/')) return `${version}/${id}`
   const parent = resolveParent(
     address,
-    secret === undefined ? undefined : parseGoogleSecret(secret),
+    secret === undefined ? cloud && { kind: 'cloud' } : parseGoogleSecret(secret),
     env,
   )
   if (typeof parent !== 'string') return parent
@@ -77,15 +77,16 @@ function parseAddress({ hostname, pathname }: URL): ParsedAddress {
  */
 function resolveParent(
   { project, location, publisher }: ParsedAddress,
-  secret: GoogleSecret | undefined,
+  secret: GoogleSecret | { readonly kind: 'cloud' } | undefined,
   env: Environment,
 ): string | AddressProblem {
   if (project !== undefined) return toParentPath(project, location)
   if (publisher !== undefined || secret?.kind === 'api-key') return ''
   if (secret?.kind === 'unusable') return { problem: secret.problem }
   const accountProject = secret?.kind === 'service-account' ? secret.project : undefined
-  const fileProject = secret?.kind === 'file' ? projectPlaceholder : undefined
-  return toParentPath(accountProject ?? (env['GOOGLE_CLOUD_PROJECT'] || fileProject), location)
+  const laterProject =
+    secret?.kind === 'file' || secret?.kind === 'cloud' ? projectPlaceholder : undefined
+  return toParentPath(accountProject ?? (env['GOOGLE_CLOUD_PROJECT'] || laterProject), location)
 }
 
 /**
