@@ -44,18 +44,41 @@ export function serveCounts(door: CountDoor): Handler {
   return async (request, context) => {
     const slice = context.startTimeSlice()
     const authenticated = context.authenticate(request) // LM-4004
-    const leave = running.enter(authenticated.keyId) // LM-4006
+    let leave: (() => void) | undefined
     try {
+      leave = running.enter(authenticated.keyId) // LM-4006
       const bytes = await authenticated.readBody(request) // LM-1002
       const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
       const { chain } = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
       context.releaseParser()
       const counted = await askUpstream(door.api, call, { link: chain[0], context })
       return counted ?? reply(door.renderEstimate(call.promptTokens), 0)
+    } catch (error) {
+      logRefusal(error, { context, path: door.path, keyId: authenticated.keyId })
+      throw error
     } finally {
-      leave()
+      leave?.()
     }
   }
+}
+
+interface Refused {
+  readonly context: RequestContext
+  readonly path: string
+  readonly keyId: string | undefined
+}
+
+/** Counts have no record, and so no request line. Unexpected errors have a line of their own. */
+function logRefusal(error: unknown, { context: { id, log }, path, keyId }: Refused): void {
+  if (!(error instanceof GatewayError)) return
+  const { status, code } = error
+  log.write('info', 'count refused', {
+    request_id: id,
+    key_id: keyId,
+    path,
+    status,
+    error_code: code,
+  })
 }
 
 interface Asked {

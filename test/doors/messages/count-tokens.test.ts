@@ -107,3 +107,23 @@ test('at most 64 counts run at once for a key', async () => {
   await gateway.clock.advance(10_000)
   expect((await again).status).toBe(200)
 })
+
+test('a refused count has a log line, because it has no request line', async () => {
+  const gateway = await keyedGateway()
+  const key = await gateway.key()
+  gateway.log.length = 0
+  await gateway.ask(key, { model: 'canary', messages }, path)
+  expect(gateway.log).toEqual([
+    {
+      level: 'info',
+      message: 'count refused',
+      fields: {
+        request_id: expect.any(String),
+        key_id: key.id,
+        path,
+        status: 404,
+        error_code: 'LM-2001',
+      },
+    },
+  ])
+})
