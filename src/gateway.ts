@@ -127,13 +127,15 @@ function connect(parts: Parts) {
 
 /** Adds the series that are read at each scrape. */
 function addReadSeries(parts: Parts, { telemetry }: Config) {
-  const { ports, access, reloader, breakers, credentials, cache, prober, plane, buffers } = parts
+  const { ports, access, reloader, breakers, credentials, traffic, cache } = parts
+  const { prober, plane, buffers } = parts
   const { meters, metrics } = ports
   addGauges(meters, {
     runtime: metrics?.runtime,
     isReady: () => parts.readiness.status === 'ready',
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
+    loads: () => traffic.listInFlight(),
     bufferedBytes: () => buffers.bytes,
     cache,
     pools: () => listPools({ reloader, credentials }),

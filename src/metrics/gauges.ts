@@ -11,6 +11,8 @@ export interface GaugeSources {
   /** The circuits in use. */
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
   readonly inFlight: () => number
+  /** The running requests of each link that has been used. */
+  readonly loads: () => Iterable<LinkLoad>
   readonly bufferedBytes: () => Bytes
   readonly cache: { readonly bytes: Bytes; readonly entries: number }
   /** The providers with several credentials, and those that are parked: for one model, or for all. */
@@ -19,6 +21,13 @@ export interface GaugeSources {
   readonly health: () => Iterable<
     readonly [provider: string, result: { status: 'up' | 'down' } | undefined]
   >
+}
+
+interface LinkLoad {
+  readonly provider: string
+  readonly model: string
+  readonly isStream: boolean
+  readonly inFlight: number
 }
 
 interface CredentialPool {
@@ -32,7 +41,8 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 
 /** Adds the series whose values the gateway already has. */
 export function addGauges(meters: Meters, sources: GaugeSources): void {
-  const { runtime, isReady, circuits, inFlight, bufferedBytes, cache, pools, health } = sources
+  const { runtime, isReady, circuits, inFlight, loads, bufferedBytes, cache, pools, health } =
+    sources
   meters.read({
     ...table.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
@@ -43,6 +53,14 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
   meters.read({ ...table.bufferedBytes, samples: () => one(bufferedBytes()) })
   meters.read({ ...table.cacheBytes, samples: () => one(cache.bytes) })
   meters.read({ ...table.cacheEntries, samples: () => one(cache.entries) })
+  meters.read({
+    ...table.upstreamInFlight,
+    samples: () =>
+      Array.from(loads(), ({ provider, model, isStream, inFlight: value }) => ({
+        labels: { provider, model, stream: String(isStream) },
+        value,
+      })),
+  })
   meters.read({
     ...table.circuits,
     samples: () =>

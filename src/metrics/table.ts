@@ -75,6 +75,12 @@ export const table = Object.freeze({
     help: 'Streams that ended with [DONE] although no choice had a finish reason.',
     labelNames: model,
   },
+  upstreamInFlight: {
+    type: 'gauge',
+    name: 'gateway_upstream_requests_in_flight',
+    help: 'Requests that a provider and model are serving, streams to their end.',
+    labelNames: ['provider', 'model', 'stream'],
+  },
   circuits: {
     type: 'gauge',
     name: 'gateway_circuit_state',

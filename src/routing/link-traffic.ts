@@ -20,6 +20,8 @@ const maxAge: Millis = 5 * 60_000
 export class PaceMeter {
   /** Running requests that have not answered yet. */
   pending = 0
+  /** Running requests, streams to their end. */
+  inFlight = 0
   #average: Millis | undefined
   #lastAt: Millis | undefined
 
@@ -56,7 +58,10 @@ export class PaceMeter {
 
 /** The requests of one link. Streams and whole answers are measured apart: their times do not compare. */
 export class LinkTraffic {
-  inFlight = 0
   readonly streams = new PaceMeter()
   readonly answers = new PaceMeter()
+
+  get inFlight(): number {
+    return this.streams.inFlight + this.answers.inFlight
+  }
 }

@@ -13,6 +13,14 @@ export interface LinkRun {
   end(): void
 }
 
+/** The requests of one form on one link. */
+export interface LinkLoad {
+  readonly provider: string
+  readonly model: string
+  readonly isStream: boolean
+  readonly inFlight: number
+}
+
 /** What is known about the requests on each link. */
 export interface Traffic {
   /** Starts a request on a link. The caller must end the run. */
@@ -35,7 +43,7 @@ export class TrafficInProcess implements Traffic {
   begin(link: Model, isStream: boolean): LinkRun {
     const traffic = this.#getOrCreate(link)
     const meter = isStream ? traffic.streams : traffic.answers
-    return startRun(traffic, { meter, clock: this.#clock })
+    return startRun(meter, this.#clock)
   }
 
   countInFlight(link: Model): number {
@@ -47,6 +55,16 @@ export class TrafficInProcess implements Traffic {
     const traffic = this.#find(link)
     const meter = isStream ? traffic?.streams : traffic?.answers
     return meter?.read(now, cooldown) ?? { kind: 'new' }
+  }
+
+  /** The requests that are now on each link that has been used, streams apart from whole answers. */
+  *listInFlight(): Generator<LinkLoad> {
+    for (const [provider, models] of this.#providers) {
+      for (const [model, { streams, answers }] of models) {
+        yield { provider, model, isStream: false, inFlight: answers.inFlight }
+        yield { provider, model, isStream: true, inFlight: streams.inFlight }
+      }
+    }
   }
 
   /** Forgets all other models. Requests that are on them end without a trace. */
@@ -77,12 +95,7 @@ export class TrafficInProcess implements Traffic {
   }
 }
 
-interface RunOptions {
-  readonly meter: PaceMeter
-  readonly clock: Clock
-}
-
-function startRun(traffic: LinkTraffic, { meter, clock }: RunOptions): LinkRun {
+function startRun(meter: PaceMeter, clock: Clock): LinkRun {
   const began = clock.elapsed()
   let isPending = true
   let isOver = false
@@ -90,7 +103,7 @@ function startRun(traffic: LinkTraffic, { meter, clock }: RunOptions): LinkRun {
     if (isPending) meter.pending--
     isPending = false
   }
-  traffic.inFlight++
+  meter.inFlight++
   meter.pending++
   return {
     markServed() {
@@ -106,7 +119,7 @@ function startRun(traffic: LinkTraffic, { meter, clock }: RunOptions): LinkRun {
       settle()
       if (isOver) return
       isOver = true
-      traffic.inFlight--
+      meter.inFlight--
     },
   }
 }
