@@ -1,5 +1,4 @@
 import {
-  cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -17,6 +16,7 @@ import { firstTerm } from '../../src/core/budget-period.ts'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { newKey, usageRow, usd } from '../store/support/rows.ts'
 import { usageBatch } from '../support/usage-batch.ts'
+import { listMigrations, migrationsWith } from './support/migrations.ts'
 import {
   type BuiltThread,
   buildThread,
@@ -76,22 +76,7 @@ describe('a database that cannot be used is refused with the reason', () => {
 })
 
 describe('migrations', () => {
-  const shipped = readdirSync('src/store/migrations').filter((name) => name.endsWith('.sql')).length
-
-  interface JournalEntry {
-    readonly idx: number
-    readonly when: number
-  }
-
-  /** Copies the shipped migrations, with another list of those that are applied. */
-  function migrationsWith(change: (entries: readonly JournalEntry[]) => readonly object[]): string {
-    const migrations = join(folder(), 'migrations')
-    cpSync('src/store/migrations', migrations, { recursive: true })
-    const journal = join(migrations, 'meta/_journal.json')
-    const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8'))
-    writeFileSync(journal, JSON.stringify({ ...rest, entries: change(entries) }))
-    return migrations
-  }
+  const shipped = listMigrations().length
 
   /** The next version of the gateway, with one more migration. */
   async function upgrade(path: string): Promise<void> {
