@@ -156,6 +156,25 @@ export const admin: Operations = {
       answers: { 200: { description: 'The status.', schema: 'Status' } },
     }),
   },
+  '/admin/routes': {
+    get: manage('Operation', {
+      summary: 'Show the routes with their targets',
+      answers: { 200: { description: 'The routes.', schema: 'RouteReports' } },
+    }),
+  },
+  '/admin/explain': {
+    post: manage('Operation', {
+      summary: 'Explain what would become of a request',
+      body: {
+        schema: 'Question',
+        example: {
+          path: '/v1/chat/completions',
+          body: { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] },
+        },
+      },
+      answers: { 200: { description: 'The explanation.', schema: 'Explanation' } },
+    }),
+  },
   '/admin/config': {
     get: manage('Configuration', {
       summary: 'Show the configuration file',

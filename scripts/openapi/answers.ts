@@ -3,6 +3,7 @@ import { auditActions } from '../../src/core/audit.ts'
 import { budgetPeriods } from '../../src/core/budget-period.ts'
 import { apis, capabilities, modalities } from '../../src/core/capability.ts'
 import { errorTable } from '../../src/core/errors.ts'
+import { strategies } from '../../src/core/route.ts'
 import { usageGroupings } from '../../src/store/index.ts'
 import { requestSchemas } from './requests.ts'
 
@@ -107,11 +108,13 @@ const limits = {
   budget_max: usd.nullable(),
   budget_period: z.enum(budgetPeriods).nullable(),
   budget_spent: usd.describe('US dollars spent in the running period.'),
+  budget_reserved: usd.describe('US dollars that running requests may still spend.'),
   budget_resets_at: time.nullable(),
   spent_total: usd,
   rpm_limit: count.nullable(),
   tpm_limit: count.nullable(),
   max_parallel: count.nullable(),
+  in_flight: count,
 }
 
 const key = z.strictObject({
@@ -228,6 +231,8 @@ const health = z.strictObject({
 
 const providers = z.record(text, health)
 
+const circuitState = z.enum(['closed', 'open', 'half-open'])
+
 const status = z.strictObject({
   version: text,
   started_at: time,
@@ -238,7 +243,7 @@ const status = z.strictObject({
     z.strictObject({
       provider: text,
       model: text,
-      state: z.enum(['closed', 'open', 'half-open']),
+      state: circuitState,
       last_failure: z.strictObject({ reason: text, at: time }).nullable(),
     }),
   ),
@@ -264,6 +269,50 @@ const status = z.strictObject({
       latency_p95_ms: z.number().nullable(),
     }),
   ),
+})
+
+const link = {
+  model: text,
+  provider: text,
+  circuit: circuitState,
+  in_flight: count,
+}
+
+const routeReport = z.strictObject({
+  id: text,
+  strategy: z.enum(strategies),
+  targets: z.array(
+    z.strictObject({
+      ...link,
+      weight: z.number(),
+      ttft_ms: count.nullable(),
+      latency_ms: count.nullable(),
+    }),
+  ),
+  fallbacks: z.array(z.strictObject(link)),
+})
+
+const explanation = z.strictObject({
+  route: z.strictObject({ id: text, order: z.array(text) }).nullable(),
+  links: z.array(
+    z.strictObject({
+      model: text,
+      provider: text,
+      credential: z.enum(['present', 'missing', 'parked']),
+      circuit: circuitState,
+      dropped: z.array(text).describe('The fields that the link would leave out.'),
+      error: z.looseObject({}).nullable(),
+      upstream: z.looseObject({ url: text }).nullable(),
+    }),
+  ),
+  estimate: z.strictObject({ prompt_tokens: count, output_tokens: count }).nullable(),
+  reservation: usd.nullable(),
+  admission: z.strictObject({
+    verdict: z.enum(['admitted', 'refused']),
+    code: code.nullable(),
+    scope: text.nullable(),
+  }),
+  error: z.looseObject({}).nullable().describe('What the client would get before any call.'),
 })
 
 const window = { since: time, until: time }
@@ -303,6 +352,8 @@ export const answerSchemas = {
   AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),
   RecentRequests: z.strictObject({ rows: z.array(recentRequest), next_cursor: count }),
   Status: status,
+  RouteReports: z.strictObject({ routes: z.array(routeReport) }),
+  Explanation: explanation,
   ConfigFile: z.strictObject({ config: text, hash: text }),
   ClearedCache: z.strictObject({ deleted: count }),
   WebhookState: z.strictObject({

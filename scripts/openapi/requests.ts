@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { grantBody } from '../../src/admin/accounts.ts'
+import { explainBody } from '../../src/admin/explain.ts'
 import { groupChangeBody, newGroupBody } from '../../src/admin/groups.ts'
 import { keyChangeBody, newKeyBody, rotationBody } from '../../src/admin/keys.ts'
 import { providerKeyBody } from '../../src/admin/provider-keys.ts'
@@ -106,6 +107,7 @@ export const requestSchemas = {
   NewGroup: newGroupBody,
   GroupChange: groupChangeBody,
   Grant: grantBody,
+  Question: explainBody,
   ProviderKey: providerKeyBody,
   WebhookSettings: webhookSettings,
   SigningKey: signingKeyBody,

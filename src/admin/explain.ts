@@ -20,14 +20,15 @@ export function explainRoutes(deps: ExplainRouteDeps): AdminRoutes {
 
 const pathRule = 'must be a path like /v1/chat/completions, of at most 2,048 characters'
 
-const question = z.strictObject({
+/** The body of `POST /admin/explain`. */
+export const explainBody = z.strictObject({
   path: z.string({ error: pathRule }).regex(/^\/[\x21-\x7e]{0,2047}$/, { error: pathRule }),
   body: z.unknown(),
   key_id: z.string({ error: 'must be the id of a key, or null' }).nullish(),
 })
 
 async function explainOne(matched: AdminRequest, deps: ExplainRouteDeps): Promise<Reply> {
-  const { value, members } = await readMembers(matched, question, deps)
+  const { value, members } = await readMembers(matched, explainBody, deps)
   const { path, key_id: keyId } = value
   // The bytes themselves: an upstream that speaks the client's API gets them unchanged.
   const body = members.body
