@@ -40,6 +40,8 @@ export type ReferenceOwner = 'anthropic' | 'google'
  * kinds is in `providers/index.ts`.
  */
 export interface ProviderKind extends KindFacts {
+  /** The vendor in the conventions of OpenTelemetry, where that is not the name of the kind. */
+  readonly vendorName?: string
   /** The vendor fetches http(s) addresses in `image_url`; otherwise only data URIs are accepted. */
   readonly canFetchImages: boolean
   /** The vendor whose file references this kind accepts in `image_url`. */

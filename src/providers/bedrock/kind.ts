@@ -45,6 +45,7 @@ import {
 /** Amazon Bedrock, through the Converse API, which is the same for all of its models. */
 export const bedrock: ProviderKind = Object.freeze({
   name: 'bedrock',
+  vendorName: 'aws.bedrock',
   capabilities: ['chat', 'embed', 'rerank'],
   defaultBaseUrl: bedrockBaseUrl,
   acceptsRegion: true,

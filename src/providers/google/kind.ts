@@ -8,6 +8,7 @@ import { googleModelUrl } from './url.ts'
 /** The Gemini API, authenticated by an API key from Google AI Studio. */
 export const google: ProviderKind = Object.freeze({
   name: 'google',
+  vendorName: 'gcp.gemini',
   aliases: ['gemini'],
   capabilities: ['chat', 'embed'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',

@@ -15,6 +15,7 @@ const pinnedApiVersion = '2024-10-21'
 /** Azure OpenAI, with both forms of its address: deployments (dated) and v1. */
 export const azure: ProviderKind = Object.freeze({
   name: 'azure',
+  vendorName: 'azure.ai.openai',
   capabilities: ['chat', 'embed'],
   ownSettings: ['api_version', 'stream_usage', 'responses'],
   canFetchImages: true,

@@ -19,6 +19,7 @@ import { ollamaEmbed } from './ollama.ts'
 /** A vendor that needs only a row: an address, its capabilities, and the facts in which it differs. */
 interface Vendor {
   readonly name: string
+  readonly vendorName?: string
   /** The vendor's public address. Without one, `base_url` is required. */
   readonly baseUrl?: string
   readonly capabilities: readonly Capability[]
@@ -72,6 +73,7 @@ const vendors: readonly Vendor[] = [
   // https://docs.mistral.ai/api
   {
     name: 'mistral',
+    vendorName: 'mistral_ai',
     baseUrl: 'https://api.mistral.ai/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'never',
@@ -142,6 +144,7 @@ const vendors: readonly Vendor[] = [
   // https://docs.x.ai/developers/debugging.md
   {
     name: 'xai',
+    vendorName: 'x_ai',
     baseUrl: 'https://api.x.ai/v1',
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
@@ -219,13 +222,14 @@ const vendors: readonly Vendor[] = [
 export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(toKind)
 
 function toKind(vendor: Vendor): ProviderKind {
-  const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank } = vendor
+  const { name, vendorName, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank } = vendor
   const prefix = baseUrl === undefined ? '/v1' : new URL(baseUrl).pathname.replace(/\/+$/, '')
   return Object.freeze({
     name,
     capabilities,
     ownSettings: ['stream_usage', 'responses'],
     canFetchImages: true,
+    ...(vendorName !== undefined && { vendorName }),
     ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
     ...(keyless && { keyless }),

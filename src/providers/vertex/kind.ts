@@ -14,6 +14,7 @@ import { vertexModelUrl, vertexProbe } from './url.ts'
  */
 export const vertexAi: ProviderKind = Object.freeze({
   name: 'vertex_ai',
+  vendorName: 'gcp.vertex_ai',
   acceptsRegion: true,
   capabilities: ['chat', 'embed'],
   canFetchImages: false,
