@@ -36,6 +36,19 @@ const webLruCache = {
   },
 }
 
+/** Takes the ES modules of OpenTelemetry: without its metrics and logs their chunk is a fifth of the size. */
+const treeShakenTraces = {
+  name: 'tree-shaken-traces',
+  setup({ onResolve }) {
+    const filter = /^@opentelemetry\/(core|otlp-transformer|resources|sdk-trace|sdk-trace-base)$/
+    onResolve({ filter }, ({ path }) => {
+      const folder = resolve('node_modules', path)
+      const { module } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      return { path: join(folder, module), sideEffects: false }
+    })
+  },
+}
+
 const shared = {
   bundle: true,
   format: 'esm',
@@ -46,7 +59,7 @@ const shared = {
   splitting: true,
   minifySyntax: true,
   legalComments: 'none',
-  plugins: [builtinsOfCommonJs, webLruCache],
+  plugins: [builtinsOfCommonJs, webLruCache, treeShakenTraces],
   metafile: true,
 }
 

@@ -12,6 +12,7 @@ import { RecordBatcher, requestLogSink } from './records/index.ts'
 import { ConfigReloader } from './reload/index.ts'
 import { Breakers, Credentials, ParkedInProcess } from './resilience/index.ts'
 import { TrafficInProcess } from './routing/index.ts'
+import { createStartTrace } from './traces/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { BodyLimiter } from './wire/body-limiter.ts'
 import { Buffers } from './wire/buffers.ts'
@@ -54,6 +55,11 @@ export type Parts = Awaited<ReturnType<typeof compose>>
 export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const { clock, log, bufferLimit } = ports
   const { config } = loaded
+  const traces = await ports.traces?.({
+    endpoint: config.telemetry.otlp_endpoint,
+    sampleRatio: config.telemetry.trace_sample_ratio,
+    log,
+  })
   const series = createSeries(ports.meters, config.telemetry.metadata_labels)
   const events = metricsEvents(series)
   const { access, storedKeys } = await openAccess({ ...ports, config, events })
@@ -91,6 +97,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   })
   const parts = {
     ports,
+    traces,
     series,
     events,
     access,
@@ -109,6 +116,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
 type RequestParts = Pick<
   Parts,
   | 'ports'
+  | 'traces'
   | 'series'
   | 'events'
   | 'access'
@@ -122,7 +130,7 @@ type RequestParts = Pick<
 
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
-  const { ports, series, events, access, reloader, cache } = parts
+  const { ports, traces, series, events, access, reloader, cache } = parts
   const { bodyLimiter, breakers, credentials, traffic } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
@@ -151,6 +159,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     bodyLimiter,
     random,
     record: (record) => records.add(record),
+    startTrace: traces && createStartTrace(traces, clock),
     events,
     inFlight,
   })

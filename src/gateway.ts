@@ -2,7 +2,7 @@ import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
 import { noAuth } from './core/admission.ts'
 import type { Explain, ExplainedRequest } from './core/explain.ts'
-import type { RequestId } from './core/ids.ts'
+import type { Millis, RequestId } from './core/ids.ts'
 import { toUsd } from './core/money.ts'
 import { createHealthReport } from './health/index.ts'
 import { createExplain, createFetch, createRouter, createRoutes } from './http/index.ts'
@@ -92,7 +92,9 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
     async close(within = 4_000) {
       readiness.startDraining()
       const limit = clock.schedule(within, () => access.abandon())
-      const unsaved = await close(parts, unrouted)
+      const end = clock.elapsed() + within
+      const timeLeft = () => Math.max(0, end - clock.elapsed())
+      const unsaved = await close(parts, { unrouted, timeLeft })
       limit.cancel()
       return unsaved
     },
@@ -205,14 +207,21 @@ function toHostSettings({ server }: Config): HostSettings {
   }
 }
 
-/** Ends the requests, then the records, then the database, which must outlive both. */
-async function close({ clouds, prober, plane, records, access }: Parts, unrouted: RefusalLog) {
+interface CloseOptions {
+  readonly unrouted: RefusalLog
+  /** Returns how much time is left. */
+  readonly timeLeft: () => Millis
+}
+
+/** Ends the requests, then the records, then the database, which must outlive both, and the traces. */
+async function close(parts: Parts, { unrouted, timeLeft }: CloseOptions) {
+  const { clouds, prober, plane, records, access, traces } = parts
   prober.stop()
   plane.drain()
   await plane.close()
   clouds.close()
   records.flush()
   unrouted.close()
-  const { rows, spend } = await access.close()
+  const [{ rows, spend }] = await Promise.all([access.close(), traces?.close(timeLeft())])
   return { rows, spend: toUsd(spend) }
 }

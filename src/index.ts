@@ -62,6 +62,16 @@ export type {
   Transformer,
   Writable,
 } from './core/streams.ts'
+export type {
+  OpenTraces,
+  ServerSpanStart,
+  Span,
+  SpanAttributes,
+  SpanEnd,
+  SpanStart,
+  TracePort,
+  TraceSettings,
+} from './core/traces.ts'
 export { version } from './core/version.ts'
 export { createGateway } from './gateway.ts'
 export type { ExplainedText, Gateway, GatewayOptions, HostSettings, Unsaved } from './options.ts'

@@ -18,6 +18,7 @@ import type {
   UpstreamPort,
 } from './core/ports.ts'
 import type { StreamClasses } from './core/streams.ts'
+import type { OpenTraces } from './core/traces.ts'
 import type { OpenStore } from './store/index.ts'
 import type { Buffers } from './wire/buffers.ts'
 
@@ -56,6 +57,8 @@ export interface GatewayOptions {
   readonly openStore?: OpenStore | undefined
   /** Creates the metrics, called once; without it there is no `/metrics`. */
   readonly metrics?: (() => MetricsPort) | undefined
+  /** Opens the destination of spans, called once; without it no request is traced. */
+  readonly traces?: OpenTraces | undefined
   /**
    * With auth on, starts even when another gateway uses the same database. Each enforces budgets and
    * rate limits by itself, so two gateways together grant them twice.

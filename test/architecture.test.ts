@@ -17,6 +17,7 @@ const floors: readonly (readonly string[])[] = [
     'src/routing',
     'src/metrics',
     'src/cloud',
+    'src/traces',
   ],
   ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks', 'src/cache'],
   ['src/snapshot', 'src/health'],

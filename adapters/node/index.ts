@@ -12,6 +12,7 @@ import type {
   MakeResponse,
   MetricsPort,
   OpenStore,
+  OpenTraces,
   ReadFile,
   StreamClasses,
   Tokenizer,
@@ -25,6 +26,7 @@ import { nodeResponse } from './ports/plain-response.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeDigest, nodeFingerprint, readText, systemClock } from './ports/system.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
+import { nodeTraces } from './ports/traces.ts'
 import { nodeUpstream } from './ports/upstream.ts'
 import { nodeStreams } from './streams/index.ts'
 import { readProxyRules } from './upstream/proxy-rules.ts'
@@ -50,6 +52,7 @@ export interface NodePorts {
   readonly fingerprint: Fingerprint
   readonly digest: Digest
   readonly metrics: () => MetricsPort
+  readonly traces: OpenTraces
   /** Maximum memory for bodies and queues: a quarter of the heap limit. */
   readonly bufferLimit: Bytes
   readonly env: Environment
@@ -108,6 +111,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     fingerprint: nodeFingerprint(),
     digest: nodeDigest,
     metrics: nodeMetrics,
+    traces: nodeTraces({ env, send: upstream.send, readFile: readText }),
     bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),
     env,
     proxies: rules.logFields,

@@ -4,6 +4,7 @@ import { hostName, pageOrigin, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'
 import { routeSchema } from './route-schema.ts'
 import {
+  amount,
   byteCount,
   delay,
   distinct,
@@ -63,6 +64,8 @@ const telemetry = z.strictObject({
   metadata_labels: distinct(metadataLabel).default([]),
   max_series: wholeNumber(1, 1_000_000).default(2000),
   budget_series: z.boolean().default(false),
+  otlp_endpoint: webAddress.optional(),
+  trace_sample_ratio: amount(0, 1).default(1),
 })
 
 const tokenizer = z.strictObject({

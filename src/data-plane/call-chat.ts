@@ -20,17 +20,16 @@ export interface ChatCallDeps extends CallDeps {
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: DoorCall,
-  { link, scope, credential, mayResend }: Attempt,
-  { clock, bufferAccount, streams }: ChatCallDeps,
+  attempt: Attempt,
+  { clock, bufferAccount, trace, streams }: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
+  const { link, scope } = attempt
   const bound = call.bind(link)
   return callUpstream<ChatResponse>({
-    link,
-    scope,
-    credential,
-    mayResend,
+    ...attempt,
     clock,
     bufferAccount,
+    trace,
     streamed: call.stream,
     request() {
       const request = bound.buildRequest()

@@ -19,19 +19,18 @@ export interface EmbeddedBatch {
 /** Makes one upstream call, for one batch. */
 export function callEmbed(
   batch: EmbedCall,
-  { link, scope, credential, mayResend }: Attempt,
-  { clock, bufferAccount }: CallDeps,
+  attempt: Attempt,
+  { clock, bufferAccount, trace }: CallDeps,
 ): Promise<CallResult<EmbeddedBatch>> {
+  const { link, scope } = attempt
   // A route for embeddings has only links with an embed endpoint.
   const endpoint = link.embed as EmbedEndpoint
   const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
   return callUpstream<EmbeddedBatch>({
-    link,
-    scope,
-    credential,
-    mayResend,
+    ...attempt,
     clock,
     bufferAccount,
+    trace,
     streamed: false,
     maxAnswerBytes: maxEmbedAnswerBytes,
     request: () => endpoint.buildRequest(batch),

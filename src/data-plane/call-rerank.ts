@@ -41,18 +41,17 @@ export function splitDocuments(
 /** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
-  { link, scope, credential, mayResend }: Attempt,
-  { clock, bufferAccount }: CallDeps,
+  attempt: Attempt,
+  { clock, bufferAccount, trace }: CallDeps,
 ): Promise<CallResult<RankedPart>> {
+  const { link, scope } = attempt
   // A route for rerank has only links with a rerank endpoint.
   const endpoint = link.rerank as RerankEndpoint
   return callUpstream<RankedPart>({
-    link,
-    scope,
-    credential,
-    mayResend,
+    ...attempt,
     clock,
     bufferAccount,
+    trace,
     streamed: false,
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),

@@ -11,6 +11,7 @@ import type { Provider } from '../core/provider.ts'
 import type { Authorizer } from '../core/provider-kind.ts'
 import { version } from '../core/version.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
+import type { CallTrace, RequestTrace } from '../traces/index.ts'
 import { readExcerpt, readUpstreamBody } from '../wire/body.ts'
 import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
@@ -23,6 +24,7 @@ export interface CallDeps {
   readonly clock: Clock
   /** Counts the bytes that have arrived and are still unread. */
   readonly bufferAccount: BufferAccount
+  readonly trace: RequestTrace
 }
 
 /** One upstream call of any capability. */
@@ -52,11 +54,13 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   if (!credential) {
     return failed({ kind: 'no-credential', message: describeMissing(link.provider) })
   }
+  const trace = call.trace.startCall(call)
   const cancel = new LightAbortController()
   const stopListening = scope.onEnd(() => cancel.abort())
   const resend = new OneResend(call.mayResend)
   const { authorize, secret } = credential
-  const control: Control = { authorize, secret, signal: cancel, mayResend: () => resend.take() }
+  const mayResend = () => resend.take()
+  const control: Control = { authorize, secret, signal: cancel, mayResend, trace }
   let result: CallResult<T>
   try {
     result = await sendAndRead(call, control)
@@ -66,7 +70,9 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   }
   stopListening()
   if (!result.ok) cancel.abort()
-  return resend.isTaken ? { ...result, resent: true } : result
+  if (resend.isTaken) result = { ...result, resent: true }
+  trace.end(result)
+  return result
 }
 
 function describeMissing({ credentials }: Provider): string {
@@ -122,6 +128,7 @@ async function sendAndRead<T>(call: UpstreamCall<T>, control: Control): Promise<
     sent = await sendWithCredential(call, request, control)
   }
   const { response } = sent
+  control.trace.markAnswered(response.status)
   const header: HeaderReader = (name) => response.header(name)
   if (isAnswer(response.status)) return call.read(response, header)
   return failed(await readError(call, response, header))
@@ -132,10 +139,11 @@ function isAnswer(status: number): boolean {
   return status >= 200 && status < 300 && status !== 202
 }
 
-/** The credential of a request, how the port may resend it, and the signal that ends it. */
+/** The credential of a request, how the port may resend it, the signal that ends it, and its trace. */
 interface Control extends Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>> {
   readonly authorize: Authorizer
   readonly secret: string | undefined
+  readonly trace: CallTrace
 }
 
 interface Sent {
@@ -168,7 +176,7 @@ interface AuthorizedRequest {
 
 function send<T>(
   call: UpstreamCall<T>,
-  { request, credential, control: { signal, mayResend } }: AuthorizedRequest,
+  { request, credential, control: { signal, mayResend, trace } }: AuthorizedRequest,
 ): Promise<UpstreamResponse> {
   const { scope, bufferAccount, streamed, maxAnswerBytes = defaultMaxAnswerBytes } = call
   const { provider } = call.link
@@ -181,6 +189,7 @@ function send<T>(
       'accept-encoding': 'identity',
       'user-agent': `model-gateway/${version}`,
       ...request.headers,
+      ...trace.propagate(request.url),
       ...credential,
     },
     body: request.body,

@@ -98,15 +98,17 @@ async function askUpstream(
   if (!endpoint || !counting || breakers.isOpen(link)) return undefined
   const scope = context.scope.open()
   scope.endAfter(maxWait, { kind: 'timeout', limit: 'read' })
-  const { bufferAccount, clock } = context
+  const { bufferAccount, clock, trace } = context
   const usable = credentials.takeTurn(link).find((one) => !credentials.isParked(one, link))
   const result = await callUpstream<Uint8Array>({
     link,
     scope,
     credential: usable,
     mayResend: true,
+    resends: 0,
     clock,
     bufferAccount,
+    trace,
     streamed: false,
     request: () => counting.buildRequest(native),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),

@@ -9,6 +9,7 @@ import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers, Credentials } from '../resilience/index.ts'
 import { Draws } from '../routing/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
+import { noTrace, type RequestTrace, type StartTrace } from '../traces/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import type { InFlightSet } from '../wire/in-flight-set.ts'
@@ -31,6 +32,8 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
+  /** Undefined while traces are off. */
+  readonly startTrace: StartTrace | undefined
   /** The scopes of the requests that have not ended, streams included. */
   readonly inFlight: InFlightSet<CancelScope>
 }
@@ -46,6 +49,8 @@ interface Matched {
   readonly context: Arrival
   /** The parameters of the path; `model` counts instead of the body's. */
   readonly params: Readonly<Record<string, string>>
+  /** The path as in the documentation. */
+  readonly route: string
 }
 
 /** The host's knowledge of a request that is explained, and who its sender is. */
@@ -93,6 +98,7 @@ export class DataPlane {
     return async (matched) => {
       const { request, context: arrival } = matched
       const { record, context } = this.#open(service.api, matched, {
+        trace: this.#startTrace(service.api, matched),
         emit: this.#emit,
         ports: this.#options,
       })
@@ -115,7 +121,7 @@ export class DataPlane {
   explained(service: Service): (matched: MatchedExplained) => Promise<Explanation> {
     return async (matched) => {
       const { authenticator } = matched.context
-      const opening = { emit: emitNothing, ports: { ...this.#options, authenticator } }
+      const opening = { ...unobserved, ports: { ...this.#options, authenticator } }
       const { record, context } = this.#open(service.api, matched, opening)
       try {
         return await explainRequest(service, matched.request, context)
@@ -128,10 +134,8 @@ export class DataPlane {
   /** Makes a route of a handler whose requests are in flight, but not recorded: they cost nothing. */
   unrecorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
     return async (matched) => {
-      const { record, context } = this.#open(api, matched, {
-        emit: emitNothing,
-        ports: this.#options,
-      })
+      const opening = { ...unobserved, ports: this.#options }
+      const { record, context } = this.#open(api, matched, opening)
       try {
         return await handler(matched.request, context)
       } finally {
@@ -143,7 +147,7 @@ export class DataPlane {
   #open(
     api: Api,
     { request, context: arrival, params }: Matched,
-    { emit, ports }: Opening,
+    { trace, emit, ports }: Opening,
   ): OpenedRequest {
     const { clock, log, breakers, credentials, bodyLimiter, random, traffic, events, inFlight } =
       this.#options
@@ -165,6 +169,7 @@ export class DataPlane {
       log,
       events,
       traffic,
+      trace,
       release() {
         scope.close()
         slot.release()
@@ -196,9 +201,14 @@ export class DataPlane {
       bufferAccount,
       slot,
       record,
+      trace,
       canCount: this.#exactCounts !== undefined,
     })
     return { record, context }
+  }
+
+  #startTrace(api: Api, { request, context: { id }, route }: Matched): RequestTrace {
+    return this.#options.startTrace?.({ request, id, api, route }) ?? noTrace
   }
 
   readonly #emit: Emit = (record, pending) => {
@@ -218,13 +228,14 @@ export class DataPlane {
   }
 }
 
-const emitNothing: Emit = () => {}
-
 /** What differs between requests that are served, counted and explained. */
 interface Opening {
+  readonly trace: RequestTrace
   readonly emit: Emit
   readonly ports: RequestPorts
 }
+
+const unobserved = Object.freeze({ trace: noTrace, emit() {} })
 
 type Emit = (record: RequestRecord, pending: PendingCount | undefined) => void
 

@@ -19,6 +19,7 @@ import {
 } from '../resilience/index.ts'
 import type { LinkRun, Traffic } from '../routing/index.ts'
 import type { TokenCountInput } from '../tokens/index.ts'
+import type { RequestTrace } from '../traces/index.ts'
 import type { CacheUse } from './cache-use.ts'
 import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
 
@@ -47,6 +48,7 @@ export interface RecordBuilderOptions {
   readonly log: Log
   readonly events: RequestEvents
   readonly traffic: Traffic
+  readonly trace: RequestTrace
   /** Called once: releases what the request holds. */
   readonly release: () => void
   /** Called once, after `release`, with the finished record. */
@@ -122,6 +124,7 @@ export class RecordBuilder {
   /** Records that the stream of the serving link failed after its first content. */
   addStreamFailure(link: Model, failure: UpstreamFailure): void {
     this.#logFailure(link, failure)
+    this.#options.trace.failStream(failure)
     const before = (this.#failed ?? []).reduce((sum, { attempts }) => sum + attempts, 0)
     this.addLinkFailure({ link, failure, attempts: this.#attempts - before })
   }
@@ -159,7 +162,7 @@ export class RecordBuilder {
     const { served, usage, toCountInput } = outcome
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
-    const { id, api, metadata, clock, release, emit } = this.#options
+    const { id, api, metadata, clock, trace, release, emit } = this.#options
     this.#run?.end()
     release()
     this.cache?.slot?.close()
@@ -190,6 +193,7 @@ export class RecordBuilder {
       attempts: this.#attempts,
       metadata,
     }
+    trace.end(record)
     const { admission } = this
     emit(record, input && admission && { input, admission })
     return price

@@ -13,6 +13,7 @@ import type { Resilience } from '../resilience/index.ts'
 import type { Draws, Traffic } from '../routing/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { findEncoding } from '../tokens/index.ts'
+import type { RequestTrace } from '../traces/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { BodySlot } from '../wire/body-limiter.ts'
 import type { BufferAccount, Buffers } from '../wire/buffers.ts'
@@ -54,6 +55,7 @@ export interface RequestContextOptions {
   readonly bufferAccount: BufferAccount
   readonly slot: BodySlot
   readonly record: RecordBuilder
+  readonly trace: RequestTrace
   /** The host has a tokenizer. */
   readonly canCount: boolean
 }
@@ -80,6 +82,7 @@ export class RequestContext {
   readonly buffers: Buffers
   /** Counts the bytes that this request holds of `buffers`. */
   readonly bufferAccount: BufferAccount
+  readonly trace: RequestTrace
   /** On the clock that never jumps. */
   readonly arrived: Millis
   readonly #options: RequestContextOptions
@@ -98,6 +101,7 @@ export class RequestContext {
     this.draws = options.draws
     this.buffers = options.buffers
     this.bufferAccount = options.bufferAccount
+    this.trace = options.trace
     this.arrived = record.arrived
     this.#options = options
   }

@@ -10,6 +10,8 @@ export interface RoutedRequest<Context> {
   readonly request: Request
   readonly params: Readonly<Record<string, string>>
   readonly context: Context
+  /** The path as in the documentation, `/v1/models/{id}`. */
+  readonly route: string
 }
 
 export type Handler<Context, Answer = Reply> = (
@@ -131,7 +133,7 @@ function createMatch<Context, Answer>(path: string, methods: Route<Context, Answ
       // The list has only the methods of the path, which the cast cannot express.
       const handler = known.includes(name) ? methods[name as Method] : undefined
       if (!handler) throw methodNotAllowed(known)
-      return handler({ request, params, context })
+      return handler({ request, params, context, route })
     },
   })
 }

@@ -4,6 +4,7 @@ import { isTable, type LoadedConfig, type ProviderConfig, type Table } from '../
 export interface HostPorts {
   readonly tokenizer?: unknown
   readonly upstream?: unknown
+  readonly traces?: unknown
 }
 
 /** Warns of settings that have no effect, or a smaller one, because the host lacks a port. */
@@ -19,6 +20,12 @@ export function findPortWarnings({ config, set }: LoadedConfig, ports: HostPorts
     warnings.push(
       'connect_timeout_ms has no effect with the fetch of the platform, so the first token timeout ' +
         'applies; nodePorts() includes an upstream client that has a connect timeout',
+    )
+  }
+  if (config.telemetry.otlp_endpoint !== undefined && !ports.traces) {
+    warnings.push(
+      'telemetry.otlp_endpoint has no effect, because this host cannot export traces; nodePorts() ' +
+        'includes an exporter',
     )
   }
   if (!ports.upstream) warnings.push(...config.providers.flatMap(warnOfEgress))

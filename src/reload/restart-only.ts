@@ -9,7 +9,8 @@ export interface Effective {
 
 /**
  * Returns the candidate with the running values of the settings that apply only at the start: the
- * log, the address, the database, the queue of usage rows, and the labels of the token counter.
+ * log, the address, the database, the queue of usage rows, the labels of the token counter, and the export
+ * of traces.
  */
 export function keepRestartOnly(running: Config, candidate: Config): Effective {
   const kept = {
@@ -22,7 +23,8 @@ export function keepRestartOnly(running: Config, candidate: Config): Effective {
       usage_batch_max: running.auth.usage_batch_max,
       usage_flush_ms: running.auth.usage_flush_ms,
     },
-    telemetry: running.telemetry,
+    // An endpoint that is new differs too, although the running table does not have it.
+    telemetry: { ...running.telemetry, otlp_endpoint: running.telemetry.otlp_endpoint },
   }
   const config = {
     ...candidate,

@@ -23,6 +23,8 @@ export interface Attempt {
   readonly credential: UsableCredential | undefined
   /** False once an earlier attempt on the link has been resent. */
   readonly mayResend: boolean
+  /** How many calls with the same content the link has had before. */
+  readonly resends: number
 }
 
 /** A request whose calls are recorded. */
@@ -54,7 +56,8 @@ export async function makeAttempt<T>(options: AttemptOptions<T>): Promise<Attemp
   const { request, credentials, link, scope, call } = options
   const { usable } = link.provider
   if (usable.length < 2) {
-    const result = await call({ link, scope, credential: usable[0], mayResend: options.mayResend })
+    const { mayResend, resends } = options
+    const result = await call({ link, scope, credential: usable[0], mayResend, resends })
     request.onAttempt(link, result)
     return { result, calls: countCalls(result) }
   }
@@ -66,7 +69,8 @@ export async function makeAttempt<T>(options: AttemptOptions<T>): Promise<Attemp
     if (credentials.isParked(credential, link)) continue
     const ended = scope.expire()
     if (ended) return { result: { ok: false, failure: ended }, calls }
-    const result = await call({ link, scope, credential, mayResend })
+    const resends = options.resends + calls
+    const result = await call({ link, scope, credential, mayResend, resends })
     calls += countCalls(result)
     request.onAttempt(link, result)
     if (result.resent) resent = true

@@ -56,7 +56,15 @@ export async function retryLink<T>(
     }
     let result: CallResult<T>
     try {
-      const made = await makeAttempt({ request, credentials, link, scope, mayResend, call })
+      const made = await makeAttempt({
+        request,
+        credentials,
+        link,
+        scope,
+        mayResend,
+        resends: attempts,
+        call,
+      })
       result = made.result
       attempts += made.calls
     } catch (error) {

@@ -262,6 +262,7 @@ describe('settings that need a restart', () => {
     ['auth.usage_flush_ms', others, 'usage_flush_ms = 1'],
     ['telemetry.metadata_labels', `[telemetry]\nmetadata_labels = ["team"]\n${others}`],
     ['telemetry.max_series', `[telemetry]\nmax_series = 1\n${others}`],
+    ['telemetry.trace_sample_ratio', `[telemetry]\ntrace_sample_ratio = 0.5\n${others}`],
   ])(
     '%s needs a restart, and the log names it, while the rest of the file serves',
     async (setting, config, auth = '') => {

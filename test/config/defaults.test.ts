@@ -25,7 +25,12 @@ test('an empty file has the default of every setting', async () => {
       usage_flush_ms: 2000,
       reserve_output_tokens: 256,
     },
-    telemetry: { metadata_labels: [], max_series: 2000, budget_series: false },
+    telemetry: {
+      metadata_labels: [],
+      max_series: 2000,
+      budget_series: false,
+      trace_sample_ratio: 1,
+    },
     tokenizer: { mode: 'heuristic' },
     resilience: {
       retry_max_attempts: 3,

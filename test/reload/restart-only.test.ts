@@ -22,6 +22,8 @@ reserve_output_tokens = 13
 [telemetry]
 metadata_labels = ["team"]
 max_series = 14
+otlp_endpoint = "http://collector.test"
+trace_sample_ratio = 0.5
 [tokenizer]
 mode = "accurate"
 [resilience]
@@ -45,13 +47,15 @@ test('what is bound from the start keeps its running value, and is named', async
     'auth.usage_flush_ms',
     'telemetry.metadata_labels',
     'telemetry.max_series',
+    'telemetry.trace_sample_ratio',
+    'telemetry.otlp_endpoint',
   ])
   expect(config).toEqual({
     ...candidate,
     log_format: 'pretty',
     server: { ...candidate.server, host: '127.0.0.1', port: 8080 },
     auth: { ...running.auth, flush_interval_ms: 8, retention_days: 9, reserve_output_tokens: 13 },
-    telemetry: { metadata_labels: [], max_series: 2000 },
+    telemetry: running.telemetry,
     webhooks: undefined,
   })
 })
