@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completion, wholeStream } from '../support/answers.ts'
 import { cacheHeaders, cacheOn } from '../support/cached.ts'
+import { claudeMessage, claudeStream } from '../support/claude-answers.ts'
 import { series } from '../support/exposition.ts'
 import { keyedGateway } from '../support/keyed-gateway.ts'
 import { json, type Responder, stream } from '../support/scripted-upstream.ts'
@@ -18,31 +19,8 @@ cache = true
 
 const claude = `${cacheOn()}${provider('p', 'kind = "anthropic"', 'm')}`
 
-const usage = { input_tokens: 9, output_tokens: 2 }
-
-const whole: Responder = json({
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'claude',
-  content: [{ type: 'text', text: 'Hello' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage,
-})
-
-const event = (type: string, fields: object) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
-
-const streamed: Responder = stream([
-  event('message_start', { message: { id: 'msg_1', role: 'assistant', content: [], usage } }),
-  event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hel' } }),
-  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'lo' } }),
-  event('content_block_stop', { index: 0 }),
-  event('message_delta', { delta: { stop_reason: 'end_turn' }, usage }),
-  event('message_stop', {}),
-])
+const whole = claudeMessage()
+const streamed = claudeStream()
 
 const ask = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }
 const streamAsk = { ...ask, stream: true }
@@ -126,10 +104,7 @@ describe('an answer of a translated link', () => {
 
   test('replaces the older one of either form when a new one is asked for', async () => {
     const { chat, upstream } = await watchedGateway(claude)
-    upstream.next(
-      streamed,
-      json({ content: [{ type: 'text', text: 'New' }], usage, stop_reason: 'end_turn' }),
-    )
+    upstream.next(streamed, claudeMessage('New'))
     await (await chat(streamAsk)).text()
     await chat(ask, { headers: { 'x-gateway-cache': 'no-cache' } })
     const texts = await readEvents(await chat(streamAsk))
