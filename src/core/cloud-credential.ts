@@ -2,7 +2,7 @@ import type { Millis } from './ids.ts'
 import type { CancelSignal, UpstreamPort } from './ports.ts'
 
 /** The clouds that provide credentials to the programs that run in them. */
-export const clouds = ['aws', 'google'] as const
+export const clouds = ['aws', 'google', 'azure'] as const
 
 export type Cloud = (typeof clouds)[number]
 
@@ -10,6 +10,7 @@ export type Cloud = (typeof clouds)[number]
 export const cloudNames: Readonly<Record<Cloud, string>> = {
   aws: 'AWS',
   google: 'Google',
+  azure: 'Azure',
 }
 
 /** A credential that a cloud has issued. */

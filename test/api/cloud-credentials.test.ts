@@ -169,6 +169,31 @@ describe('a provider with credentials = "google"', () => {
   })
 })
 
+test('a provider with credentials = "azure" sends the token of the cloud, and no api-key', async () => {
+  const config = `
+[[providers]]
+name = "azure"
+kind = "azure"
+base_url = "https://my-resource.openai.azure.com"
+credentials = "azure"
+[[providers.models]]
+id = "m"
+`
+  const { chat, upstream } = await testGateway(config, {
+    cloudCredentials: async () => ({
+      kind: 'token',
+      value: 'entra-token',
+      origin: 'Azure managed identity',
+      expiresAt: 1_764_003_600_000,
+    }),
+  })
+  upstream.next(json({ choices: [] }))
+  await chat(asking())
+  const headers = upstream.requests[0]?.headers
+  expect(headers?.['authorization']).toBe('Bearer entra-token')
+  expect(headers).not.toHaveProperty('api-key')
+})
+
 describe('a check of the configuration', () => {
   test('fetches the credential, and has its origin or the reason', async () => {
     const held = await checkConfig(aws(), {}, { cloudCredentials: async () => key(1, Date.now()) })

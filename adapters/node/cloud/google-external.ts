@@ -6,7 +6,7 @@ import {
 } from 'google-auth-library'
 import type { AccessToken, CloudCredentialRequest } from '../../../src/index.ts'
 import { readExcerpt } from '../../../src/wire/body.ts'
-import { StatusError } from './google-failure.ts'
+import { StatusError } from './token-failure.ts'
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform']
 

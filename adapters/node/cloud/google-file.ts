@@ -3,7 +3,7 @@ import type { AccessToken, CloudCredentialRequest } from '../../../src/index.ts'
 import { exchangeGoogleFile } from '../../../src/providers/index.ts'
 import { readExcerpt } from '../../../src/wire/body.ts'
 import { systemClock } from '../ports/system.ts'
-import { StatusError } from './google-failure.ts'
+import { StatusError } from './token-failure.ts'
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 

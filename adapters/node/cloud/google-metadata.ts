@@ -1,10 +1,8 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
 import * as z from 'zod'
 import type { AccessToken, CancelSignal } from '../../../src/index.ts'
-import { StatusError } from './google-failure.ts'
+import { getDirectly } from './direct-call.ts'
+import { StatusError } from './token-failure.ts'
 
-const answerTimeout = 3_000
-const maxAnswerCharacters = 64 * 1024
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
 /**
@@ -34,36 +32,11 @@ const tokenAnswer = z.object({
   expires_in: z.number().positive(),
 })
 
-/** Gets a value. The agent is its own, because the shared one may be set to use a proxy. */
-function get(path: string, signal: CancelSignal): Promise<string> {
+async function get(path: string, signal: CancelSignal): Promise<string> {
   const host = process.env['GCE_METADATA_HOST'] || 'metadata.google.internal'
-  const agent = new Agent({ keepAlive: false })
-  const headers = { 'metadata-flavor': 'Google' }
-  return new Promise((resolve, reject) => {
-    const call = request(
-      `http://${host}/computeMetadata/v1/${path}`,
-      { agent, headers, timeout: answerTimeout },
-      (answer) => readAnswer(answer).then(resolve, reject),
-    )
-    const abort = () => call.destroy(new StatusError('aborted'))
-    signal.addEventListener('abort', abort)
-    call.once('timeout', () => call.destroy(new StatusError('timeout')))
-    call.once('error', reject)
-    call.once('close', () => signal.removeEventListener('abort', abort))
-    call.end()
-  })
-}
-
-async function readAnswer(answer: IncomingMessage): Promise<string> {
+  const url = `http://${host}/computeMetadata/v1/${path}`
+  const answer = await getDirectly({ url, headers: { 'metadata-flavor': 'Google' }, signal })
   // A captive portal or another service may answer under this name.
-  if (answer.headers['metadata-flavor'] !== 'Google' || answer.statusCode !== 200) {
-    answer.destroy()
-    throw new StatusError('status', answer.statusCode)
-  }
-  let text = ''
-  for await (const chunk of answer.setEncoding('utf8')) {
-    text += chunk
-    if (text.length > maxAnswerCharacters) throw new StatusError('size')
-  }
-  return text
+  if (answer.headers['metadata-flavor'] !== 'Google') throw new StatusError('status', 200)
+  return answer.body
 }

@@ -6,9 +6,9 @@ import {
   CloudCredentialError,
   type CloudCredentialRequest,
 } from '../../../src/index.ts'
-import { describeGoogleFailure } from './google-failure.ts'
 import { fetchFileToken } from './google-file.ts'
 import { fetchMetadataToken } from './google-metadata.ts'
+import { describeTokenFailure } from './token-failure.ts'
 
 /**
  * Fetches an access token by Google's application default credentials: from the file that
@@ -25,7 +25,7 @@ export async function fetchGoogleCredential(request: CloudCredentialRequest): Pr
     return await fetching
   } catch (error) {
     const origin = file === undefined ? 'Google metadata server' : 'Google credentials file'
-    throw new CloudCredentialError(`${origin}: ${describeGoogleFailure(error)}`)
+    throw new CloudCredentialError(`${origin}: ${describeTokenFailure(error, 'Google')}`)
   }
 }
 

@@ -14,6 +14,10 @@ export const nodeCloudCredentials: CloudCredentialPort = async (request) => {
       const { fetchGoogleCredential } = await import('../cloud/google.ts')
       return fetchGoogleCredential(request)
     }
+    case 'azure': {
+      const { fetchAzureCredential } = await import('../cloud/azure.ts')
+      return fetchAzureCredential(request)
+    }
     default:
       return request.cloud satisfies never
   }

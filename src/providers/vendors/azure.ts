@@ -1,4 +1,5 @@
 import type { ProviderKind, StreamUsage } from '../../core/provider-kind.ts'
+import { authorizeWithCloudToken } from '../base/cloud-token.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
 import { getBasePath } from '../base/request.ts'
 import { openAiChat } from '../openai/chat.ts'
@@ -17,10 +18,12 @@ export const azure: ProviderKind = Object.freeze({
   name: 'azure',
   vendorName: 'azure.ai.openai',
   capabilities: ['chat', 'embed'],
+  cloud: 'azure',
   ownSettings: ['api_version', 'stream_usage', 'responses'],
   canFetchImages: true,
   createAuthorizer: (context) =>
     (isEntraToken(context.secret) ? authorizeWithBearer : authorizeWithHeader('api-key'))(context),
+  createCloudAuthorizer: authorizeWithCloudToken,
   chat({ baseUrl, apiVersion, upstreamId, streamUsage, mayAskUsage, takesEffort }) {
     const operation = '/chat/completions'
     const url = buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
