@@ -76,6 +76,8 @@ const host = await build({
     main: 'adapters/node/main.ts',
   },
   chunkNames: 'chunk-[hash]',
+  // The native library of the database stays a package.
+  external: ['libsql'],
 })
 
 // The command, which every Node version can parse: it reports the required version, or loads the host.

@@ -2,11 +2,16 @@ import { Command, CommanderError } from 'commander'
 import { errorFields } from '../../src/core/error-fields.ts'
 import { version } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
+import { addBackupCommand } from './commands/backup.ts'
+import { addCompletionCommand } from './commands/completion.ts'
+import { addConfigCommand } from './commands/config.ts'
 import { addConsoleCommand } from './commands/console.ts'
 import { addGroupsCommand } from './commands/groups.ts'
 import { addHealthCommand } from './commands/health.ts'
+import { addInitCommand } from './commands/init.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addMasterKeyCommand } from './commands/master-key.ts'
+import { addSchemaCommand } from './commands/schema.ts'
 import { addServeCommand, usageHint } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
 import { openNodeStore } from './ports/store.ts'
@@ -35,12 +40,17 @@ function createProgram(): Command {
     .version(version, '-v, --version', 'print the version')
     .addHelpText('after', notes)
   addServeCommand(root)
+  addInitCommand(root)
+  addConfigCommand(root)
+  addSchemaCommand(root)
   addHealthCommand(root)
   addKeysCommand(root)
   addGroupsCommand(root)
   addUsageCommand(root)
+  addBackupCommand(root)
   addMasterKeyCommand(root, openNodeStore)
   addConsoleCommand(root)
+  addCompletionCommand(root)
   return root
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { CommandFailure } from './command-failure.ts'
+import { findVendors } from './well-known.ts'
 
 /** The default path of the configuration file, relative to the working directory. */
 export const defaultConfig = 'config.toml'
@@ -32,10 +33,18 @@ export async function readConfigText(path: string | undefined): Promise<string> 
       ? new CommandFailure(
           2,
           `${defaultConfig}: no such file in the working directory`,
-          'pass another path with --config, or run `gateway --demo` to try the gateway without one',
+          suggestStart(),
         )
       : new CommandFailure(2, `${path}: no such file`)
   }
+}
+
+/** Says how to start without a file: with the keys that are set, else with the demo. */
+function suggestStart(): string {
+  const found = findVendors(process.env).map(({ variable }) => variable)
+  return found.length === 0
+    ? 'pass another path with --config, write a file with `gateway init`, or try `gateway --demo`'
+    : `set: ${found.join(', ')}; write a file with \`gateway init\`, or serve at once with \`gateway --auto\``
 }
 
 /** Messages for the common reasons why an existing file cannot be read. */

@@ -20,6 +20,8 @@ export interface LoadedConfig {
   readonly config: Config
   /** The settings of the file and the environment, without defaults. */
   readonly set: Table
+  /** The variables that override settings, by the name of the setting. */
+  readonly origins: ReadonlyMap<string, string>
   readonly warnings: readonly string[]
   /** The text of every `ca_file`, by the provider's name. */
   readonly authorities: ReadonlyMap<string, string>
@@ -68,6 +70,7 @@ export async function loadConfig({ text, env, kinds, readFile }: LoadOptions): P
     ok: true,
     config,
     set: overridden.table,
+    origins,
     warnings: findWarnings(config),
     authorities: authorities?.texts ?? new Map(),
   }

@@ -39,4 +39,4 @@ test('every example of the page runs, and every command is on the page', async (
   const text = readFileSync(page, 'utf8')
   expect(names.length).toBeGreaterThan(4)
   for (const name of names) expect(text).toMatch(new RegExp(`\\b${name}\\b`))
-})
+}, 300_000)

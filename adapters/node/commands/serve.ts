@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { nearestName } from '../../../src/core/nearest-name.ts'
 import type { Environment } from '../../../src/index.ts'
@@ -5,8 +6,10 @@ import { check } from '../check.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { configOption, defaultConfig, readConfigText, readDemoText } from '../config-text.ts'
 import { renderDemoIntro } from '../demo-intro.ts'
+import { writeInitialConfig } from '../initial-config.ts'
 import { print } from '../print.ts'
 import { start } from '../start.ts'
+import { findVendors, wellKnown } from '../well-known.ts'
 
 /** Adds `serve` with its alias `start`, and lets the root command do the same. */
 export function addServeCommand(root: Command): void {
@@ -30,6 +33,7 @@ interface ServeOptions {
   readonly checkConfig?: boolean
   readonly strict?: boolean
   readonly demo?: boolean
+  readonly auto?: boolean
   readonly allowSecond?: boolean
 }
 
@@ -38,6 +42,7 @@ function addOptions(command: Command): void {
     .option(...configOption)
     .option('--port <number>', 'port to listen on (overrides server.port)', parsePort)
     .option('--demo', 'serve the demo configuration, which needs no key and no network')
+    .option('--auto', 'without a file, serve a provider for every well-known key that is set')
     .option('--allow-second', 'start even if another gateway uses the same database')
     .option('--check-config', 'validate the configuration, print its providers, and exit')
     .option('--strict', 'with --check-config: exit with 2 if a key is missing or unusable')
@@ -48,15 +53,15 @@ async function runServe(command: Command): Promise<void> {
   if (unknown !== undefined) throw unknownCommand(unknown, command)
   // Options may come before or after the word `serve`.
   const options: ServeOptions = { ...command.optsWithGlobals(), ...command.opts() }
-  const { config: path, port, demo = false, strict = false, allowSecond } = options
-  if (demo && path !== undefined) {
-    throw new CommandFailure(2, "option '--demo' cannot be used with option '--config'")
+  const { config: path, port, demo = false, auto = false, strict = false, allowSecond } = options
+  for (const [option, isGiven] of Object.entries({ '--demo': demo, '--auto': auto })) {
+    if (!isGiven || path === undefined) continue
+    throw new CommandFailure(2, `option '${option}' cannot be used with option '--config'`)
   }
   if (strict && !options.checkConfig) {
     throw new CommandFailure(2, "option '--strict' requires option '--check-config'")
   }
-  const name = demo ? 'the demo configuration' : (path ?? defaultConfig)
-  const config = demo ? await readDemoText() : await readConfigText(path)
+  const { name, text: config, file } = await readSource({ path, demo, auto })
   const env: Environment =
     port === undefined ? process.env : { ...process.env, GATEWAY_SERVER__PORT: port }
   if (options.checkConfig) {
@@ -64,13 +69,45 @@ async function runServe(command: Command): Promise<void> {
   }
   await start({
     config,
-    path: demo ? undefined : name,
+    path: file,
     env,
     allowSecond,
     onListening: (address, { auth }) => {
       if (demo) void print(renderDemoIntro({ address, needsKey: auth.enabled }))
     },
   })
+}
+
+interface Source {
+  /** The name of the configuration in messages. */
+  readonly name: string
+  readonly text: string
+  /** The file, which is watched for changes. */
+  readonly file: string | undefined
+}
+
+interface SourceOptions {
+  readonly path: string | undefined
+  readonly demo: boolean
+  readonly auto: boolean
+}
+
+async function readSource({ path, demo, auto }: SourceOptions): Promise<Source> {
+  if (demo) return { name: 'the demo configuration', text: await readDemoText(), file: undefined }
+  if (auto && !existsSync(defaultConfig)) {
+    return { name: 'the configuration of --auto', text: writeAutoConfig(), file: undefined }
+  }
+  return {
+    name: path ?? defaultConfig,
+    text: await readConfigText(path),
+    file: path ?? defaultConfig,
+  }
+}
+
+function writeAutoConfig(): string {
+  if (findVendors(process.env).length > 0) return writeInitialConfig(process.env)
+  const names = wellKnown.map(({ variables: [name] }) => name).join(', ')
+  throw new CommandFailure(2, `--auto: there is no ${defaultConfig}, and none of ${names} is set`)
 }
 
 function unknownCommand(name: string, { commands }: Command): CommandFailure {

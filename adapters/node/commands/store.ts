@@ -33,7 +33,8 @@ export async function withStore(
   }
 }
 
-async function readStoreSettings(path: string | undefined): Promise<StoreSettings> {
+/** Reads where the database of a configuration is. Rejects with a `CommandFailure` when auth is off. */
+export async function readStoreSettings(path: string | undefined): Promise<StoreSettings> {
   const { env } = process
   const result = await loadConfig({ text: await readConfigText(path), env, kinds })
   if (!result.ok) throw new CommandFailure(2, ...result.problems.map(renderProblem))

@@ -1,11 +1,10 @@
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Client } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import type { ClientDatabase } from '../../../src/store/database.ts'
 import { databaseInUse, StoreFault } from '../../../src/store/index.ts'
 import { CallDeadline } from './call-deadline.ts'
 import { FileClaim } from './file-claim.ts'
+import { toFilePath } from './file-path.ts'
 import { LocalDatabase } from './local.ts'
 import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
@@ -35,7 +34,7 @@ export function createClaimedDatabase(options: ClaimedDatabaseOptions): ClaimedD
 }
 
 function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): ClaimedDatabase {
-  const path = resolve(/^file:/i.test(settings.path) ? toFilePath(settings.path) : settings.path)
+  const path = toFilePath(settings.path)
   const database = new LocalDatabase({ path, deadline, report })
   const db = toDrizzle(database)
   const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
@@ -111,9 +110,4 @@ const othersMessage = 'another gateway uses this database: each of them grants t
 /** Drizzle calls only `execute` and `batch` of its client. */
 function toDrizzle(database: LocalDatabase | RemoteDatabase): ClientDatabase {
   return drizzle({ client: database as unknown as Client })
-}
-
-/** libSQL also allows `file:name` without slashes, which is not a valid URL. */
-function toFilePath(url: string): string {
-  return /^file:\/\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice(5))
 }

@@ -1,0 +1,33 @@
+import { statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { StoreFault } from '../../../src/store/index.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { configOption } from '../config-text.ts'
+import { print } from '../print.ts'
+import { readStoreSettings } from './store.ts'
+
+/** Adds `backup`, which copies the database, also while a gateway uses it. */
+export function addBackupCommand(root: Command): void {
+  root
+    .command('backup <file>')
+    .description('copy the database to a new file, also while the gateway runs')
+    .option(...configOption)
+    .addHelpText('after', '\nExample:\n  gateway backup "gateway-$(date +%F).db"')
+    .action(async (file: string, _: unknown, command: Command) => {
+      const { config } = command.optsWithGlobals<{ config?: string }>()
+      const { path } = await readStoreSettings(config)
+      await backUp(path, file)
+    })
+}
+
+async function backUp(database: string, file: string): Promise<void> {
+  // Loaded here: it brings the driver, which the gateway loads only in its own thread.
+  const { copyDatabase } = await import('../store/backup.ts')
+  try {
+    const { source, target } = copyDatabase(database, file)
+    await print(`copied ${source} to ${target}: ${statSync(target).size} bytes`)
+  } catch (error) {
+    if (error instanceof StoreFault) throw new CommandFailure(1, error.message)
+    throw error
+  }
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { loadConfig, type Origin, renderProblem, traceSettings } from '../../../src/config/index.ts'
+import { kinds } from '../../../src/providers/index.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { configOption, readConfigText } from '../config-text.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle, type Style } from '../output/style.ts'
+import { renderTable } from '../output/table.ts'
+import { readText } from '../ports/system.ts'
+import { print } from '../print.ts'
+
+/** Adds `config`, which shows the settings in force and where each comes from. */
+export function addConfigCommand(root: Command): void {
+  root
+    .command('config')
+    .description('show the settings of the file and the environment, with credentials masked')
+    .option(...configOption)
+    .option('--effective', 'also show the defaults of all other settings')
+    .option('--json', 'print an array of settings')
+    .addHelpText('after', '\nExample:\n  gateway config --effective')
+    .action((_: unknown, command: Command) => showConfig(command.optsWithGlobals()))
+}
+
+interface ShowOptions {
+  readonly config?: string
+  readonly effective?: boolean
+  readonly json?: boolean
+}
+
+async function showConfig({ config: path, effective, json }: ShowOptions): Promise<void> {
+  const text = await readConfigText(path)
+  const loaded = await loadConfig({ text, env: process.env, kinds, readFile: readText })
+  if (!loaded.ok) throw new CommandFailure(2, ...loaded.problems.map(renderProblem))
+  const settings = traceSettings(loaded).filter(({ origin }) => effective || origin !== 'default')
+  if (json) return printJson(settings)
+  const style = createStyle()
+  const columns = ['SETTING', 'VALUE', 'FROM']
+  const rows = settings.map(({ setting, value, origin, variable }) => [
+    setting,
+    JSON.stringify(value),
+    paintOrigin(style, origin)(variable ?? origin),
+  ])
+  await print(await renderTable({ columns, rows }, style))
+}
+
+function paintOrigin(style: Style, origin: Origin) {
+  return { file: style.green, environment: style.yellow, default: style.dim }[origin]
+}

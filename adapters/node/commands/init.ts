@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { CommandFailure } from '../command-failure.ts'
+import { configOption, defaultConfig } from '../config-text.ts'
+import { writeInitialConfig } from '../initial-config.ts'
+import { print } from '../print.ts'
+import { findVendors } from '../well-known.ts'
+
+/** Adds `init`, which writes a first configuration file. */
+export function addInitCommand(root: Command): void {
+  root
+    .command('init')
+    .description('write a configuration with a provider for every well-known key that is set')
+    .option(...configOption)
+    .option('--force', 'replace a file that exists')
+    .addHelpText('after', '\nExample:\n  OPENAI_API_KEY=$KEY gateway init && gateway')
+    .action((_: unknown, command: Command) => init({ ...command.optsWithGlobals() }))
+}
+
+interface InitOptions {
+  readonly config?: string
+  readonly force?: boolean
+}
+
+async function init({ config: path = defaultConfig, force = false }: InitOptions): Promise<void> {
+  const text = writeInitialConfig(process.env)
+  await writeFile(path, text, { flag: force ? 'w' : 'wx' }).catch(
+    ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'EEXIST') {
+        throw new CommandFailure(2, `${path}: exists; replace it with --force`)
+      }
+      throw new CommandFailure(1, `${path}: cannot be written (${code})`)
+    },
+  )
+  const vendors = findVendors(process.env)
+  const found = vendors.map(({ kind, variable }) => `${kind} (${variable})`).join(', ')
+  const named = path === defaultConfig ? '' : ` --config ${path}`
+  const providers = found === '' ? 'the demo provider, because no known key is set' : found
+  await print(`wrote ${path} with ${providers}\nstart it with: gateway${named}`)
+}
