@@ -8,9 +8,11 @@ import { addConfigCommand } from './commands/config.ts'
 import { addConsoleCommand } from './commands/console.ts'
 import { addGroupsCommand } from './commands/groups.ts'
 import { addHealthCommand } from './commands/health.ts'
+import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addMasterKeyCommand } from './commands/master-key.ts'
+import { addPricesCommand } from './commands/prices.ts'
 import { addSchemaCommand } from './commands/schema.ts'
 import { addServeCommand, usageHint } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
@@ -47,6 +49,8 @@ function createProgram(): Command {
   addKeysCommand(root)
   addGroupsCommand(root)
   addUsageCommand(root)
+  addPricesCommand(root)
+  addImportCommand(root)
   addBackupCommand(root)
   addMasterKeyCommand(root, openNodeStore)
   addConsoleCommand(root)

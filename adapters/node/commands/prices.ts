@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import { loadConfig, renderProblem } from '../../../src/config/index.ts'
+import { kinds } from '../../../src/providers/index.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { configOption, defaultConfig, readConfigText } from '../config-text.ts'
+import { formatRoughly } from '../output/amounts.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle, type Style } from '../output/style.ts'
+import { renderTable } from '../output/table.ts'
+import { nodeConfigFile } from '../ports/config-file.ts'
+import { readText } from '../ports/system.ts'
+import { comparePrices, type PriceChange, type PriceComparison } from '../price-catalogue.ts'
+import { print } from '../print.ts'
+import { editToml } from '../toml-edit.ts'
+
+/** Adds `prices`, which compares the prices of the file with a catalogue. */
+export function addPricesCommand(root: Command): void {
+  root
+    .command('prices')
+    .description('compare the prices of the models with a catalogue, and write them into the file')
+    .option(...configOption)
+    .option('--write', 'write the prices into the file; the former file is kept as .bak')
+    .option('--only-missing', 'leave prices that the file has')
+    .option('--json', 'print an object with the changes and the unknown models')
+    .addHelpText('after', '\nExample:\n  gateway prices --only-missing --write')
+    .action((_: unknown, command: Command) => showPrices(command.optsWithGlobals()))
+}
+
+interface PricesOptions {
+  readonly config?: string
+  readonly write?: boolean
+  readonly onlyMissing?: boolean
+  readonly json?: boolean
+}
+
+async function showPrices(options: PricesOptions): Promise<void> {
+  const { config: path = defaultConfig, write, onlyMissing, json } = options
+  const text = await readConfigText(options.config)
+  const loaded = await loadConfig({ text, env: process.env, kinds, readFile: readText })
+  if (!loaded.ok) throw new CommandFailure(2, ...loaded.problems.map(renderProblem))
+  const { changes: all, unknown } = await comparePrices(loaded.config)
+  const changes = onlyMissing ? all.filter(({ before }) => before === undefined) : all
+  if (write && changes.length > 0) await writePrices({ path, text, changes })
+  if (json) return printJson({ changes, unknown })
+  await print(await renderComparison({ changes, unknown }, createStyle()))
+  if (changes.length === 0) return
+  await print(write ? `wrote ${path}` : 'write these prices with: gateway prices --write')
+}
+
+interface PriceWrite {
+  readonly path: string
+  readonly text: string
+  readonly changes: readonly PriceChange[]
+}
+
+async function writePrices({ path, text, changes }: PriceWrite): Promise<void> {
+  const edited = await editToml(
+    text,
+    changes.map(({ at: [provider, model], field, after }) => ({
+      table: ['providers', provider, 'models', model],
+      key: field,
+      value: String(after),
+    })),
+  )
+  // A form that the editor does not know, or misreads, must never damage the file.
+  const checked = edited && (await loadConfig({ text: edited, env: process.env, kinds }))
+  if (!edited || !checked || !checked.ok || (await hasChanges(checked.config, changes))) {
+    throw new CommandFailure(
+      1,
+      `${path}: its models are in a form that cannot be edited; unchanged`,
+    )
+  }
+  const staged = await nodeConfigFile(path).stage(new TextEncoder().encode(edited))
+  await staged.commit().finally(() => staged.discard())
+}
+
+/** Whether one of the changes is still due. */
+async function hasChanges(
+  config: Parameters<typeof comparePrices>[0],
+  changes: readonly PriceChange[],
+): Promise<boolean> {
+  return changes.some(({ at: [provider, model], field, after }) => {
+    return config.providers[provider]?.models[model]?.[field] !== after
+  })
+}
+
+async function renderComparison(
+  { changes, unknown }: PriceComparison,
+  style: Style,
+): Promise<string> {
+  const columns = ['MODEL', 'PROVIDER', 'SETTING', '>FILE', '>CATALOGUE', '']
+  const rows = changes.map(({ model, provider, field, before, after, upTo }) => [
+    style.bold(model),
+    provider,
+    field,
+    before === undefined ? style.dim('none') : style.red(String(before)),
+    style.green(String(after)),
+    upTo === undefined ? '' : style.dim(`higher beyond ${formatRoughly(upTo)} tokens`),
+  ])
+  return [
+    rows.length > 0 ? await renderTable({ columns, rows }, style) : 'no price differs',
+    ...(unknown.length > 0 ? [`not in the catalogue: ${unknown.join(', ')}`] : []),
+  ].join('\n')
+}

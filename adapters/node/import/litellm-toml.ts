@@ -1,0 +1,72 @@
+import type { Entry } from './litellm-file.ts'
+import { splitModel } from './litellm-model.ts'
+
+/** A provider to write, with its models. */
+export interface Provider {
+  readonly name: string
+  readonly kind: string
+  readonly variable: string | undefined
+  readonly address: string | undefined
+  readonly version: string | undefined
+  readonly models: { readonly id: string; readonly entry: Entry }[]
+}
+
+/** Writes a provider with its models; `fallbacks` returns those of a model. */
+export function writeProvider(
+  provider: Provider,
+  fallbacks: (id: string) => readonly string[],
+): string {
+  const { name, kind, variable, address, version, models } = provider
+  return `
+[[providers]]
+${writeKeys({ name, kind, api_key_env: variable, base_url: address, api_version: version })}
+${models.map(({ id, entry }) => `\n[[providers.models]]\n${writeKeys(toModel(id, entry, fallbacks(id)))}`).join('\n')}`
+}
+
+const capabilityByMode: Readonly<Record<string, string>> = { embedding: 'embed', rerank: 'rerank' }
+
+function toModel(
+  id: string,
+  { litellm_params: params, model_info: info }: Entry,
+  fallbacks: readonly string[],
+) {
+  const { upstreamId } = splitModel(params.model)
+  const capability = capabilityByMode[info?.mode ?? '']
+  const input = params.input_cost_per_token ?? info?.input_cost_per_token
+  const output = params.output_cost_per_token ?? info?.output_cost_per_token
+  return {
+    id,
+    upstream_id: upstreamId === id ? undefined : upstreamId,
+    capabilities: capability && [capability],
+    modalities: info?.supports_vision ? ['text', 'image'] : undefined,
+    max_output_tokens: info?.max_output_tokens,
+    cost_per_1m_input: toMillion(input),
+    cost_per_1m_output: toMillion(output),
+    fallbacks: fallbacks.length > 0 ? fallbacks : undefined,
+  }
+}
+
+/** Rounds away the noise of binary fractions. */
+function toMillion(usd: number | undefined): number | undefined {
+  return usd === undefined ? undefined : Number((usd * 1_000_000).toPrecision(12))
+}
+
+/** Writes a route that chooses one of the models for each request. */
+export function writeRoute(
+  id: string,
+  models: readonly string[],
+  fallbacks: readonly string[],
+): string {
+  const targets = models.map((model) => `{ model = ${JSON.stringify(model)} }`).join(', ')
+  const keys = { id, strategy: 'weighted' }
+  const more = fallbacks.length > 0 ? `\nfallbacks = ${JSON.stringify(fallbacks)}` : ''
+  return `\n[[routes]]\n${writeKeys(keys)}\ntargets = [${targets}]${more}`
+}
+
+/** JSON of texts, numbers and arrays of texts is also TOML. */
+function writeKeys(keys: Readonly<Record<string, unknown>>): string {
+  return Object.entries(keys)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+    .join('\n')
+}
