@@ -203,6 +203,12 @@ describe('--check-config', () => {
     })
   })
 
+  test('--check-config shows the proxies in force, without credentials', async () => {
+    const env = { https_proxy: 'http://user:canary@proxy.test:3128' }
+    const { stdout } = await finished(gateway(['--check-config', '--demo'], { env }))
+    expect(stdout).toContain('\n  outgoing proxies: https_proxy=http://***@proxy.test:3128\n')
+  })
+
   test('--check-config validates GATEWAY_LOG_LEVEL', async () => {
     const env = { GATEWAY_LOG_LEVEL: 'zzz' }
     const { code, stderr } = await finished(

@@ -22,6 +22,7 @@ reserve_output_tokens = 13
 [telemetry]
 metadata_labels = ["team"]
 max_series = 14
+budget_series = true
 otlp_endpoint = "http://collector.test"
 trace_sample_ratio = 0.5
 [tokenizer]
@@ -47,6 +48,7 @@ test('what is bound from the start keeps its running value, and is named', async
     'auth.usage_flush_ms',
     'telemetry.metadata_labels',
     'telemetry.max_series',
+    'telemetry.budget_series',
     'telemetry.trace_sample_ratio',
     'telemetry.otlp_endpoint',
   ])
