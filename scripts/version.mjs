@@ -1,7 +1,12 @@
-// Writes the version of package.json into the source; `npm version` calls it.
+// Writes the version of package.json into the source and into deploy/; `npm version` calls it.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-const file = 'src/core/version.ts'
-const text = readFileSync(file, 'utf8')
-writeFileSync(file, text.replace(/version = '.*'/, `version = '${version}'`))
+
+replaceIn('src/core/version.ts', /(?<=version = ').*(?=')/)
+replaceIn('deploy/helm/model-gateway/Chart.yaml', /(?<=^(?:version|appVersion): ).*$/gm)
+replaceIn('deploy/kubernetes/gateway.yaml', /(?<=\/model-gateway:).*$/m)
+
+function replaceIn(file, former) {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(former, version))
+}

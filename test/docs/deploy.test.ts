@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { nodeMetrics } from '../../adapters/node/ports/metrics.ts'
 import { operations } from '../../scripts/openapi/document.ts'
-import { checkConfig } from '../../src/index.ts'
+import { checkConfig, version } from '../../src/index.ts'
 import { table } from '../../src/metrics/table.ts'
 import { isInstalled } from '../node/support/daemon.ts'
 import { masterKey } from '../support/keyed-gateway.ts'
@@ -163,8 +163,14 @@ async function expectToFit(manifests: string): Promise<void> {
   expect(spec.volumes[1].persistentVolumeClaim.claimName).toBe(names[1])
 }
 
-test('the objects of the Kubernetes manifest fit together', async () => {
-  await expectToFit(read('kubernetes/gateway.yaml'))
+describe('the Kubernetes manifest', () => {
+  test('its objects fit together', async () => {
+    await expectToFit(read('kubernetes/gateway.yaml'))
+  })
+
+  test('it names the image of this version', () => {
+    expect(read('kubernetes/gateway.yaml')).toContain(`/model-gateway:${version}\n`)
+  })
 })
 
 describe('the Helm chart', () => {
@@ -181,6 +187,10 @@ describe('the Helm chart', () => {
 
   test('the configuration in its values is valid', async () => {
     await expectToStart(values.config)
+  })
+
+  test('it has the version of the gateway', () => {
+    expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version })
   })
 
   test('its templates use exactly the values that it has', () => {
