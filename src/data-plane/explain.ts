@@ -116,7 +116,8 @@ function describeCredential(
   link: Model,
   { resilience: { credentials } }: RequestContext,
 ): ExplainedLink['credential'] {
-  if (link.provider.usable.length === 0) return 'missing'
+  const { usable, cloud } = link.provider
+  if (usable.length === 0 || cloud?.state.kind === 'failed') return 'missing'
   return credentials.findNext(link) ? 'present' : 'parked'
 }
 

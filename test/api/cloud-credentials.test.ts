@@ -3,6 +3,7 @@ import type { CloudCredential, CloudCredentialPort } from '../../src/index.ts'
 import { CloudCredentialError, checkConfig } from '../../src/index.ts'
 import { answered, asking } from '../providers/bedrock/support.ts'
 import { type LogLine, readError, testGateway } from '../support/gateway.ts'
+import { keyedGateway } from '../support/keyed-gateway.ts'
 import { MemoryFile } from '../support/reloading-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 
@@ -63,6 +64,14 @@ describe('a provider with credentials = "aws"', () => {
       'no credential ',
       'request ',
     ])
+  })
+
+  test('without a credential, POST /admin/explain calls it missing', async () => {
+    const cloudCredentials = () => Promise.reject(new CloudCredentialError('no role'))
+    const { admin } = await keyedGateway(aws(), { cloudCredentials })
+    const body = { path: '/v1/chat/completions', body: asking() }
+    const { body: explained } = await admin('POST', '/admin/explain', body)
+    expect(explained).toMatchObject({ links: [{ credential: 'missing' }] })
   })
 
   test('is not parked: it serves as soon as there is a credential', async () => {

@@ -45,10 +45,10 @@ describe('the metadata server', () => {
     expect(calls[0]?.headers['metadata-flavor']).toBe('Google')
   })
 
-  test('its calls do not go through a proxy', async () => {
-    for (const name of ['HTTP_PROXY', 'http_proxy']) vi.stubEnv(name, 'http://127.0.0.1:1')
+  test('its calls go past the client that may use a proxy', async () => {
     await startMetadata()
-    expect(await fetchToken()).toMatchObject({ origin: 'Google metadata server' })
+    const send = () => Promise.reject(new Error('nothing may be sent'))
+    expect(await fetchToken({ send })).toMatchObject({ origin: 'Google metadata server' })
   })
 
   test('an answer of another service is a failure', async () => {
