@@ -102,10 +102,12 @@ async function explainLink(
   const { dropped, refusal } = judgeLink(link, prepared)
   const call = refusal || !isCalled ? undefined : await explainCall(link, prepared, context)
   const failure = call instanceof GatewayError ? call : undefined
+  const { breakers } = context.resilience
   return {
     link,
     credential: describeCredential(link, context),
-    circuit: context.resilience.breakers.getState(link),
+    // While its probe runs, a half-open circuit admits no other call.
+    circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
     dropped: [...new Set(dropped)],
     error: refusal?.toError() ?? failure,
     upstream: call instanceof GatewayError ? undefined : call,

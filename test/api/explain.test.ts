@@ -9,9 +9,15 @@ import {
   pricedProvider,
   prompt,
 } from '../support/keyed-gateway.ts'
-import { broken, json } from '../support/scripted-upstream.ts'
+import { settled } from '../support/manual-clock.ts'
+import { broken, json, whole } from '../support/scripted-upstream.ts'
 
 const path = '/v1/chat/completions'
+
+/** A port that must not be used. */
+const unreachable = async (): Promise<never> => {
+  throw new Error('nothing may be fetched')
+}
 
 /** Explains a chat request with the master key. */
 async function explain(gateway: KeyedGateway, body: unknown, more: object = {}) {
@@ -141,6 +147,46 @@ describe('an explanation', () => {
       admission: { verdict: 'refused', code: 'LM-4001', scope: 'group' },
       error: { code: 'LM-4001', scope: 'group' },
       links: [{ upstream: { url: expect.any(String) } }],
+    })
+  })
+
+  test('of a budget that refuses fires no event', async () => {
+    const hook = '[webhooks]\nurl = "https://hooks.test/in"\n'
+    const gateway = await keyedGateway(hook + pricedProvider)
+    gateway.upstream.always(whole('', { status: 204 }))
+    const key = await gateway.key({ budget_max: 0 })
+    await explain(gateway, prompt(), { key_id: key.id })
+    await settled()
+    expect(gateway.upstream.requests).toEqual([])
+    await gateway.ask(key, prompt())
+    await settled()
+    expect(gateway.upstream.body()).toMatchObject({ type: 'budget.exhausted' })
+  })
+
+  test('of remote images to embed has their refusal, and no upstream call', async () => {
+    const models = '{ id = "e", capabilities = ["embed"], modalities = ["text", "image"] }'
+    const config = (fetching: string) => `
+      [image_fetch]
+      ${fetching}
+      [[providers]]
+      name = "p"
+      kind = "jina"
+      api_key_env = "P_KEY"
+      models = [${models}]`
+    const part = { type: 'image_url', image_url: { url: 'https://images.test/a.png' } }
+    const body = { model: 'e', input: [[part]] }
+    const off = await keyedGateway(config('enabled = false'))
+    const at = { path: '/v1/embeddings' }
+    expect((await explain(off, body, at))['error']).toMatchObject({ code: 'LM-2005' })
+    const imageFetch = { resolve: unreachable, fetch: unreachable }
+    const other = 'enabled = true\nallowed_hosts = ["other.test"]'
+    const guarded = await keyedGateway(config(other), { imageFetch })
+    expect((await explain(guarded, body, at))['error']).toMatchObject({ code: 'LM-2006' })
+    expect(guarded.log.filter(({ message }) => message === 'image refused')).toEqual([])
+    const open = await keyedGateway(config('enabled = true'), { imageFetch })
+    expect(await explain(open, body, at)).toMatchObject({
+      error: null,
+      links: [{ error: null, upstream: null }],
     })
   })
 
