@@ -6,6 +6,7 @@ import { addBackupCommand } from './commands/backup.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addConfigCommand } from './commands/config.ts'
 import { addConsoleCommand } from './commands/console.ts'
+import { addExplainCommand } from './commands/explain.ts'
 import { addGroupsCommand } from './commands/groups.ts'
 import { addHealthCommand } from './commands/health.ts'
 import { addImportCommand } from './commands/import.ts'
@@ -54,6 +55,7 @@ function createProgram(): Command {
   addBackupCommand(root)
   addMasterKeyCommand(root, openNodeStore)
   addConsoleCommand(root)
+  addExplainCommand(root)
   addCompletionCommand(root)
   return root
 }

@@ -1,4 +1,4 @@
-import { createGateway, type Environment, type Log } from '../../../src/index.ts'
+import { createGateway, type Environment, type Gateway, type Log } from '../../../src/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { createPorts, openGateway } from '../open-gateway.ts'
 import { readAdminAnswer } from './answer.ts'
@@ -23,19 +23,9 @@ export async function openOfflineAdmin({
   env: given,
   masterKey,
 }: OfflineOptions): Promise<OpenAdminClient> {
-  const env = { ...given, GATEWAY_RESILIENCE__HEALTH_CHECK_ENABLED: 'false' }
-  const ports = createPorts(env)
-  const close = async (gateway?: { close(): Promise<unknown> }) => {
-    await gateway?.close()
-    await ports.close()
-  }
-  const options = { ...ports, metrics: undefined, log: () => errorsOnly, env, config }
-  const gateway = await openGateway(createGateway(options), inUseHint).catch(async (error) => {
-    await close()
-    throw error
-  })
+  const { gateway, close } = await openOfflineGateway(config, given)
   if (!gateway.overview.auth.enabled) {
-    await close(gateway)
+    await close()
     throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
   }
   return {
@@ -47,7 +37,34 @@ export async function openOfflineAdmin({
       const text = await response.text()
       return readAdminAnswer({ status: response.status, text, gateway: name })
     },
-    close: () => close(gateway),
+    close,
+  }
+}
+
+/** A gateway in this process, without a port. */
+export interface OfflineGateway {
+  readonly gateway: Gateway
+  close(): Promise<void>
+}
+
+/** Opens a gateway that contacts no provider unless it is asked to. */
+export async function openOfflineGateway(
+  config: string,
+  given: Environment,
+): Promise<OfflineGateway> {
+  const env = { ...given, GATEWAY_RESILIENCE__HEALTH_CHECK_ENABLED: 'false' }
+  const ports = createPorts(env)
+  const options = { ...ports, metrics: undefined, log: () => errorsOnly, env, config }
+  const gateway = await openGateway(createGateway(options), inUseHint).catch(async (error) => {
+    await ports.close()
+    throw error
+  })
+  return {
+    gateway,
+    async close() {
+      await gateway.close()
+      await ports.close()
+    },
   }
 }
 

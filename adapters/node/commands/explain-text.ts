@@ -1,0 +1,78 @@
+import * as z from 'zod'
+import { formatCount } from '../output/amounts.ts'
+import type { Style } from '../output/style.ts'
+
+const errorSchema = z.looseObject({ code: z.string(), message: z.string() }).nullable()
+
+const linkSchema = z.looseObject({
+  model: z.string(),
+  provider: z.string(),
+  credential: z.string(),
+  circuit: z.string(),
+  dropped: z.array(z.string()),
+  error: errorSchema,
+  upstream: z.looseObject({ url: z.string(), body: z.unknown() }).nullable(),
+})
+
+/** The answer of `POST /admin/explain`. */
+const answerSchema = z.looseObject({
+  route: z.looseObject({ id: z.string(), order: z.array(z.string()) }).nullable(),
+  links: z.array(linkSchema),
+  estimate: z.looseObject({ prompt_tokens: z.number(), output_tokens: z.number() }).nullable(),
+  reservation: z.number().nullable(),
+  admission: z.looseObject({ verdict: z.string(), scope: z.string().nullable() }),
+  error: errorSchema,
+})
+
+type Explained = z.infer<typeof answerSchema>
+
+/** Renders the answer of the admin API for people. */
+export function renderExplained(answer: unknown, style: Style): string {
+  const explained = answerSchema.parse(answer)
+  const links = explained.links.map((link, at) => renderLink(link, at + 1, style))
+  return [renderVerdict(explained, style).join('\n'), ...links].join('\n\n')
+}
+
+function renderVerdict(
+  { route, estimate, reservation, admission, error }: Explained,
+  { bold, dim, green, red }: Style,
+): string[] {
+  const scope = admission.scope === null ? '' : ` by the limits of the ${admission.scope}`
+  const cost = reservation === null ? 'without prices' : `at most $${formatAmount(reservation)}`
+  const line = (name: string, value: string) => `${dim(name.padEnd(11))}${value}`
+  return [
+    ...(route ? [line('Route', `${bold(route.id)}: ${route.order.join(', ')}`)] : []),
+    ...(estimate
+      ? [
+          line(
+            'Estimate',
+            `${formatCount(estimate.prompt_tokens)} prompt tokens, at most ${formatCount(estimate.output_tokens)} output tokens, ${cost}`,
+          ),
+        ]
+      : []),
+    line('Verdict', error ? red(`refused${scope}`) : green('admitted')),
+    ...(error ? [line('Error', `${error.code} ${error.message}`)] : []),
+  ]
+}
+
+/** A small amount has up to nine decimals, as the admin API has them. */
+function formatAmount(usd: number): string {
+  return usd.toFixed(9).replace(/\.?0+$/, '')
+}
+
+function renderLink(link: Explained['links'][number], place: number, style: Style): string {
+  const { bold, dim, yellow, red } = style
+  const { model, provider, credential, circuit, dropped, error, upstream } = link
+  const mark = (text: string, good: string) => (text === good ? text : yellow(text))
+  return [
+    `${place}. ${bold(model)} at ${provider}: credential ${mark(credential, 'present')}, circuit ${mark(circuit, 'closed')}`,
+    ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
+    ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
+    ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
+  ].join('\n')
+}
+
+function indent(body: unknown): string {
+  const shown = body === null ? '(a body over 1 MiB)' : JSON.stringify(body, null, 2)
+  return shown.replace(/^/gm, '   ')
+}

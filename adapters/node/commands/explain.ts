@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { isTable } from '../../../src/config/index.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { checkConfig } from '../../../src/index.ts'
+import { openOfflineGateway } from '../admin/offline.ts'
+import { addAdminOptions, withAdmin } from '../admin-client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { readConfigText } from '../config-text.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle } from '../output/style.ts'
+import { print } from '../print.ts'
+import { renderExplained } from './explain-text.ts'
+
+/** Adds `explain`, which says what would become of a request. */
+export function addExplainCommand(root: Command): void {
+  const explain = root
+    .command('explain')
+    .description('say what would become of a request, without sending it')
+    .argument('<request>', 'file with the JSON of the request; - for standard input')
+    .option('--path <path>', 'path of the request (default: /v1/chat/completions)')
+    .option('--key <id>', 'id of the key that sends it (default: no key, so no limit)')
+    .option('--json', 'print the answer of the admin API')
+  addAdminOptions(explain)
+    .addHelpText('after', examples)
+    .action((file: string, options: ExplainOptions, command: Command) =>
+      runExplain(file, options, command),
+    )
+}
+
+const examples = `
+The file holds the body of a request, or {"path", "body", "key_id"} as POST /admin/explain takes it.
+With auth off there is no admin API: then this process reads the configuration, and knows no circuits.
+
+Examples:
+  gateway explain request.json
+  gateway explain request.json --path /v1/messages --key 3f2a…
+  echo '{"model": "gpt-5", "messages": [{"role": "user", "content": "Hi"}]}' | gateway explain -`
+
+interface ExplainOptions {
+  readonly path?: string
+  readonly key?: string
+  readonly json?: boolean
+  readonly config?: string
+  readonly url?: string
+}
+
+/** The body of `POST /admin/explain`. */
+interface Question {
+  readonly path: string
+  readonly body: unknown
+  readonly key_id?: string
+}
+
+async function runExplain(file: string, options: ExplainOptions, command: Command): Promise<void> {
+  const given: ExplainOptions = { ...command.optsWithGlobals(), ...options }
+  const question = toQuestion(await readRequest(file), given)
+  const config = await findConfigWithoutAuth(given)
+  const answer =
+    config === undefined
+      ? await withAdmin(command, (admin) => admin.send('POST', '/admin/explain', question))
+      : await explainHere(config, question)
+  await (given.json ? printJson(answer) : print(renderExplained(answer, createStyle())))
+}
+
+async function readRequest(file: string): Promise<unknown> {
+  const name = file === '-' ? 'standard input' : file
+  let json: string
+  try {
+    json = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CommandFailure(2, `${name}: cannot be read (${code})`)
+  }
+  try {
+    return JSON.parse(json)
+  } catch {
+    throw new CommandFailure(2, `${name}: not valid JSON`)
+  }
+}
+
+/** The file may hold the whole question, or the body alone. Options win. */
+function toQuestion(read: unknown, { path, key }: ExplainOptions): Question {
+  const isWhole = isTable(read) && 'body' in read && !('model' in read)
+  const question = isWhole ? read : { body: read }
+  // The admin API checks the values.
+  return {
+    path: '/v1/chat/completions',
+    ...question,
+    ...(path !== undefined && { path }),
+    ...(key !== undefined && { key_id: key }),
+  } as Question
+}
+
+/**
+ * Returns the configuration when it turns auth off, so that there is no admin API to ask. Undefined when the
+ * options name a gateway, or when there is no file.
+ */
+async function findConfigWithoutAuth({ config: path, url }: ExplainOptions) {
+  if (url !== undefined) return undefined
+  const config = await readConfigText(path).catch((failure: CommandFailure) => {
+    if (path !== undefined) throw failure
+    return undefined
+  })
+  if (config === undefined) return undefined
+  const verdict = await checkConfig(config, process.env)
+  return verdict.ok && !verdict.overview.auth.enabled ? config : undefined
+}
+
+/** Explains a request in this process. */
+async function explainHere(config: string, { path, body, key_id: key }: Question) {
+  if (key !== undefined) throw new CommandFailure(2, 'auth.enabled is false, so there are no keys')
+  const { gateway, close } = await openOfflineGateway(config, process.env)
+  try {
+    const answer = await gateway.explain({ path, body: JSON.stringify(body) })
+    return JSON.parse(answer) as unknown
+  } catch (error) {
+    if (error instanceof GatewayError) throw new CommandFailure(2, error.message)
+    throw error
+  } finally {
+    await close()
+  }
+}
