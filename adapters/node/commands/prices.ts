@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { loadConfig, renderProblem } from '../../../src/config/index.ts'
+import { type Config, loadConfig, renderProblem } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { configOption, defaultConfig, readConfigText } from '../config-text.ts'
@@ -63,8 +63,8 @@ async function writePrices({ path, text, changes }: PriceWrite): Promise<void> {
     })),
   )
   // A form that the editor does not know, or misreads, must never damage the file.
-  const checked = edited && (await loadConfig({ text: edited, env: process.env, kinds }))
-  if (!edited || !checked || !checked.ok || (await hasChanges(checked.config, changes))) {
+  const checked = edited ? await loadConfig({ text: edited, env: process.env, kinds }) : undefined
+  if (!edited || !checked?.ok || !hasAll(checked.config, changes)) {
     throw new CommandFailure(
       1,
       `${path}: its models are in a form that cannot be edited; unchanged`,
@@ -74,13 +74,9 @@ async function writePrices({ path, text, changes }: PriceWrite): Promise<void> {
   await staged.commit().finally(() => staged.discard())
 }
 
-/** Whether one of the changes is still due. */
-async function hasChanges(
-  config: Parameters<typeof comparePrices>[0],
-  changes: readonly PriceChange[],
-): Promise<boolean> {
-  return changes.some(({ at: [provider, model], field, after }) => {
-    return config.providers[provider]?.models[model]?.[field] !== after
+function hasAll({ providers }: Config, changes: readonly PriceChange[]): boolean {
+  return changes.every(({ at: [provider, model], field, after }) => {
+    return providers[provider]?.models[model]?.[field] === after
   })
 }
 
