@@ -54,6 +54,33 @@ test.each<[why: string, file: TomlTable]>([
   expect(await loads(stringify(file))).toBe(false)
 })
 
+interface Bounds {
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+const { properties } = JSON.parse(text) as {
+  properties: Record<string, { properties?: Record<string, Bounds> }>
+}
+
+const bounded = Object.entries(properties).flatMap(([section, { properties: settings = {} }]) =>
+  Object.entries(settings).flatMap(([name, { minimum, maximum }]) =>
+    minimum === undefined || maximum === undefined ? [] : [{ section, name, minimum, maximum }],
+  ),
+)
+
+test('the schema and the gateway agree on the range of every number', async () => {
+  expect(bounded.length).toBeGreaterThan(20)
+  for (const { section, name, minimum, maximum } of bounded) {
+    const required = section === 'webhooks' ? { url: 'https://a.test' } : {}
+    for (const value of [minimum - 1, minimum, maximum, maximum + 1]) {
+      const auth = section === 'auth' ? {} : { auth: { enabled: true } }
+      const file = { ...auth, [section]: { ...required, [name]: value } }
+      expect(await loads(stringify(file)), `${section}.${name} = ${value}`).toBe(accepts(file))
+    }
+  }
+})
+
 const odd = [0, -1, 1, 1.5, 2 ** 31, 1e15, true, '', ' ', 'auto', 'chat', '$A', 'é', '/a', 'EU-1']
 const values = fc.oneof(
   fc.constantFrom(...odd, 'https://a.test', 'us-east-1', 'm', 'weighted', 'azure', 'demo'),
