@@ -10,7 +10,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
     if (containing === undefined && hasWords(other, wanted)) containing = candidate
     // The distance is at least the difference in length, which rules most candidates out.
     if (Math.abs(other.length - wanted.length) > limit) continue
-    const distance = editDistance(wanted, other)
+    const distance = editDistance(wanted, other, limit)
     if (distance > limit) continue
     nearest = candidate
     limit = distance - 1
@@ -23,22 +23,31 @@ function hasWords(name: string, words: string): boolean {
   return words !== '' && `_${name}_`.includes(`_${words}_`)
 }
 
-/** Number of letters to insert, remove, replace, or swap with their neighbour. */
-function editDistance(from: string, to: string): number {
+/**
+ * Number of letters to insert, remove, replace, or swap with their neighbour; `Infinity` when it is more
+ * than `limit`. Clients choose the names, so it looks only at cells that can stay within the limit.
+ */
+function editDistance(from: string, to: string, limit: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, j) => j)
   for (let i = 1; i <= from.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= to.length; j++) {
+    const row = Array.from(last, () => Number.POSITIVE_INFINITY)
+    row[0] = i
+    let least = i
+    const end = Math.min(to.length, i + limit)
+    for (let j = Math.max(1, i - limit); j <= end; j++) {
       const same = from[i - 1] === to[j - 1]
       const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-      row[j] = Math.min(
+      const distance = Math.min(
         at(last, j) + 1,
         at(row, j - 1) + 1,
         at(last, j - 1) + (same ? 0 : 1),
         swapped ? at(beforeLast, j - 2) + 1 : Number.POSITIVE_INFINITY,
       )
+      row[j] = distance
+      if (distance < least) least = distance
     }
+    if (least > limit) return Number.POSITIVE_INFINITY
     beforeLast = last
     last = row
   }
