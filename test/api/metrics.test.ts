@@ -202,7 +202,7 @@ test('gateway_upstream_attempts_total counts every call by outcome', async () =>
   )
 })
 
-test('gateway_requests_in_flight counts unfinished requests, streams included', async () => {
+test('running requests are counted, streams included, and for each link streams apart', async () => {
   const gateway = await watchedGateway()
   const live = new LiveUpstream()
   gateway.upstream.next(live.responder, silent())
@@ -212,12 +212,32 @@ test('gateway_requests_in_flight counts unfinished requests, streams included', 
   const pending = gateway.chat(request, { signal: controller.signal })
   await settled()
   expect(series(await scrape(gateway), 'gateway_requests_in_flight')).toMatchObject([{ value: 2 }])
+  expect(await readLoads(gateway)).toEqual([
+    ['p', 'm', 'false', 1],
+    ['p', 'm', 'true', 1],
+  ])
   controller.abort()
   await pending
+  expect(await readLoads(gateway)).toEqual([
+    ['p', 'm', 'false', 0],
+    ['p', 'm', 'true', 1],
+  ])
   live.push(wholeStream)
   await response.text()
   expect(series(await scrape(gateway), 'gateway_requests_in_flight')).toMatchObject([{ value: 0 }])
+  expect((await readLoads(gateway)).map(([, , , value]) => value)).toEqual([0, 0])
 })
+
+/** Returns the running requests of each link: provider, model, whether they are streams, number. */
+async function readLoads(gateway: TestGateway) {
+  const loads = series(await scrape(gateway), 'gateway_upstream_requests_in_flight')
+  return loads.map(({ labels: { provider, model, stream: isStream }, value }) => [
+    provider,
+    model,
+    isStream,
+    value,
+  ])
+}
 
 describe('metadata labels', () => {
   const config = (more: string) => `[telemetry]\n${more}\n${oneProvider}`
