@@ -10,6 +10,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { readConfigText } from '../config-text.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
+import { readText } from '../ports/system.ts'
 import { print } from '../print.ts'
 import { renderExplained } from './explain-text.ts'
 
@@ -104,7 +105,7 @@ async function findConfigWithoutAuth({ config: path, url }: ExplainOptions) {
     return undefined
   })
   if (config === undefined) return undefined
-  const verdict = await checkConfig(config, process.env)
+  const verdict = await checkConfig(config, process.env, { readFile: readText })
   return verdict.ok && !verdict.overview.auth.enabled ? config : undefined
 }
 
