@@ -20,13 +20,16 @@ export interface ChatCallDeps extends CallDeps {
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: DoorCall,
-  attempt: Attempt,
+  { link, scope, credential, mayResend, resends }: Attempt,
   { clock, bufferAccount, trace, streams }: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
-  const { link, scope } = attempt
   const bound = call.bind(link)
   return callUpstream<ChatResponse>({
-    ...attempt,
+    link,
+    scope,
+    credential,
+    mayResend,
+    resends,
     clock,
     bufferAccount,
     trace,

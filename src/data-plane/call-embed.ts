@@ -19,15 +19,18 @@ export interface EmbeddedBatch {
 /** Makes one upstream call, for one batch. */
 export function callEmbed(
   batch: EmbedCall,
-  attempt: Attempt,
+  { link, scope, credential, mayResend, resends }: Attempt,
   { clock, bufferAccount, trace }: CallDeps,
 ): Promise<CallResult<EmbeddedBatch>> {
-  const { link, scope } = attempt
   // A route for embeddings has only links with an embed endpoint.
   const endpoint = link.embed as EmbedEndpoint
   const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
   return callUpstream<EmbeddedBatch>({
-    ...attempt,
+    link,
+    scope,
+    credential,
+    mayResend,
+    resends,
     clock,
     bufferAccount,
     trace,

@@ -41,14 +41,17 @@ export function splitDocuments(
 /** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
-  attempt: Attempt,
+  { link, scope, credential, mayResend, resends }: Attempt,
   { clock, bufferAccount, trace }: CallDeps,
 ): Promise<CallResult<RankedPart>> {
-  const { link, scope } = attempt
   // A route for rerank has only links with a rerank endpoint.
   const endpoint = link.rerank as RerankEndpoint
   return callUpstream<RankedPart>({
-    ...attempt,
+    link,
+    scope,
+    credential,
+    mayResend,
+    resends,
     clock,
     bufferAccount,
     trace,

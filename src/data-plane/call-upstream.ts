@@ -180,18 +180,18 @@ function send<T>(
 ): Promise<UpstreamResponse> {
   const { scope, bufferAccount, streamed, maxAnswerBytes = defaultMaxAnswerBytes } = call
   const { provider } = call.link
+  const headers = trace.propagate(request.url, {
+    'content-type': 'application/json',
+    accept: streamed ? 'text/event-stream' : 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': `model-gateway/${version}`,
+    ...request.headers,
+    ...credential,
+  })
   const pending = provider.send({
     method: 'POST',
     url: request.url,
-    headers: {
-      'content-type': 'application/json',
-      accept: streamed ? 'text/event-stream' : 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': `model-gateway/${version}`,
-      ...request.headers,
-      ...trace.propagate(request.url),
-      ...credential,
-    },
+    headers,
     body: request.body,
     connectTimeout: provider.connectTimeout,
     dedicatedPool: provider.dedicatedPool,

@@ -1,4 +1,5 @@
 import type { Api } from '../core/capability.ts'
+import type { RequestHeaders } from '../core/endpoints.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
@@ -91,9 +92,9 @@ class RecordedCall implements CallTrace {
     this.#started = options.clock.elapsed()
   }
 
-  propagate(url: string): Readonly<Record<string, string>> {
+  propagate(url: string, headers: RequestHeaders): RequestHeaders {
     this.#url = url
-    return this.#span.headers
+    return { ...headers, ...this.#span.headers }
   }
 
   markAnswered(status: number): void {

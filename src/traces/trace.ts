@@ -1,4 +1,5 @@
 import type { Api } from '../core/capability.ts'
+import type { RequestHeaders } from '../core/endpoints.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
@@ -31,8 +32,8 @@ export interface TracedCall {
 
 /** The trace of one upstream call. */
 export interface CallTrace {
-  /** Returns the headers with which a call to this URL carries the trace. */
-  propagate(url: string): Readonly<Record<string, string>>
+  /** Returns the headers of a call to this URL, with those that carry the trace. */
+  propagate(url: string, headers: RequestHeaders): RequestHeaders
   /** Notes the status of the upstream's answer. */
   markAnswered(status: number): void
   /** Ends the span; that of a stream that has opened ends with its request. Called once. */
