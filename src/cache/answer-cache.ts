@@ -3,9 +3,10 @@ import type { Clock, Digest } from '../core/ports.ts'
 import { sha256Hex } from '../wire/digest.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { type KeyedRequest, writeKeyTexts } from './answer-key.ts'
-import type { AnswerOrigin, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
+import type { AnswerPlace, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
 import { Flight } from './flight.ts'
 import { type MemoryLimits, MemoryStore } from './memory-store.ts'
+import { Repeats } from './repeats.ts'
 
 /** The settings of the cache. */
 export interface CachePolicy extends MemoryLimits {
@@ -29,19 +30,10 @@ export interface AnswerCacheOptions {
   readonly onEvict: () => void
 }
 
-/** A place in the cache: the keys of a request, and the model that it belongs to. */
-export interface AnswerPlace {
-  /** That of the answers in the form of the request. */
-  readonly key: string
-  /** That of the answers which the gateway has written, in any form. */
-  readonly writtenKey: string
-  readonly origin: AnswerOrigin
-  /** The number of times that the cache had been cleared when the request looked here. */
-  readonly clears: number
-}
-
 /** The answers to earlier requests. It holds nothing while it is off. */
 export class AnswerCache {
+  /** Empty while the cache is off. */
+  readonly repeats = new Repeats()
   readonly #options: AnswerCacheOptions
   #settings: CacheSettings = off
   #store: AnswerStore | undefined
@@ -69,6 +61,7 @@ export class AnswerCache {
     const { policy: before } = this.#settings
     const { policy, revisions } = settings
     this.#settings = settings
+    this.repeats.clear()
     const keepsStore =
       policy.enabled &&
       policy.maxBytes === before.maxBytes &&
@@ -78,14 +71,19 @@ export class AnswerCache {
     this.#store?.remove(({ model, revision }) => revisions.get(model) !== revision)
   }
 
+  /** Returns the digest of a text, at once where the host can do that. */
+  digest(text: string): string | Promise<string> {
+    const { digest = sha256Hex } = this.#options
+    return digest(text)
+  }
+
   /** Returns the place of a request; undefined when the request must not be cached. */
   async locate(request: KeyedRequest, slice: TimeSlice): Promise<AnswerPlace | undefined> {
     const texts = await writeKeyTexts(request, slice)
     if (!texts) return undefined
-    const { digest = sha256Hex } = this.#options
-    const hash = digest(texts.answer)
+    const hash = this.digest(texts.answer)
     const writtenKey = typeof hash === 'string' ? hash : await hash
-    const form = texts.form.length > maxFormLength ? await digest(texts.form) : texts.form
+    const form = texts.form.length > maxFormLength ? await this.digest(texts.form) : texts.form
     const { model, revision } = request
     return {
       key: `${writtenKey} ${form}`,

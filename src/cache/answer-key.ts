@@ -73,7 +73,7 @@ function isStateful({ name, value }: CanonicalMember): boolean {
 }
 
 /** Answers are shared by the keys of a group; a key without a group shares them with no other. */
-function toScope(account: Account | undefined): readonly string[] {
+export function toScope(account: Account | undefined): readonly string[] {
   if (!account) return ['none', '']
   const { groupId, keyId } = account
   return groupId === null ? ['key', keyId] : ['group', groupId]

@@ -28,6 +28,17 @@ export interface AnswerOrigin {
   readonly revision: string
 }
 
+/** A place in the cache: the keys of a request, and the model that it belongs to. */
+export interface AnswerPlace {
+  /** That of the answers in the form of the request. */
+  readonly key: string
+  /** That of the answers which the gateway has written, in any form. */
+  readonly writtenKey: string
+  readonly origin: AnswerOrigin
+  /** The number of times that the cache had been cleared when the request looked here. */
+  readonly clears: number
+}
+
 /** An answer that was found, and how long it has been stored. */
 export interface FoundAnswer {
   readonly answer: CachedAnswer

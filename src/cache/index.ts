@@ -1,7 +1,8 @@
 export {
   AnswerCache,
-  type AnswerPlace,
   type CacheSettings,
 } from './answer-cache.ts'
-export type { CachedAnswer } from './answer-store.ts'
+export { toScope } from './answer-key.ts'
+export type { AnswerPlace, CachedAnswer } from './answer-store.ts'
 export { Flight } from './flight.ts'
+export type { LocatedRequest } from './repeats.ts'

@@ -1,4 +1,4 @@
-import type { CachedAnswer, Flight } from '../cache/index.ts'
+import type { CachedAnswer, Flight, LocatedRequest } from '../cache/index.ts'
 import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis } from '../core/ids.ts'
 import type { BufferedBody, Clock } from '../core/ports.ts'
@@ -23,6 +23,8 @@ export interface CacheableRequest extends CacheLookup {
   admitHit(): AdmittedRequest
   /** Notes how the cache serves the request. */
   noteUse(use: CacheUse): void
+  /** Notes what the request asks for, so that a repeated one need not be read. */
+  noteLocated(located: LocatedRequest): void
 }
 
 /** How many requests of others one request waits for, if they end without an answer. */
@@ -37,6 +39,7 @@ export async function answerFromCache(asked: CacheableRequest): Promise<Reply | 
   if (!located) return useCache(asked, bypassed)
   const { cache, api, isStream } = asked
   const { place, mayRead } = located
+  if (mayRead) asked.noteLocated({ model: asked.route.id, isStream, place })
   const attempts = mayRead ? maxFollowed : 0
   for (let followed = 0; followed < attempts; followed++) {
     const finding = cache.find(place)

@@ -58,7 +58,7 @@ function readDirective(headers: Headers): Directive {
 const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'embeddings', 'rerank'])
 
 /** Lists everything besides the body that may reach the vendor. */
-function listVendorFields(api: Api, { headers, url }: Request): readonly string[] {
+export function listVendorFields(api: Api, { headers, url }: Request): readonly string[] {
   if (bodyOnly.has(api)) return []
   const fields: string[] = []
   headers.forEach((value, name) => {

@@ -16,20 +16,22 @@ import { estimateChatUsage } from './usage-estimate.ts'
 
 /** Creates the service of one API for chat, streamed and not. */
 export function createChatService(door: ChatDoor): Service {
-  const prepare = async (request: Request, context: RequestContext): Promise<PreparedChat> => {
-    const slice = context.startTimeSlice()
-    const authenticated = context.authenticate(request) // LM-4004
-    const bytes = await authenticated.readBody(request) // LM-1002
+  const read = async (received: ReceivedChat, context: RequestContext): Promise<PreparedChat> => {
+    const { authenticated, request, bytes, slice } = received
     const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
     const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
     return new PreparedChat({ door, authenticated, request, bytes, slice, call, route })
   }
   return {
     api: door.api,
-    prepare,
+    prepare: async (request, context) => read(await receive(request, context), context),
     async serve(request, context) {
-      const prepared = await prepare(request, context) // LM-4004, LM-1002, LM-1001, LM-2001, LM-4005, LM-2002
-      const { authenticated, route, call, slice } = prepared
+      const received = await receive(request, context) // LM-4004, LM-1002
+      const { authenticated, bytes } = received
+      const repeated = authenticated.mayRepeat && (await authenticated.answerRepeat(request, bytes))
+      if (repeated) return repeated // LM-4005, LM-4002
+      const prepared = await read(received, context) // LM-1001, LM-2001, LM-4005, LM-2002
+      const { route, call, slice } = prepared
       if (call.isHeavy) await slice.pause()
       prepared.check() // LM-2003, LM-2004, LM-2008, LM-1001
       if (call.isHeavy) await slice.pause()
@@ -55,6 +57,15 @@ export function createChatService(door: ChatDoor): Service {
       }
     },
   }
+}
+
+/** A request for chat whose body has arrived. */
+type ReceivedChat = Pick<PreparedChat, 'authenticated' | 'request' | 'bytes' | 'slice'>
+
+async function receive(request: Request, context: RequestContext): Promise<ReceivedChat> {
+  const slice = context.startTimeSlice()
+  const authenticated = context.authenticate(request) // LM-4004
+  return { authenticated, request, bytes: await authenticated.readBody(request), slice } // LM-1002
 }
 
 type ChatParts = Pick<

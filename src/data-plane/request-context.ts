@@ -21,7 +21,10 @@ import type { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import { answerFromCache } from './answer-from-cache.ts'
+import { createHit } from './cache-use.ts'
+import { replyFromCache } from './cached-reply.ts'
 import type { KeptAnswer } from './chat-door.ts'
+import { digestRequest } from './digest-request.ts'
 import { estimateCosts, orderRoute } from './link-order.ts'
 import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
@@ -141,6 +144,8 @@ export class AuthenticatedRequest {
   readonly #context: RequestContext
   readonly #options: RequestContextOptions
   readonly #principal: Principal
+  /** Of the request as it was received; undefined where it has not been computed. */
+  #digest: string | undefined
 
   constructor(context: RequestContext, options: RequestContextOptions, principal: Principal) {
     this.#context = context
@@ -178,17 +183,48 @@ export class AuthenticatedRequest {
     return route
   }
 
+  /** True when `answerRepeat` may have an answer. */
+  get mayRepeat(): boolean {
+    return !this.#options.ports.cache.repeats.isEmpty
+  }
+
+  /**
+   * Answers a request from the cache whose exact bytes were read and checked before; LM-4005, LM-4002.
+   * Resolves to undefined for any other, which must be read.
+   */
+  async answerRepeat(request: Request, bytes: Uint8Array): Promise<Reply | undefined> {
+    const { record, ports, api, snapshot } = this.#options
+    const { cache, events } = ports
+    const { account } = this.#principal
+    const digesting = digestRequest({ cache, request, bytes, api, account })
+    this.#digest = digesting instanceof Promise ? await digesting : digesting
+    const known = this.#digest && cache.repeats.find(this.#digest, snapshot)
+    if (!known) return undefined
+    const { model, isStream: stream, place } = known
+    const route = this.resolve({ model, stream })
+    const finding = cache.find(place)
+    const found = finding instanceof Promise ? await finding : finding
+    // An answer in another form is converted by the door, which has to read the request.
+    if (found?.answer.key !== place.key) return undefined
+    const use = createHit(found.age)
+    events.cacheUsed(use.result)
+    record.cache = use
+    return replyFromCache(found.answer, this.#admitHit(route))
+  }
+
   /**
    * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
    * Resolves to undefined when the upstream must be asked. For routes with a cache only.
    */
-  answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
-    const { record, ports, api, scope } = this.#options
+  async answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
+    const { record, ports, api, scope, snapshot } = this.#options
     const { cache, events, clock } = ports
     const { account } = this.#principal
+    const { request, bytes } = asked
+    const digest = this.#digest ?? (await digestRequest({ cache, request, bytes, api, account }))
     return answerFromCache({
-      request: asked.request,
-      bytes: asked.bytes,
+      request,
+      bytes,
       slice: asked.slice,
       convertAnswer: (kept) => asked.convertAnswer?.(kept) ?? kept.body,
       cache,
@@ -203,6 +239,9 @@ export class AuthenticatedRequest {
       admitHit: () => this.#admitHit(route),
       noteUse: (use) => {
         record.cache = use
+      },
+      noteLocated: (located) => {
+        if (digest !== undefined) cache.repeats.note(digest, snapshot, located)
       },
     })
   }
