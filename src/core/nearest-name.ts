@@ -31,7 +31,7 @@ function editDistance(from: string, to: string, limit: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, j) => j)
   for (let i = 1; i <= from.length; i++) {
-    const row = Array.from(last, () => Number.POSITIVE_INFINITY)
+    const row = last.slice().fill(Number.POSITIVE_INFINITY)
     row[0] = i
     let least = i
     const end = Math.min(to.length, i + limit)
