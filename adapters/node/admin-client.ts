@@ -2,11 +2,13 @@ import type { Command } from 'commander'
 import { MasterKeyError, openMasterKey } from '../../src/auth/index.ts'
 import type { Environment } from '../../src/index.ts'
 import type { AdminClient, OpenAdminClient } from './admin/api.ts'
+import { openDatabaseAdmin } from './admin/database.ts'
 import { connectAdmin } from './admin/http.ts'
 import { openOfflineAdmin } from './admin/offline.ts'
 import { CommandFailure } from './command-failure.ts'
 import { configOption, defaultConfig, readConfigText } from './config-text.ts'
 import { getGatewayAddress } from './gateway-address.ts'
+import { DatabaseInUse } from './open-gateway.ts'
 
 export type { AdminClient } from './admin/api.ts'
 
@@ -20,7 +22,8 @@ export function addAdminOptions(command: Command): Command {
 /**
  * Runs `work` with the admin API of the gateway that the options of `command` name. When no gateway
  * listens at the address of the configuration, a gateway in this process serves the API instead, on
- * the same database, without a port.
+ * the same database, without a port. Without a master key, or while a gateway at an unknown address
+ * uses the database, the part that does no harm then works on the database alone.
  */
 export async function withAdmin<Result>(
   command: Command,
@@ -39,13 +42,25 @@ interface AdminTarget {
 
 async function openAdmin(target: AdminTarget): Promise<OpenAdminClient> {
   const { env } = process
-  const masterKey = await readMasterKey(env['GATEWAY_MASTER_KEY'])
+  const masterKey = await readMasterKey(env['GATEWAY_MASTER_KEY']).catch(
+    (missing: CommandFailure) => {
+      if (env['GATEWAY_MASTER_KEY'] || target.url !== undefined) throw missing
+      return missing
+    },
+  )
+  if (typeof masterKey !== 'string') {
+    return openDatabaseAdmin({ config: target.config, missing: masterKey })
+  }
   const { address, config } = await findAddress(target, env)
   const running = await connectAdmin({ address, masterKey })
   if (running) return running
   if (config === undefined) throw nothingListens(address)
   if (typeof config !== 'string') throw config
-  return openOfflineAdmin({ name: target.config ?? defaultConfig, config, env, masterKey })
+  const offline = { name: target.config ?? defaultConfig, config, env, masterKey }
+  return openOfflineAdmin(offline).catch((failure: unknown) => {
+    if (!(failure instanceof DatabaseInUse)) throw failure
+    return openDatabaseAdmin({ config: target.config, missing: failure })
+  })
 }
 
 /** A gateway that is running. */

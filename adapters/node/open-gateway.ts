@@ -27,8 +27,11 @@ export async function openGateway(gateway: Promise<Gateway>, inUseHint?: string)
     const { cause } = error
     const isInUse = cause instanceof StoreFault && cause.code === databaseInUse
     if (isInUse && inUseHint !== undefined) {
-      throw new CommandFailure(1, `${cause.message}; ${inUseHint}`)
+      throw new DatabaseInUse(1, `${cause.message}; ${inUseHint}`)
     }
     throw new CommandFailure(1, error.message)
   }
 }
+
+/** Another gateway uses the database. */
+export class DatabaseInUse extends CommandFailure {}

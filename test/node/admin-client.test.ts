@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connectAdmin } from '../../adapters/node/admin/http.ts'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { commandLine, runCommand, setVariables } from './support/cli.ts'
@@ -89,9 +89,9 @@ test('another master key than that of the running gateway ends with 1', async ()
   )
 })
 
-test.each([undefined, '', '123'])('the master key %j is bad usage', async (value) => {
+test('a malformed master key is bad usage', async () => {
   const line = await commandLine()
-  setVariables({ GATEWAY_MASTER_KEY: value })
+  setVariables({ GATEWAY_MASTER_KEY: '123' })
   const { code, stderr } = await line.run('keys', 'list')
   expect({ code, stderr }).toMatchObject({
     code: 2,
@@ -135,15 +135,32 @@ test('an address that never answers ends with 1', async () => {
   })
 })
 
-test('a database that a gateway at another address uses is refused with the way to reach it', async () => {
+test('beside a gateway at another address, keys are shown and created, and all else says how to reach it', async () => {
   const line = await commandLine()
   const path = join(line.folder, 'gateway.db')
   const store = await openNodeStore({ path, token: undefined, claim: 'sole' })
-  const { code, stderr } = await line.run('keys', 'list').finally(() => store.close())
+  onTestFinished(() => store.close())
+  const { id } = await line.json('keys', 'create', '--name', 'batch')
+  expect(await line.json('keys', 'list')).toMatchObject({ keys: [{ id, name: 'batch' }] })
+  const { code, stderr } = await line.run('keys', 'grant', String(id), '1')
   expect(code).toBe(1)
   expect(stderr).toMatch(
     /^another gateway uses the database .*: process .*; stop it, or pass its address with --url\n$/,
   )
+})
+
+test('without a master key, keys are shown and created, and all else says what is missing', async () => {
+  const line = await commandLine()
+  setVariables({ GATEWAY_MASTER_KEY: undefined })
+  const { key, ...record } = await line.json('keys', 'create', '--name', 'batch')
+  expect(key).toMatch(/^sk-gw-/)
+  expect(await line.json('keys', 'list')).toEqual({ keys: [record] })
+  const refused = await line.run('keys', 'create', '--name', 'b', '--group-id', 'c'.repeat(32))
+  expect(refused).toMatchObject({ code: 2, stderr: 'group_id: no such group\n' })
+  for (const args of [['keys', 'disable', String(record['id'])], ['usage']]) {
+    const { code, stderr } = await line.run(...args)
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/MASTER_KEY/) })
+  }
 })
 
 test('a configuration without auth is bad usage', async () => {

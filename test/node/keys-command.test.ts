@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { unlimitedFields } from '../support/unlimited.ts'
 import { type CommandLine, commandLine, runCommand } from './support/cli.ts'
 
@@ -205,29 +205,49 @@ describe('the other commands', () => {
   })
 })
 
-describe('without --json', () => {
-  test('a list is a table with whole ids, without colors', async () => {
+describe('the output', () => {
+  test('a list at a terminal is a table with short ids and the spend as a bar', async () => {
     const { line, id } = await withKey('--budget-max', '1', '--rpm-limit', '6000')
+    showAtTerminal()
     const { stdout } = await line.run('keys', 'list')
     const [head, row] = stdout.split('\n')
     expect(head).toMatch(/^ID +NAME +SPENT +BUDGET +LIMITS +STATE$/)
-    expect(row).toBe(`${id}  a key  $0.00   $1.00    6,000 rpm  active`)
+    expect(row).toMatch(/^(\w{8}) {2}a key {2}\$0\.00 {3}\$1\.00 {2}░{10} {2}6,000 rpm {2}active$/)
+    expect(row).toContain(id.slice(0, 8))
   })
 
-  test('an empty list says so', async () => {
+  test('an empty list at a terminal says so', async () => {
     const { line, id } = await withKey()
     await line.run('keys', 'delete', id, '-y')
+    showAtTerminal()
     expect((await line.run('keys', 'list')).stdout).toBe('there are no keys\n')
   })
 
-  test('a new key is shown with its fields, then its secret', async () => {
+  test('a new key at a terminal is shown with its fields, then its secret', async () => {
     const { line } = await withKey()
+    showAtTerminal()
     const { stdout } = await line.run('keys', 'create', '--name', 'k', '--tpm-limit', '2000000')
     expect(stdout).toMatch(
       /^id +[0-9a-f]{32}\nname +k\nstate +active\nspent +\$0\.00 of no cap\n.*\nlimits +2M tpm\n[^]*\n\nsk-gw-\w{64}\n/,
     )
   })
+
+  test('elsewhere it is JSON, with or without --json', async () => {
+    const { line, id } = await withKey()
+    const { stdout } = await line.run('keys', 'list')
+    expect(JSON.parse(stdout)).toMatchObject({ keys: [{ id }] })
+    expect((await line.run('keys', 'list', '--json')).stdout).toBe(stdout)
+  })
 })
+
+/** Lets standard output be a terminal until the test ends. */
+function showAtTerminal(): void {
+  const { isTTY } = process.stdout
+  process.stdout.isTTY = true
+  onTestFinished(() => {
+    process.stdout.isTTY = isTTY
+  })
+}
 
 /** A running gateway with a key. */
 async function withKey(...options: readonly string[]) {

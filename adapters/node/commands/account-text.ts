@@ -29,8 +29,6 @@ export type Account = z.infer<typeof accountSchema>
 
 export interface AccountView {
   readonly style: Style
-  /** A terminal shows short ids, other outputs whole ones. */
-  readonly isTerminal: boolean
   /** In unix seconds. */
   readonly now: number
 }
@@ -38,15 +36,15 @@ export interface AccountView {
 /** Renders keys or groups as a table. */
 export function renderAccounts(
   accounts: readonly Account[],
-  { style, isTerminal, now }: AccountView,
+  { style, now }: AccountView,
 ): Promise<string> {
   const columns = ['ID', 'NAME', '>SPENT', '>BUDGET', '', 'LIMITS', 'STATE']
   const rows = accounts.map((account) => [
-    style.cyan(isTerminal ? account.id.slice(0, 8) : account.id),
+    style.cyan(account.id.slice(0, 8)),
     style.bold(account.name),
     formatUsd(account.budget_spent),
     renderBudget(account),
-    isTerminal ? renderSpend(account, style) : '',
+    renderSpend(account, style),
     renderLimits(account),
     renderState(account, { style, now }),
   ])
@@ -54,8 +52,8 @@ export function renderAccounts(
 }
 
 /** Renders one key or group, a line for each field that is set. */
-export function renderAccount(account: Account, { style, isTerminal, now }: AccountView): string {
-  const bar = isTerminal ? renderSpend(account, style) : ''
+export function renderAccount(account: Account, { style, now }: AccountView): string {
+  const bar = renderSpend(account, style)
   const spent = `${formatUsd(account.budget_spent)} of ${renderBudget(account)}`
   const { budget_resets_at: resets, expires_at: expires, grace_ends_at: grace } = account
   const lines: readonly (readonly [string, string | undefined])[] = [

@@ -98,10 +98,11 @@ function addList(parent: Command, { noun, path }: Accounts): void {
     .option('--all', `also show deleted ${noun}s`)
     .description(`list the ${noun}s with their spend`)
     .addHelpText('after', `\nExample:\n  gateway ${noun}s list --config gateway.toml`)
-    .action(({ all = false, json }: OutputOptions & { all?: boolean }, command: Command) =>
+    .action((options: OutputOptions & { all?: boolean }, command: Command) =>
       withAdmin(command, async (admin) => {
-        const answer = await admin.send('GET', all ? `${path}?include_deleted=true` : path)
-        if (json) return printJson(answer)
+        const query = options.all ? '?include_deleted=true' : ''
+        const answer = await admin.send('GET', path + query)
+        if (wantsJson(options)) return printJson(answer)
         const accounts = parseList(answer)
         if (accounts.length === 0) return print(`there are no ${noun}s`)
         await print(await renderAccounts(accounts, createView()))
@@ -159,7 +160,12 @@ function addDelete(parent: Command, accounts: Accounts): void {
 }
 
 function addOutput(command: Command): Command {
-  return command.option('--json', 'print the answer of the admin API')
+  return command.option('--json', 'print the answer of the admin API, as without a terminal')
+}
+
+/** A program reads JSON, a person text. */
+function wantsJson({ json = false }: OutputOptions): boolean {
+  return json || process.stdout.isTTY !== true
 }
 
 async function confirm({ name, id }: Account, noun: string): Promise<void> {
@@ -200,11 +206,11 @@ const listSchema = z.object({
 })
 
 /** Prints a record; with its secret, if it has a new one. */
-async function printRecord(answer: unknown, { json, quiet }: OutputOptions): Promise<void> {
+async function printRecord(answer: unknown, options: OutputOptions): Promise<void> {
   const account = accountSchema.parse(answer)
   const secret = account['key']
-  if (quiet && typeof secret === 'string') return print(secret)
-  if (json) return printJson(answer)
+  if (options.quiet && typeof secret === 'string') return print(secret)
+  if (wantsJson(options)) return printJson(answer)
   const view = createView()
   const text = renderAccount(account, view)
   if (typeof secret !== 'string') return print(text)
@@ -213,5 +219,5 @@ async function printRecord(answer: unknown, { json, quiet }: OutputOptions): Pro
 
 function createView(): AccountView {
   const now = Math.floor(Date.now() / 1000)
-  return { style: createStyle(), isTerminal: process.stdout.isTTY === true, now }
+  return { style: createStyle(), now }
 }
