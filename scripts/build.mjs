@@ -58,6 +58,7 @@ const shared = {
   outdir: 'dist',
   splitting: true,
   minifySyntax: true,
+  minifyWhitespace: true,
   legalComments: 'none',
   plugins: [builtinsOfCommonJs, webLruCache, treeShakenTraces],
   metafile: true,
