@@ -12,7 +12,7 @@ install_node() {
 }
 
 npm run --silent build -- --no-types
-tests=(test/node test/sdk test/docs test/api/web-ports.test.ts test/api/webhooks-receiver.test.ts)
+tests=(test/node test/sdk test/api/web-ports.test.ts test/api/webhooks-receiver.test.ts)
 for version in ${NODES:-22.23.3 24.21.0 26.10.0}; do
   node=$(install_node "$version")
   echo "== Node $("$node" --version)"
