@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startDemo } from '../../../adapters/node/console/demo.ts'
 import { serveConsole } from '../../../adapters/node/console/server.ts'
 import { completion } from '../../support/answers.ts'
-import { httpServer } from '../support/servers.ts'
+import { deferred, httpServer } from '../support/servers.ts'
 import { type BuiltThread, buildThread } from '../support/store.ts'
 import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
 
@@ -227,6 +227,21 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await tab.keyboard.press('Enter')
     await expectText(tab, 'You said: What is a gateway for?')
     await expectText(tab, /demo by demo · \d+ tokens/)
+  })
+
+  test('a message that is sent before the models are known waits for them', async () => {
+    const { tab } = await visit()
+    const { promise: typed, resolve: release } = deferred()
+    await tab.route('**/api/v1/models', async (route) => {
+      await typed
+      await route.continue()
+    })
+    await tab.getByRole('link', { name: 'Chat', exact: true }).click()
+    await tab.getByLabel('Message').fill('Am I early?')
+    await tab.keyboard.press('Enter')
+    await tab.getByRole('button', { name: 'Stop' }).waitFor()
+    release()
+    await expectText(tab, 'You said: Am I early?')
   })
 
   test.each(['light', 'dark'] as const)('the page follows the %s color scheme', async (scheme) => {

@@ -14,11 +14,13 @@ const model = signal('')
 const turns = signal<readonly Turn[]>([])
 const problem = signal<string | undefined>(undefined)
 const running = signal<AbortController | undefined>(undefined)
+/** Resolves when the list of models has arrived. */
+let loading: Promise<void> | undefined
 
 /** A box to try the models. Its requests carry a key that the console creates for itself. */
 export function Chat() {
   useEffect(() => {
-    void loadModels()
+    loading = loadModels()
   }, [])
   return (
     <section class="panel chat">
@@ -113,6 +115,8 @@ async function say(question: string): Promise<void> {
   problem.value = undefined
   const cancel = new AbortController()
   running.value = cancel
+  // A quick typist is ahead of the list.
+  await loading
   try {
     const messages = asked.map(({ role, content }) => ({ role, content }))
     const answer = ask({ model: model.value, messages, signal: cancel.signal })
