@@ -11,15 +11,19 @@ export const theme = signal<Theme>(readTheme())
 /** Counts the changes of the colors in force, so that charts draw themselves again. */
 export const colorChanges = signal(0)
 
+const darkSystem = matchMedia('(prefers-color-scheme: dark)')
+
 /** Applies the theme to the page, now and after each change. */
 export function applyTheme(): void {
-  theme.subscribe((chosen) => {
-    if (chosen === 'system') delete document.documentElement.dataset['theme']
-    else document.documentElement.dataset['theme'] = chosen
+  const apply = () => {
+    const { value: chosen } = theme
+    const isDark = chosen === 'dark' || (chosen === 'system' && darkSystem.matches)
+    document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light'
     localStorage.setItem(storageName, chosen)
     colorChanges.value++
-  })
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => colorChanges.value++)
+  }
+  theme.subscribe(apply)
+  darkSystem.addEventListener('change', apply)
 }
 
 export function changeTheme(): void {
