@@ -93,7 +93,7 @@ export interface Gateway {
   /** The number of data-plane requests that have not ended, streams included. */
   readonly inFlight: number
   /**
-   * Explains what would become of a request of the data plane, for a sender without limits. Resolves to the
+   * Explains how a data-plane request would be handled for a sender without limits. Resolves to the
    * JSON text that `POST /admin/explain` answers; rejects when no service has the path. Sends nothing.
    */
   explain(request: ExplainedText): Promise<string>

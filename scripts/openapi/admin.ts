@@ -164,7 +164,7 @@ export const admin: Operations = {
   },
   '/admin/explain': {
     post: manage('Operation', {
-      summary: 'Explain what would become of a request',
+      summary: 'Explain how a request would be handled',
       body: {
         schema: 'Question',
         example: {

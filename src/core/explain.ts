@@ -14,7 +14,7 @@ export interface ExplainedRequest {
 }
 
 /**
- * Explains what would become of a request now. Resolves to the JSON text of the explanation; rejects with
+ * Explains how a request would be handled now. Resolves to the JSON text of the explanation; rejects with
  * LM-1001 for a path that no service has. Counts nothing, and sends nothing.
  */
 export type Explain = (request: ExplainedRequest) => Promise<string>

@@ -16,7 +16,7 @@ import { maskAddress, redactFailure } from './redact-failure.ts'
 import type { RequestContext } from './request-context.ts'
 import type { PreparedRequest, Service } from './service.ts'
 
-/** Explains what would become of a request now, by the steps that serve it. Changes nothing. */
+/** Explains how a request would be handled now, by the steps that serve it. Changes nothing. */
 export async function explainRequest(
   service: Service,
   request: Request,

@@ -14,11 +14,11 @@ import { readText } from '../ports/system.ts'
 import { print } from '../print.ts'
 import { renderExplained } from './explain-text.ts'
 
-/** Adds `explain`, which says what would become of a request. */
+/** Adds `explain`, which says how a request would be handled. */
 export function addExplainCommand(root: Command): void {
   const explain = root
     .command('explain')
-    .description('say what would become of a request, without sending it')
+    .description('say how a request would be handled, without sending it')
     .argument('<request>', 'file with the JSON of the request; - for standard input')
     .option('--path <path>', 'path of the request (default: /v1/chat/completions)')
     .option('--key <id>', 'id of the key that sends it (default: no key, so no limit)')
