@@ -200,6 +200,7 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await press('Enter')
     await tab.getByRole('heading', { name: 'Delete by keyboard?' }).waitFor()
     await press('Escape')
+    await tab.locator('dialog').waitFor({ state: 'detached' })
     expect(await tab.getByRole('row').filter({ hasText: 'by keyboard' }).count()).toBe(1)
     await focusOn('Delete by keyboard')
     await press('Enter')

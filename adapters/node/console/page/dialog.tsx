@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface DialogProps {
   readonly title: string
@@ -26,7 +26,8 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null)
   const problem = useSignal<string | undefined>(undefined)
   const isBusy = useSignal(false)
-  useEffect(() => dialog.current?.showModal(), [])
+  // Before the next key press: what is typed at once belongs to the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     isBusy.value = true

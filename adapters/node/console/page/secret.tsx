@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { KeyWithSecret } from './shapes.ts'
 
 interface SecretProps {
@@ -11,7 +11,8 @@ interface SecretProps {
 export function Secret({ created: { name, key }, close }: SecretProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isCopied = useSignal(false)
-  useEffect(() => dialog.current?.showModal(), [])
+  // Before the next key press: what is typed at once belongs to the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   const copy = async () => {
     await navigator.clipboard.writeText(key)
     isCopied.value = true
