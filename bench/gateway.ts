@@ -7,7 +7,14 @@ import { strategies } from '../src/core/route.ts'
 import { bundlePath } from './bundle.ts'
 import { median, residentMegabytes } from './measure.ts'
 import { freePort, getPid, isHealthy, startNode, stop, waitUntil } from './processes.ts'
-import { models, routeName, routeTargets, translatedKinds, translatedModel } from './scenarios.ts'
+import {
+  benchModel,
+  models,
+  routeName,
+  routeTargets,
+  translatedKinds,
+  translatedModel,
+} from './scenarios.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 export interface GatewayStart {
@@ -123,19 +130,25 @@ kind = "openai"
 base_url = "http://127.0.0.1:${upstreamPort}/v1"
 api_key_env = "BENCH_UPSTREAM_KEY"
 `
-  const entries = [...models, ...routeTargets].map(
-    (id) => `
-[[providers.models]]
-id = "${id}"
-capabilities = ["chat"]
-cost_per_1m_input = 0.15
-cost_per_1m_output = 0.6
-`,
-  )
+  const entries = [
+    ...models.map((id) => modelEntry(id, id)),
+    ...routeTargets.map((id) => modelEntry(id, benchModel)),
+  ]
   const vendors = translatedKinds.map((kind) => vendorEntry(kind, upstreamPort))
   const routes = strategies.map(routeEntry)
   writeFileSync(join(folder, 'config.toml'), [head, ...entries, ...vendors, ...routes].join(''))
   return folder
+}
+
+function modelEntry(id: string, upstreamId: string): string {
+  return `
+[[providers.models]]
+id = "${id}"
+upstream_id = "${upstreamId}"
+capabilities = ["chat"]
+cost_per_1m_input = 0.15
+cost_per_1m_output = 0.6
+`
 }
 
 function routeEntry(strategy: string): string {

@@ -16,15 +16,18 @@ export const streamedWords: readonly string[] = Array.from(
 
 /** The model whose streams arrive frame by frame. */
 export const pacedModel = 'bench-paced'
-/** The models behind the routes of `route4`. */
-export const routeTargets = ['bench-1', 'bench-2', 'bench-3', 'bench-4']
+/** The model of all other rows. */
+export const benchModel = 'bench'
+/** The models behind the routes of `route4`: other names of the same model. */
+export const routeTargets = ['bench-1', 'bench-2', 'bench-3', 'bench-4'] as const
+const [firstTarget] = routeTargets
 
 /** The route over these targets that orders them by a strategy. */
 export function routeName(strategy: string): string {
   return `bench-${strategy}`
 }
 
-export const models = ['bench', pacedModel]
+export const models = [benchModel, pacedModel]
 
 /** A translated kind of each API. The model of each is named by `translatedModel`. */
 export const translatedKinds = ['anthropic', 'google', 'bedrock', 'cohere'] as const
@@ -132,7 +135,8 @@ export const scenarios: readonly Scenario[] = [
     connections: 32,
     parts: 4,
     asked: [
-      { name: 'model', ...chat('bench', question) },
+      // One of the targets: its name is replaced on the way, as that of a route is.
+      { name: 'model', ...chat(firstTarget, question) },
       ...strategies.map((name) => ({ name, ...chat(routeName(name), question) })),
     ],
   },

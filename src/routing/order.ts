@@ -3,7 +3,6 @@ import type { Model } from '../core/provider.ts'
 import type { Balance, Strategy } from '../core/route.ts'
 import type { Pace } from './link-traffic.ts'
 import type { Traffic } from './traffic.ts'
-import { shuffleByWeight } from './weighted.ts'
 
 /** What the order of targets depends on. */
 export interface Conditions {
@@ -19,6 +18,16 @@ export interface Conditions {
   readonly cost: (target: Model) => bigint
 }
 
+/** A target with what decides its place in the order: the lowest numbers come first. */
+interface Ranked {
+  readonly model: Model
+  /** Targets that take a call now, then those with weight 0, then those whose circuit is open. */
+  readonly place: number
+  readonly score: number | bigint
+  /** Breaks ties. */
+  readonly draw: number
+}
+
 /**
  * Orders the links of a route for one request: the targets by its strategy, then those that have weight
  * 0, then those whose circuit is open, then the fallbacks. Ties are drawn by weight.
@@ -28,13 +37,30 @@ export function orderLinks(
   conditions: Conditions,
 ): readonly Model[] {
   const { random, isOpen } = conditions
-  const ranked = shuffleByWeight(targets, random).map(({ model, weight }) => ({
-    model,
-    place: (isOpen(model) ? 2 : 0) + (weight === 0 ? 1 : 0),
-    score: score(strategy, model, conditions),
-  }))
-  ranked.sort((a, b) => a.place - b.place || compare(a.score, b.score))
-  return [...ranked.map(({ model }) => model), ...fallbacks]
+  const ranked = targets.map(
+    ({ model, weight }): Ranked => ({
+      model,
+      place: (isOpen(model) ? 2 : 0) + (weight === 0 ? 1 : 0),
+      score: score(strategy, model, conditions),
+      draw: drawByWeight(weight, random),
+    }),
+  )
+  ranked.sort(compareRanked)
+  const links = ranked.map(({ model }) => model)
+  return fallbacks.length === 0 ? links : [...links, ...fallbacks]
+}
+
+/**
+ * Draws the time to the next event of a process with rate `weight`: in the order of these times, each place
+ * is drawn by weight among the targets that are left. Those of weight 0 are drawn among themselves.
+ * https://en.wikipedia.org/wiki/Exponential_distribution#Distribution_of_the_minimum_of_exponential_random_variables
+ */
+function drawByWeight(weight: number, random: () => number): number {
+  return -Math.log(1 - random()) / (weight === 0 ? 1 : weight)
+}
+
+function compareRanked(a: Ranked, b: Ranked): number {
+  return a.place - b.place || compareScores(a.score, b.score) || a.draw - b.draw
 }
 
 /** The targets with the lowest score come first. */
@@ -71,7 +97,7 @@ function scorePace(pace: Pace): number {
 /** Longer than any request. */
 const longest = 2 ** 40
 
-function compare(a: number | bigint, b: number | bigint): number {
+function compareScores(a: number | bigint, b: number | bigint): number {
   if (a === b) return 0
   return a < b ? -1 : 1
 }
