@@ -58,6 +58,12 @@ describe('keys create', () => {
     expect(Number(key['expires_at']) - Number(key['created_at'])).toBeCloseTo(7200, -1)
   })
 
+  test('--models takes ids that are separated by blanks and by commas', async () => {
+    const line = await commandLine()
+    const key = await line.json('keys', 'create', '--name', 'batch', '--models', 'a, b*,', 'c')
+    expect(key['models']).toEqual(['a', 'b*', 'c'])
+  })
+
   test('values that the admin API refuses are bad usage', async () => {
     const line = await commandLine()
     await line.serve()

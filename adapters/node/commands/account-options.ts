@@ -6,8 +6,8 @@ export function addLimitOptions(command: Command): Command {
   return command
     .option(
       '--models <ids...>',
-      'models that may be used; a trailing * matches any ending',
-      addModel,
+      'models that may be used, separated by blanks or commas; a trailing * matches any ending',
+      addModels,
     )
     .option('--budget-max <usd>', 'total budget in US dollars', parseUsd)
     .option('--budget-period <period>', 'spend starts again from 0 each day, week or month', orNone)
@@ -65,8 +65,10 @@ export function orNone(text: string): string | None {
 }
 
 /** Commander calls it for each value of the option. */
-function addModel(text: string, before: readonly string[] | None = []): readonly string[] | None {
-  return text === 'none' || before === none ? none : [...before, text]
+function addModels(text: string, before: readonly string[] | None = []): readonly string[] | None {
+  if (text === 'none' || before === none) return none
+  const ids = text.split(',').map((id) => id.trim())
+  return [...before, ...ids.filter((id) => id !== '')]
 }
 
 function parseCount(text: string): number | None {
