@@ -47,14 +47,19 @@ describe('usage', () => {
     expect(await finished(gateway([flag]))).toMatchObject({ code: 0, stdout: `${version}\n` })
   })
 
-  test.each([['health'], ['serve'], ['keys', 'create']])(
-    '%s %s has a help text with an example',
-    async (...words) => {
-      const { code, stdout } = await finished(gateway([...words, '--help']))
-      expect(code).toBe(0)
-      expect(stdout).toMatch(/\nExample:\n {2}gateway \S/)
-    },
-  )
+  test.each([
+    ['health'],
+    ['serve'],
+    ['keys'],
+    ['keys', 'create'],
+    ['groups'],
+    ['import'],
+    ['master-key'],
+  ])('%s %s has a help text with an example', async (...words) => {
+    const { code, stdout } = await finished(gateway([...words, '--help']))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/\nExample:\n {2}gateway \S/)
+  })
 
   test.each([
     [['--colour'], "unknown option '--colour'\nrun 'gateway --help' for usage\n"],

@@ -8,7 +8,13 @@ export function addGroupsCommand(root: Command): void {
   const parent = root
     .command('groups')
     .description('create, list and change groups, whose keys share a budget')
-    .addHelpText('after', idNote)
+    .addHelpText(
+      'after',
+      `${idNote}
+
+Example:
+  gateway groups create --name search --budget-max 100`,
+    )
   addAccountCommands(parent, groups)
 }
 

@@ -9,12 +9,15 @@ export function addImportCommand(root: Command): void {
   root
     .command('import')
     .description('convert the configuration of another gateway')
+    .addHelpText('after', example)
     .command('litellm <file>')
     .description('convert a config.yaml of LiteLLM; what has no equal is listed on standard error')
     .option('--out <path>', 'write to this new file instead of standard output')
-    .addHelpText('after', '\nExample:\n  gateway import litellm config.yaml --out config.toml')
+    .addHelpText('after', example)
     .action((file: string, { out }: { readonly out?: string }) => importLitellm(file, out))
 }
+
+const example = '\nExample:\n  gateway import litellm config.yaml --out config.toml'
 
 async function importLitellm(file: string, out: string | undefined): Promise<void> {
   const text = await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {

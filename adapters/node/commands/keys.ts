@@ -8,7 +8,13 @@ export function addKeysCommand(root: Command): void {
   const parent = root
     .command('keys')
     .description('create, list and change virtual keys')
-    .addHelpText('after', idNote)
+    .addHelpText(
+      'after',
+      `${idNote}
+
+Example:
+  gateway keys create --name alice --budget-max 20`,
+    )
   addAccountCommands(parent, keys)
   addChange(parent, keys, {
     usage: 'rotate <id>',

@@ -9,7 +9,10 @@ import { withStore } from './store.ts'
 
 /** Adds `master-key rotate`, which works on the database while no gateway uses it. */
 export function addMasterKeyCommand(root: Command, openStore: OpenStore): void {
-  const masterKey = root.command('master-key').description('change the master key of the database')
+  const masterKey = root
+    .command('master-key')
+    .description('change the master key of the database')
+    .addHelpText('after', notes)
   masterKey
     .command('rotate')
     .description('seal all stored secrets again, with another master key; stop the gateway first')
