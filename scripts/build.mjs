@@ -24,14 +24,15 @@ const builtinsOfCommonJs = {
 }
 
 /**
- * Takes the build of lru-cache for browsers. That for Node imports `node:diagnostics_channel`, and the library
- * needs only web standards.
+ * Takes the builds for browsers. That of lru-cache for Node imports `node:diagnostics_channel`, and the library
+ * needs only web standards. That of yaml for Node is CommonJS, whose names a dynamic import does not have.
  */
-const webLruCache = {
-  name: 'web-lru-cache',
+const webBuilds = {
+  name: 'web-builds',
   setup({ onResolve }) {
-    onResolve({ filter: /^lru-cache$/ }, () => ({
-      path: resolve('node_modules/lru-cache/dist/esm/browser/index.js'),
+    const files = { 'lru-cache': 'dist/esm/browser/index.js', yaml: 'browser/index.js' }
+    onResolve({ filter: /^(lru-cache|yaml)$/ }, ({ path }) => ({
+      path: resolve('node_modules', path, files[path]),
     }))
   },
 }
@@ -60,7 +61,7 @@ const shared = {
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
-  plugins: [builtinsOfCommonJs, webLruCache, treeShakenTraces],
+  plugins: [builtinsOfCommonJs, webBuilds, treeShakenTraces],
   metafile: true,
 }
 

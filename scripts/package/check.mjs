@@ -32,6 +32,7 @@ const project = mkdtempSync(join(tmpdir(), 'packed-'))
 try {
   installPackage()
   checkTypes()
+  checkCommands()
   await checkRuntimes()
 } finally {
   rmSync(project, { recursive: true })
@@ -63,6 +64,18 @@ function checkTypes() {
       console.log(`${program}: compiles under moduleResolution ${resolution}`)
     }
   }
+}
+
+/** Runs the commands that load a package of their own. */
+function checkCommands() {
+  const gateway = (...args) => run(join(project, 'node_modules/.bin/gateway'), args, project)
+  const model =
+    '{ model_name: a, litellm_params: { model: openai/gpt-4o, api_key: os.environ/KEY } }'
+  writeFileSync(join(project, 'litellm.yaml'), `model_list: [${model}]`)
+  gateway('import', 'litellm', 'litellm.yaml', '--out', 'config.toml')
+  gateway('prices', '--write')
+  gateway('--check-config')
+  console.log('the commands run')
 }
 
 async function checkRuntimes() {

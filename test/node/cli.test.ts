@@ -58,7 +58,7 @@ describe('usage', () => {
   ])('%s %s has a help text with an example', async (...words) => {
     const { code, stdout } = await finished(gateway([...words, '--help']))
     expect(code).toBe(0)
-    expect(stdout).toMatch(/\nExample:\n {2}gateway \S/)
+    expect(stdout).toMatch(/\nExample:\n {2}(?:\w+=\$\w+ )*gateway \S/)
   })
 
   test.each([
