@@ -40,6 +40,7 @@ the table that the gateway itself uses (\`npm run docs:translation\`), and a tes
 "Verbatim" means all other kinds, whose upstreams get the client's own bytes. The column \`google\` also applies to
 \`vertex_ai\`. In the column \`bedrock\` the usual outcome is that of a Claude model. A value that asks for the
 default behaviour (\`null\`, \`n: 1\`, a penalty of 0, \`parallel_tool_calls: true\`, …) is always left out silently.
+Fields of one vendor may also be nested under \`extra_body\`; the same field at the top level wins.
 A translated kind also refuses a field of the wrong type, a message with an unknown role, invalid base64, a
 \`$ref\` to a missing definition, and an empty request.
 

@@ -8,6 +8,7 @@ import {
   listParts,
 } from '../canonical/messages.ts'
 import type { Block } from '../claude/cache-marks.ts'
+import { isHttpsUrl } from '../translation/media-uses.ts'
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 const pdf = 'application/pdf'
@@ -41,9 +42,11 @@ function toInlineImage(url: string, path: string): Block {
   return { type: kind, source: { type: 'base64', media_type: mediaType, data: uri.payload } }
 }
 
-/** Translates a file. Text files travel decoded, all others as base64. */
+/** Translates a file. Text files travel decoded, all others as base64; the vendor fetches an address. */
 export function toDocumentBlock({ data, id, name, path }: FilePart): Block {
   const title = name === undefined ? {} : { title: name }
+  const url = [data, id].find((text) => text !== undefined && isHttpsUrl(text))
+  if (url !== undefined) return { type: 'document', source: { type: 'url', url }, ...title }
   if (data === undefined) {
     if (id === undefined) {
       throw new UntranslatableError(`${path}.file needs file_data or file_id`, `${path}.file`)
@@ -80,6 +83,6 @@ export function usesStoredFiles(message: CanonicalMessage): boolean {
   return listParts(message).some(
     (part) =>
       (part.type === 'image' && part.url.startsWith(filePrefix)) ||
-      (part.type === 'file' && part.data === undefined),
+      (part.type === 'file' && part.data === undefined && !isHttpsUrl(part.id ?? '')),
   )
 }

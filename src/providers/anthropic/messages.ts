@@ -1,5 +1,12 @@
 import type { CanonicalMessage } from '../canonical/messages.ts'
-import { type Block, type BlockOrMark, placeMarks, toMarkedBlocks } from '../claude/cache-marks.ts'
+import {
+  type Block,
+  type BlockOrMark,
+  CacheMark,
+  placeMarks,
+  toMarkedBlocks,
+} from '../claude/cache-marks.ts'
+import type { ClaudeModel } from '../claude/models.ts'
 import { readThinkingBlocks } from '../claude/thinking-blocks.ts'
 import { alternateTurns, type Turn, type TurnRules } from '../claude/turns.ts'
 import { contentParts, isMarked, markRules, textParts } from './blocks.ts'
@@ -17,21 +24,20 @@ interface AnthropicMessage {
   readonly content: string | readonly Block[]
 }
 
-/**
- * Translates a conversation. Instructions are gathered into `system` from anywhere in it: only the
- * newest models accept them in place. Throws `UntranslatableError` when every message is empty.
- */
-export function toAnthropicMessages(messages: readonly CanonicalMessage[]): AnthropicConversation {
+/** Translates a conversation. Throws `UntranslatableError` when every message is empty. */
+export function toAnthropicMessages(
+  messages: readonly CanonicalMessage[],
+  model: ClaudeModel,
+): AnthropicConversation {
   const ids = new ToolIds()
-  const instructions = messages.flatMap((message) =>
-    message.role === 'system' ? toMarkedBlocks(message, textParts) : [],
-  )
-  const drafts = messages.flatMap((message) =>
-    message.role === 'system' ? [] : [toDraft(message, ids)],
-  )
-  const lists = [instructions, ...drafts.map(({ blocks }) => blocks)]
+  const drafts = messages.map((message) => toDraft(message, ids))
+  const { instructions, conversation } = separateInstructions(drafts, model)
+  const lists = [
+    instructions.flatMap(({ blocks }) => blocks),
+    ...conversation.map(({ blocks }) => blocks),
+  ]
   const [system = [], ...contents] = placeMarks(lists, markRules)
-  const turns = drafts.map(({ role, isText }, index) => ({
+  const turns = conversation.map(({ role, isText }, index) => ({
     role,
     isText,
     content: contents[index] ?? [],
@@ -40,6 +46,48 @@ export function toAnthropicMessages(messages: readonly CanonicalMessage[]): Anth
     system: toSystem(system),
     messages: alternateTurns(turns, turnRules).map(toMessage),
   }
+}
+
+interface Separated {
+  /** The drafts that are gathered in `system`. */
+  readonly instructions: readonly Draft[]
+  readonly conversation: readonly Draft[]
+}
+
+/**
+ * Separates the instructions from the conversation. Newer models accept them in their place, so that the
+ * vendor's cache of everything before stays valid, but only after a user, and last or before an assistant.
+ * All others are gathered in `system`.
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+ */
+function separateInstructions(
+  drafts: readonly Draft[],
+  { takesSystemTurns }: ClaudeModel,
+): Separated {
+  const placed = takesSystemTurns ? findPlaced(drafts) : new Set<Draft>()
+  const isGathered = (draft: Draft) => draft.role === 'system' && !placed.has(draft)
+  return {
+    instructions: drafts.filter(isGathered),
+    conversation: drafts.filter((draft) => !isGathered(draft)),
+  }
+}
+
+/** Finds the instructions that may stay in their place. */
+function findPlaced(drafts: readonly Draft[]): ReadonlySet<Draft> {
+  const placed: Draft[] = []
+  let waiting: Draft[] = []
+  let before: Draft['role'] | undefined
+  for (const draft of drafts) {
+    if (draft.blocks.every((item) => item instanceof CacheMark)) continue
+    if (draft.role === 'system') waiting.push(draft)
+    else {
+      if (before === 'user' && draft.role === 'assistant') placed.push(...waiting)
+      waiting = []
+      before = draft.role
+    }
+  }
+  if (before === 'user') placed.push(...waiting)
+  return new Set(placed)
 }
 
 /** Joins the texts into one string, unless one carries a cache mark. */
@@ -56,12 +104,11 @@ interface Draft {
   readonly isText: boolean
 }
 
-function toDraft(
-  message: Exclude<CanonicalMessage, { readonly role: 'system' }>,
-  ids: ToolIds,
-): Draft {
+function toDraft(message: CanonicalMessage, ids: ToolIds): Draft {
   const isText = typeof message.content === 'string'
   switch (message.role) {
+    case 'system':
+      return { role: 'system', blocks: toMarkedBlocks(message, textParts), isText }
     case 'user':
       return { role: 'user', blocks: toMarkedBlocks(message, contentParts), isText }
     case 'assistant': {

@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import type { ChatCall, ChatRequest } from '../../core/chat.ts'
-import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
-import { isObject } from '../../wire/json.ts'
+import { list, loose } from '../../core/as-sent.ts'
+import type { ChatCall } from '../../core/chat.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
-import type { JsonObject } from '../canonical/messages.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
+import { jsonObject } from '../canonical/tools.ts'
+import { parseRequestFields } from '../canonical/vendor-fields.ts'
 import type { ClaudeModel } from '../claude/models.ts'
+import { claudeFields, mergeOutputConfig } from '../claude/own-fields.ts'
 import { resolveThinking } from '../claude/reasoning.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
@@ -34,10 +35,10 @@ export function toAnthropicRequest(
   { upstreamId, model, maxOutputTokens }: AnthropicTarget,
 ): AnthropicRequest {
   const original = readRequest(call)
-  const extras = readExtras(call.request)
+  const own = parseRequestFields(ownFields, original)
   const reasoning = resolveThinking({
     request: original,
-    clientThinking: extras.thinking ?? undefined,
+    clientThinking: own.thinking ?? undefined,
     model,
     defaultMaxTokens: () => model.maxTokens,
     maxOutputTokens,
@@ -53,37 +54,41 @@ export function toAnthropicRequest(
   const body = {
     model: upstreamId,
     max_tokens: maxTokens,
-    ...toAnthropicMessages(request.messages),
+    ...toAnthropicMessages(request.messages, model),
     ...toSampling(request),
     stop_sequences: request.stop.length > 0 ? request.stop : undefined,
     ...toToolFields(request, canForceCalls(model, reasoning)),
     thinking,
-    output_config: effort || format ? { effort, format } : undefined,
-    metadata: toMetadata(extras),
+    output_config: mergeOutputConfig({ effort, format }, own.output_config),
+    metadata: toMetadata(own),
     service_tier: toServiceTier(request),
+    cache_control: own.cache_control ?? undefined,
+    context_management: own.context_management ?? undefined,
+    container: own.container ?? undefined,
+    mcp_servers: own.mcp_servers ?? undefined,
     stream: call.stream || undefined,
   }
-  const betas = request.messages.some(usesStoredFiles) ? ['files-api-2025-04-14'] : []
-  return { body, maxTokens, betas, dropped }
+  return { body, maxTokens, betas: listBetas(request, own), dropped }
 }
 
 const text = z.string().nullish()
-const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').nullish()
 
 /** The fields that this vendor uses and the canonical request does not read. */
-const extraFields = z.object({
+const ownFields = loose({
   user: text,
   safety_identifier: text,
   metadata: jsonObject,
-  thinking: jsonObject,
+  ...claudeFields,
+  cache_control: jsonObject,
+  container: z.union([z.string(), loose({})]).nullish(),
+  mcp_servers: list(loose({})).nullish(),
 })
 
-type Extras = z.infer<typeof extraFields>
+type OwnFields = z.infer<typeof ownFields>
 
-function readExtras(request: ChatRequest): Extras {
-  const parsed = extraFields.safeParse(request, schemaMessages)
-  if (!parsed.success) throw untranslatableField(parsed.error)
-  return parsed.data
+function listBetas({ messages }: CanonicalRequest, { anthropic_beta: own }: OwnFields): string[] {
+  const files = messages.some(usesStoredFiles) ? ['files-api-2025-04-14'] : []
+  return [...new Set([...(own ?? []), ...files])]
 }
 
 /** The API accepts temperatures up to 1. */
@@ -102,7 +107,7 @@ function toOutputFormat({ responseFormat: format }: CanonicalRequest): object | 
 }
 
 /** The API rejects mail addresses, phone numbers and ids of more than 256 characters. */
-function toMetadata({ user, safety_identifier, metadata }: Extras): object | undefined {
+function toMetadata({ user, safety_identifier, metadata }: OwnFields): object | undefined {
   const id = [user, safety_identifier, metadata?.['user_id']].find(isUserId)
   return id === undefined ? undefined : { user_id: id }
 }

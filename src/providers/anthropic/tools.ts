@@ -1,7 +1,8 @@
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
+import { type FunctionTool, findToolMember, listOfferedTools } from '../canonical/tools.ts'
+import { anthropicToolMembers } from '../canonical/vendor-fields.ts'
 import {
   type Block,
   type BlockOrMark,
@@ -33,7 +34,8 @@ export function toToolFields(request: CanonicalRequest, canForce: boolean): Tool
   }
 }
 
-function toToolBlock({ name, description, parameters, strict }: FunctionTool): Block {
+function toToolBlock(tool: FunctionTool): Block {
+  const { name, description, parameters, strict } = tool
   return {
     name,
     ...(description !== undefined && { description }),
@@ -41,6 +43,9 @@ function toToolBlock({ name, description, parameters, strict }: FunctionTool): B
       ? { type: 'object', ...parameters }
       : { type: 'object', properties: {} },
     ...(strict && { strict }),
+    ...Object.fromEntries(
+      anthropicToolMembers.map((member) => [member, findToolMember(tool, member)?.value]),
+    ),
   }
 }
 
@@ -76,6 +81,7 @@ export function toToolResult(
     type: 'tool_result',
     tool_use_id: ids.resolve(message.callId),
     ...(blocks.length > 0 && { content }),
+    ...(message.isError && { is_error: true }),
   }
   return [result, ...own, ...inner.slice(0, 1).filter((item) => item instanceof CacheMark)]
 }

@@ -116,6 +116,7 @@ class MessageTranslator {
     const toolResult = {
       toolUseId: this.#ids.resolve(message.callId),
       content: content.length > 0 ? content : [placeholder],
+      status: message.isError && this.#model.hasResultStatus ? 'error' : undefined,
     }
     return [{ toolResult }, ...inner.filter((item) => item instanceof CacheMark)]
   }

@@ -28,6 +28,8 @@ export interface BedrockModel {
   /** Whether it enforces JSON schemas for answers, and `strict` tools. */
   readonly hasSchemas: boolean
   readonly hasCachePoints: boolean
+  /** Whether a tool result may say that the call failed. */
+  readonly hasResultStatus: boolean
   /** Whether it accepts its signed reasoning back. */
   readonly hasSignedReasoning: boolean
   readonly toolUseIdForm: ToolUseIdForm
@@ -47,6 +49,7 @@ const plain: Facts = {
   choices: [],
   hasSchemas: false,
   hasCachePoints: false,
+  hasResultStatus: false,
   hasSignedReasoning: false,
   toolUseIdForm: 'plain',
 }
@@ -57,6 +60,7 @@ const claude: Facts = {
   reasoning: 'claude',
   choices: allChoices,
   hasCachePoints: true,
+  hasResultStatus: true,
   hasSignedReasoning: true,
 }
 
@@ -65,6 +69,7 @@ const nova: Facts = {
   topK: 'inferenceConfig.topK',
   choices: allChoices,
   hasCachePoints: true,
+  hasResultStatus: true,
 }
 
 /**

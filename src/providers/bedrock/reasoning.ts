@@ -1,10 +1,11 @@
-import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json.ts'
+import { loose } from '../../core/as-sent.ts'
 import { clampBound } from '../base/output-bound.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
+import { parseRequestFields } from '../canonical/vendor-fields.ts'
 import { readThinkingBudget } from '../claude/max-tokens.ts'
 import type { ClaudeModel } from '../claude/models.ts'
+import { claudeFields, mergeOutputConfig } from '../claude/own-fields.ts'
 import { type ClaudeThinking, resolveThinking } from '../claude/reasoning.ts'
 import type { BedrockModel } from './models.ts'
 
@@ -77,6 +78,8 @@ const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> 
   max: 'high',
 }
 
+const ownFields = loose(claudeFields)
+
 /** Tokens for the answer itself, where thinking has a budget and the client has set no limit. */
 const answerTokens = 4096
 
@@ -84,7 +87,8 @@ function resolveClaudeReasoning(
   { request, maxOutputTokens }: ReasoningInput,
   model: ClaudeModel,
 ): BedrockReasoning {
-  const clientThinking = readClientThinking(request)
+  const own = parseRequestFields(ownFields, request)
+  const clientThinking = own.thinking ?? undefined
   const { thinking, effort, maxTokens, dropReason } = resolveThinking({
     request,
     clientThinking,
@@ -93,13 +97,11 @@ function resolveClaudeReasoning(
       !clientThinking && readThinkingBudget(wanted) > 0 ? answerTokens : undefined,
     maxOutputTokens,
   })
-  const fields = { thinking, output_config: effort && { effort } }
+  const fields = {
+    thinking,
+    output_config: mergeOutputConfig({ effort }, own.output_config),
+    context_management: own.context_management ?? undefined,
+    anthropic_beta: own.anthropic_beta ?? undefined,
+  }
   return { fields, thinking, maxTokens, dropReason, isUnbounded: false }
-}
-
-function readClientThinking({ raw }: CanonicalRequest): JsonObject | undefined {
-  const { thinking } = raw
-  if (thinking === undefined || thinking === null) return undefined
-  if (!isObject(thinking)) throw new UntranslatableError('thinking: must be an object', 'thinking')
-  return thinking
 }

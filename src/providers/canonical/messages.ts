@@ -67,6 +67,8 @@ export type CanonicalMessage =
       readonly content: CanonicalContent
       readonly callId: string
       readonly name: string | undefined
+      /** The call failed. */
+      readonly isError: boolean
     })
 
 type RawMessage = ChatRequest['messages'][number]
@@ -133,12 +135,13 @@ function readMessage(
     }
     case 'tool':
     case 'function': {
-      const { tool_call_id, name } = parseFields(toolResult, raw, path)
+      const { tool_call_id, name, is_error } = parseFields(toolResult, raw, path)
       const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
       if (callId === undefined) {
         throw new UntranslatableError(`${path}.tool_call_id is required`, `${path}.tool_call_id`)
       }
-      return { role: 'tool', content, callId, name: name ?? undefined, path, raw }
+      const isError = is_error ?? false
+      return { role: 'tool', content, callId, name: name ?? undefined, isError, path, raw }
     }
     default:
       throw new UntranslatableError(`${path}.role: unknown role`, `${path}.role`)
@@ -186,7 +189,11 @@ const assistant = loose({
   audio: pastAudio.nullish(),
 })
 
-const toolResult = loose({ tool_call_id: optionalText, name: optionalText })
+const toolResult = loose({
+  tool_call_id: optionalText,
+  name: optionalText,
+  is_error: z.boolean().nullish(),
+})
 
 const pastCall = loose({ id: optionalText, function: calledFunction })
 

@@ -19,12 +19,13 @@ import {
   toolFields,
   type UnreadField,
 } from './tools.ts'
+import { type LiftedRequest, liftVendorFields, parseRequestFields } from './vendor-fields.ts'
 
 /**
  * A chat request as the translated kinds read it: typed, with `null` read as absent, and with old and new
  * names of a field merged. Fields that only one vendor reads are in `raw`.
  */
-export interface CanonicalRequest {
+export interface CanonicalRequest extends LiftedRequest {
   readonly messages: readonly CanonicalMessage[]
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
@@ -51,7 +52,6 @@ export interface CanonicalRequest {
   readonly topLogprobs: number | undefined
   readonly modalities: readonly string[] | undefined
   readonly serviceTier: string | undefined
-  readonly raw: ChatRequest
 }
 
 export type ResponseFormat =
@@ -97,10 +97,10 @@ const fields = loose({
 
 type Fields = z.infer<typeof fields>
 
-function parseRequest(raw: ChatRequest, readRawText: RawTextReader): CanonicalRequest {
-  const parsed = validateAsSent(fields, raw)
-  if (!parsed.success) throw untranslatableField(parsed.error)
-  const { data } = parsed
+function parseRequest(request: ChatRequest, readRawText: RawTextReader): CanonicalRequest {
+  const lifted = liftVendorFields(request)
+  const { raw } = lifted
+  const data = parseRequestFields(fields, lifted)
   const { tools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
   const onUnread = (unread: UnreadField) => leftOut.push(unread)
@@ -125,7 +125,7 @@ function parseRequest(raw: ChatRequest, readRawText: RawTextReader): CanonicalRe
     topLogprobs: data.top_logprobs ?? undefined,
     modalities: data.modalities ?? undefined,
     serviceTier: data.service_tier ?? undefined,
-    raw,
+    ...lifted,
   }
 }
 

@@ -166,6 +166,22 @@ function parseChoice<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
   return parsed.data
 }
 
+/** A member of a tool that clients put beside `function` or inside of it. */
+export interface ToolMember {
+  readonly value: unknown
+  /** The dotted path. */
+  readonly path: string
+}
+
+/** Finds a member of a tool; undefined when the client did not set it. */
+export function findToolMember(tool: FunctionTool, name: string): ToolMember | undefined {
+  const { function: definition } = tool.raw
+  const beside = tool.raw[name] ?? undefined
+  if (beside !== undefined) return { value: beside, path: `${tool.path}.${name}` }
+  const inside = isObject(definition) ? (definition[name] ?? undefined) : undefined
+  return inside === undefined ? undefined : { value: inside, path: `${tool.path}.function.${name}` }
+}
+
 /** Returns the path of a function's definition. A legacy function is its own entry. */
 export function getDefinitionPath({ path }: FunctionTool): string {
   return path.startsWith('functions.') ? path : `${path}.function`

@@ -6,7 +6,7 @@ import {
   listParts,
   type TextPart,
 } from '../canonical/messages.ts'
-import type { FunctionTool } from '../canonical/tools.ts'
+import { type FunctionTool, findToolMember } from '../canonical/tools.ts'
 
 /** A content block in the vendor's own form. Members that are undefined do not reach the wire. */
 export type Block = JsonObject
@@ -75,9 +75,8 @@ function translatePart(
 }
 
 /** Returns the mark on a tool. Clients put it beside `function` or inside of it. */
-export function readToolMark({ raw }: FunctionTool): readonly CacheMark[] {
-  const { function: definition } = raw
-  return [...readMark(raw), ...(isObject(definition) ? readMark(definition) : [])].slice(0, 1)
+export function readToolMark(tool: FunctionTool): readonly CacheMark[] {
+  return readMark({ cache_control: findToolMember(tool, 'cache_control')?.value })
 }
 
 /** How a vendor marks a block. */

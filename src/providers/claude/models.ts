@@ -12,6 +12,8 @@ export interface ClaudeModel {
   readonly canForceCalls: boolean
   /** Whether it enforces JSON schemas for answers, and `strict` tools. */
   readonly hasSchemas: boolean
+  /** Whether it accepts instructions inside the conversation, after a turn of the user. */
+  readonly takesSystemTurns: boolean
   /** The `max_tokens` of a request without a limit, because the Messages API requires one. */
   readonly maxTokens: number
 }
@@ -25,8 +27,11 @@ const adaptive: ClaudeModel = {
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   canForceCalls: true,
   hasSchemas: true,
+  takesSystemTurns: false,
   maxTokens: 16384,
 }
+
+const newest: ClaudeModel = { ...adaptive, takesSystemTurns: true }
 
 const budget: ClaudeModel = {
   hasSampling: true,
@@ -35,6 +40,7 @@ const budget: ClaudeModel = {
   efforts: [],
   canForceCalls: true,
   hasSchemas: false,
+  takesSystemTurns: false,
   maxTokens: 16384,
 }
 
@@ -50,21 +56,23 @@ interface Family extends ClaudeModel {
  * The model families; the first match counts. As of November 2026, from
  * https://platform.claude.com/docs/en/about-claude/models/overview,
  * https://platform.claude.com/docs/en/about-claude/models/migration-guide,
- * https://platform.claude.com/docs/en/build-with-claude/effort and
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+ * https://platform.claude.com/docs/en/build-with-claude/effort,
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs and
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
 const families: readonly Family[] = [
-  { ids: ['sonnet-5-5'], ...adaptive, thinkingOff: 'between_tools', canForceCalls: false },
-  { ids: ['opus-5-5'], ...adaptive, thinkingOff: 'low', canForceCalls: false },
+  { ids: ['sonnet-5-5'], ...newest, thinkingOff: 'between_tools', canForceCalls: false },
+  { ids: ['opus-5-5'], ...newest, thinkingOff: 'low', canForceCalls: false },
   { ids: ['haiku-5-5'], ...adaptive },
   {
     ids: ['fable-5-1', 'fable-5-2', 'mythos-5-1', 'mythos-5-2'],
-    ...adaptive,
+    ...newest,
     thinkingOff: 'low',
     canForceCalls: false,
   },
-  { ids: ['fable-5', 'mythos-5'], ...adaptive, thinkingOff: 'low' },
-  { ids: ['opus-5', 'opus-4-7', 'opus-4-8', 'sonnet-5'], ...adaptive },
+  { ids: ['fable-5', 'mythos-5'], ...newest, thinkingOff: 'low' },
+  { ids: ['opus-5', 'opus-4-8'], ...newest },
+  { ids: ['opus-4-7', 'sonnet-5'], ...adaptive },
   {
     ids: ['opus-4-6', 'sonnet-4-6'],
     ...adaptive,

@@ -3,7 +3,8 @@ import type { Block } from './cache-marks.ts'
 
 /** A message in the vendor's form. */
 export interface Turn {
-  readonly role: 'user' | 'assistant'
+  /** `system` only at Anthropic, between a user and an assistant. */
+  readonly role: 'user' | 'assistant' | 'system'
   readonly content: readonly Block[]
 }
 

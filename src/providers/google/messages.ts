@@ -184,8 +184,9 @@ function toResultPart(
     functionResponse: {
       ...(options.model.takesCallIds && { id: message.callId }),
       name: options.names.get(message.callId) ?? message.name,
-      // The API reads `output` as the result. `response` must be an object, not a list or number.
-      response: { output: joinText(message) },
+      // The API reads `output` as the result, and `error` as that of a call that failed. `response`
+      // must be an object, not a list or number.
+      response: { [message.isError ? 'error' : 'output']: joinText(message) },
       ...(media.length > 0 && {
         parts: media.map((part) => toContentPart(part, options.defaultMimeType)),
       }),

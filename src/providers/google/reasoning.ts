@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
-import { isObject } from '../../wire/json.ts'
+import { loose } from '../../core/as-sent.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { parseRequestFields } from '../canonical/vendor-fields.ts'
 import { type GeminiModel, toGeneration } from './models.ts'
 
 /**
@@ -84,28 +84,19 @@ function mapLevel({ name, generation }: GeminiModel, effort: string): string {
 }
 
 /**
- * The fields of Google's OpenAI-compatible API:
+ * The field of Google's OpenAI-compatible API:
  * https://ai.google.dev/gemini-api/docs/openai#thinking
  */
-const googleFields = z.looseObject({
-  thinking_config: z
-    .looseObject({
-      thinking_budget: z.int().nullish(),
-      thinking_level: z.string().nullish(),
-      include_thoughts: z.boolean().nullish(),
-    })
-    .nullish(),
+const ownFields = loose({
+  thinking_config: loose({
+    thinking_budget: z.int().nullish(),
+    thinking_level: z.string().nullish(),
+    include_thoughts: z.boolean().nullish(),
+  }).nullish(),
 })
 
-/** The client's own `google.thinking_config`, at the top level or under `extra_body`. */
-function parseOwnConfig({ raw }: CanonicalRequest): ThinkingConfig | undefined {
-  const nested = isObject(raw['extra_body']) ? raw['extra_body']['google'] : undefined
-  const [google, path] =
-    raw['google'] === undefined ? [nested, 'extra_body.google'] : [raw['google'], 'google']
-  if (google === undefined || google === null) return undefined
-  const { data, error } = googleFields.safeParse(google, schemaMessages)
-  if (error) throw untranslatableField(error, path)
-  const config = data.thinking_config
+function parseOwnConfig(request: CanonicalRequest): ThinkingConfig | undefined {
+  const { thinking_config: config } = parseRequestFields(ownFields, request)
   if (!config) return undefined
   return {
     thinkingBudget: config.thinking_budget ?? undefined,

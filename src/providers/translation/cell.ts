@@ -16,6 +16,8 @@ export interface TranslationOutcome {
   readonly verdict: Verdict
   /** The dotted path in the vendor's body; undefined when the feature is not a member of the body. */
   readonly to?: string | undefined
+  /** The name of the header that carries the feature in place of the body. */
+  readonly header?: string | undefined
   /** A note for the documentation; that of a refusal is also part of the error message. */
   readonly remark?: string | undefined
   /** The nearest supported value is sent instead, so the field stays in the request. */
@@ -35,6 +37,10 @@ export function carried(to: string, remark?: string): TranslationOutcome {
 
 export function mapped(to: string | undefined, remark?: string): TranslationOutcome {
   return { verdict: 'mapped', to, remark }
+}
+
+export function mappedToHeader(header: string): TranslationOutcome {
+  return { verdict: 'mapped', header, remark: `the header \`${header}\`` }
 }
 
 export function weakened(remark: string): TranslationOutcome {

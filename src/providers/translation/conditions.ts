@@ -23,6 +23,7 @@ export const conditions = {
   fetchedByGoogle: 'with `remote_images`',
   noThinkingBlocks: 'on models that do not accept thinking blocks',
   noCacheMarks: 'on models other than Claude and Nova',
+  noResultStatus: 'on models other than Claude and Nova',
 } as const
 
 export type Condition = keyof typeof conditions
@@ -65,6 +66,7 @@ export const apiConditions = {
     'noTopK',
     'noThinkingBlocks',
     'noCacheMarks',
+    'noResultStatus',
   ],
   cohere: [],
 } as const satisfies Readonly<Record<string, readonly Condition[]>>

@@ -1,5 +1,6 @@
 import { isObject } from '../../wire/json.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { getFieldPath, googleFieldNames, vendorFieldNames } from '../canonical/vendor-fields.ts'
 import { clearField, type FeatureUse, type StripFeature } from './feature-use.ts'
 import type { Feature } from './table.ts'
 
@@ -10,7 +11,7 @@ export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
     const value = request.raw[field]
     if (value === undefined || value === null) continue
     const used = feature(request, value)
-    if (used) uses.push({ feature: used, path: field, strip })
+    if (used) uses.push({ feature: used, path: getFieldPath(request, field), strip })
   }
   return uses
 }
@@ -26,7 +27,17 @@ interface FieldRule {
 const plainFields = (...names: readonly (Feature & string)[]): FieldRule[] =>
   names.map((field) => ({ field, feature: () => field }))
 
+/** Fields of one vendor, which are left out of the requests to others. */
+const vendorFields = [...vendorFieldNames, ...googleFieldNames].map(
+  (field): FieldRule => ({
+    field,
+    feature: () => field,
+    strip: ({ raw }) => ({ raw: { ...raw, [field]: undefined } }),
+  }),
+)
+
 const fieldRules: readonly FieldRule[] = [
+  ...vendorFields,
   ...plainFields('max_completion_tokens'),
   {
     field: 'max_tokens',
@@ -165,7 +176,6 @@ const fieldRules: readonly FieldRule[] = [
       return effort && 'reasoning_effort: minimal, low, medium, xhigh, max'
     },
   },
-  { field: 'thinking', feature: () => "Anthropic's thinking" },
   {
     field: 'store',
     feature: (_, value) => (value === false ? undefined : 'store: true'),
@@ -188,12 +198,14 @@ const fieldRules: readonly FieldRule[] = [
     strip: clearField('serviceTier'),
     feature: ({ serviceTier: tier }) => {
       if (tier === 'auto') return 'service_tier: auto'
+      if (tier === 'standard_only') return 'service_tier: standard_only'
       if (tier === 'default') return 'service_tier: default'
       return tier === 'flex' || tier === 'priority'
         ? 'service_tier: flex, priority'
         : 'service_tier with another value'
     },
   },
+  { field: 'cache_control', feature: () => 'cache_control of the whole request' },
   ...plainFields('prompt_cache_key', 'prompt_cache_retention', 'moderation'),
 ]
 

@@ -24,6 +24,9 @@ export function findMessageUses(
         uses.push({ feature: 'images of an answer', path: `${message.path}.images` })
       }
     }
+    if (message.role === 'tool' && message.isError) {
+      uses.push({ feature: 'is_error of a tool message', path: `${message.path}.is_error` })
+    }
     if (message.role === 'tool' && !called.has(message.callId) && message.name === undefined) {
       const path = `${message.path}.tool_call_id`
       uses.push({ feature: 'tool message without a matching call', path })

@@ -6,6 +6,7 @@ import { output } from './table/output.ts'
 import { parts } from './table/parts.ts'
 import { sampling } from './table/sampling.ts'
 import { tools } from './table/tools.ts'
+import { vendorFields } from './table/vendor-fields.ts'
 
 /** The table in its sections, by the headings of the documentation. */
 export const sections = {
@@ -15,9 +16,18 @@ export const sections = {
   Messages: messages,
   'Parts of a message': parts,
   'Transport and account': account,
+  'Fields of one vendor': vendorFields,
 } as const
 
-const rows = { ...sampling, ...output, ...tools, ...messages, ...parts, ...account }
+const rows = {
+  ...sampling,
+  ...output,
+  ...tools,
+  ...messages,
+  ...parts,
+  ...account,
+  ...vendorFields,
+}
 
 /** Anything in a request that the APIs handle differently. */
 export type Feature = keyof typeof rows

@@ -1,7 +1,13 @@
 import { isObject } from '../../wire/json.ts'
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { type FunctionTool, getDefinitionPath, listCallableTools } from '../canonical/tools.ts'
+import {
+  type FunctionTool,
+  findToolMember,
+  getDefinitionPath,
+  listCallableTools,
+} from '../canonical/tools.ts'
+import { anthropicToolMembers } from '../canonical/vendor-fields.ts'
 import { clearField, type FeatureUse, isPlainName, type StripFeature } from './feature-use.ts'
 import type { Feature } from './table.ts'
 
@@ -10,6 +16,7 @@ export function findToolUses(request: CanonicalRequest): FeatureUse[] {
   const callable = listCallableTools(request)
   return [
     ...findStrictUses(request.tools),
+    ...request.tools.flatMap(findMemberUses),
     ...findNameUses(request, callable),
     ...findChoiceUses(request),
     ...findParallelUses(request, callable),
@@ -44,6 +51,13 @@ function isClosedSchema(schema: unknown): boolean {
   const isOpen =
     [schema['type']].flat().includes('object') && schema['additionalProperties'] !== false
   return !isOpen && Object.values(schema).every(isClosedSchema)
+}
+
+function findMemberUses(tool: FunctionTool): FeatureUse[] {
+  return anthropicToolMembers.flatMap((name) => {
+    const member = findToolMember(tool, name)
+    return member ? [{ feature: `${name} of a tool`, path: member.path } as const] : []
+  })
 }
 
 function findNameUses(request: CanonicalRequest, callable: readonly FunctionTool[]): FeatureUse[] {

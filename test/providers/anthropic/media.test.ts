@@ -82,6 +82,20 @@ describe('media', () => {
     ])
   })
 
+  test.each(['file_data', 'file_id'])(
+    'a document at the address in %s is fetched by the vendor, without a beta feature',
+    async (member) => {
+      const { chat, upstream } = await anthropicGateway(strict)
+      upstream.always(json(message([])))
+      const url = 'https://example.com/report.pdf'
+      const file = { [member]: url, filename: 'report.pdf' }
+      await chat(asking({ messages: [user([{ type: 'file', file }])] }))
+      const document = { type: 'document', source: { type: 'url', url }, title: 'report.pdf' }
+      expect(upstream.body(0)).toMatchObject({ messages: [user([document])] })
+      expect(upstream.requests[0]?.headers).not.toHaveProperty('anthropic-beta')
+    },
+  )
+
   test.each([
     [{ file_data: 'JVBE' }, 'file_data'],
     [{ file_data: 'data:text/plain;base64,*' }, 'file_data'],

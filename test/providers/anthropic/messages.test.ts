@@ -259,3 +259,94 @@ describe('calls and results', () => {
     })
   })
 })
+
+describe('instructions in their place', () => {
+  const system = (content: unknown) => ({ role: 'system', content })
+  const place = async (upstreamId: string, ...messages: object[]) => {
+    const body = await sent({ messages }, { upstreamId, ...strict })
+    return [body['system'], body['messages']]
+  }
+  const later = [system('First.'), user('a'), assistant('b'), user('c'), system('Be brief.')]
+  const inPlace = [user('a'), assistant('b'), user('c')]
+
+  test.each(['claude-opus-4-8', 'claude-opus-5', 'claude-sonnet-5-5', 'claude-fable-5'])(
+    '%s takes them behind a user',
+    async (model) => {
+      expect(await place(model, ...later)).toEqual(['First.', [...inPlace, system('Be brief.')]])
+      expect(await place(model, ...later, assistant('So'))).toEqual([
+        'First.',
+        [...inPlace, system('Be brief.'), assistant('So')],
+      ])
+    },
+  )
+
+  test.each(['claude-opus-4-7', 'claude-sonnet-5', 'claude-haiku-4-5', 'claude-next-9', 'kimi-k3'])(
+    '%s gets all of them in front',
+    async (model) => {
+      expect(await place(model, ...later)).toEqual(['First.\nBe brief.', inPlace])
+    },
+  )
+
+  test('neighbours become one instruction', async () => {
+    const [, turned] = await place('claude-opus-5', user('a'), system('One.'), system('Two.'))
+    expect(turned).toEqual([user('a'), system([text('One.'), text('Two.')])])
+  })
+
+  test('an instruction in another place goes to the front', async () => {
+    const calls = calling('c1', 'c2')
+    expect(await place('claude-opus-5', user('a'), system('One.'), user('b'))).toEqual([
+      'One.',
+      [user([text('a'), text('b')])],
+    ])
+    expect(await place('claude-opus-5', user('a'), assistant('b'), system('One.'))).toMatchObject([
+      'One.',
+      [user('a'), assistant('b')],
+    ])
+    const [front] = await place(
+      'claude-opus-5',
+      user('a'),
+      calls,
+      tool('c1', 'x'),
+      system('One.'),
+      tool('c2', 'y'),
+    )
+    expect(front).toBe('One.')
+  })
+
+  test('an empty message does not count as a place', async () => {
+    expect(await place('claude-opus-5', user('a'), assistant('b'), user(' '), system('X'))).toEqual(
+      ['X', [user('a'), assistant('b')]],
+    )
+    expect(await place('claude-opus-5', user('a'), assistant(''), system('X'))).toEqual([
+      undefined,
+      [user('a'), system('X')],
+    ])
+  })
+
+  test('an instruction behind the results of calls stays there, with its mark', async () => {
+    const marked = { ...text('One.'), cache_control: { type: 'ephemeral' } }
+    const [front, turned] = await place(
+      'claude-opus-5',
+      user('a'),
+      calling('c1'),
+      tool('c1', 'x'),
+      system([marked]),
+    )
+    expect(front).toBeUndefined()
+    expect(turned).toMatchObject([{}, {}, { role: 'user' }, system([marked])])
+  })
+})
+
+test('a failed call says so in its result', async () => {
+  const failed = tool('c1', 'no network', { is_error: true })
+  expect(await turns(user('a'), calling('c1'), failed)).toMatchObject([
+    {},
+    {},
+    { content: [{ type: 'tool_result', content: 'no network', is_error: true }] },
+  ])
+  const fine = await turns(user('a'), calling('c1'), tool('c1', 'ok', { is_error: false }))
+  expect(JSON.stringify(fine)).not.toContain('is_error')
+  expect(
+    await refused({ messages: [user('a'), calling('c1'), tool('c1', 'x', { is_error: 'yes' })] }),
+  ).toMatchObject({ code: 'LM-1001', param: 'messages.2.is_error' })
+})

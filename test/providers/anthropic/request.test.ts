@@ -183,3 +183,63 @@ describe('JSON schemas', () => {
     expect(await refused(format(null), strict)).toMatchObject({ param: 'response_format' })
   })
 })
+
+describe("Claude's own fields", () => {
+  const effort = (level: string) => ({ output_config: { effort: level } })
+
+  test('an effort alone does not turn thinking on', async () => {
+    const body = await sent(effort('low'), { ...strict, upstreamId: newer })
+    expect(body).toMatchObject(effort('low'))
+    expect(body).not.toHaveProperty('thinking')
+  })
+
+  test('output_config wins over reasoning_effort, and keeps the format of the answer', async () => {
+    const schema = { type: 'object', properties: {}, additionalProperties: false }
+    const body = await sent(
+      {
+        ...effort('max'),
+        reasoning_effort: 'low',
+        response_format: { type: 'json_schema', json_schema: { name: 'r', schema } },
+      },
+      { ...strict, upstreamId: newer },
+    )
+    expect(body).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'max', format: { type: 'json_schema', schema } },
+    })
+  })
+
+  test('the list of beta features becomes a header, each of them once', async () => {
+    const { chat, upstream } = await anthropicGateway(strict)
+    upstream.always(json(message([])))
+    const content = [{ type: 'file', file: { file_id: 'file_1' } }]
+    const features = ['mcp-client-2025-11-20', 'files-api-2025-04-14', 'mcp-client-2025-11-20']
+    await chat(asking({ anthropic_beta: features, messages: [{ role: 'user', content }] }))
+    expect(upstream.requests[0]?.headers['anthropic-beta']).toBe(
+      'mcp-client-2025-11-20,files-api-2025-04-14',
+    )
+    expect(upstream.body(0)).not.toHaveProperty('anthropic_beta')
+  })
+
+  test('an OAuth token keeps the features of the client', async () => {
+    const { chat, upstream } = await anthropicGateway({ secret: 'sk-ant-oat01-canary' })
+    upstream.always(json(message([])))
+    await chat(asking({ anthropic_beta: ['mcp-client-2025-11-20'] }))
+    expect(upstream.requests[0]?.headers['anthropic-beta']).toBe(
+      'mcp-client-2025-11-20,oauth-2025-04-20',
+    )
+  })
+
+  test.each<[object, string]>([
+    [{ anthropic_beta: 'mcp-client-2025-11-20' }, 'anthropic_beta'],
+    [{ anthropic_beta: ['a', 'b\r\nx-api-key: c'] }, 'anthropic_beta.1'],
+    [{ output_config: [] }, 'output_config'],
+    [{ context_management: 'x' }, 'context_management'],
+    [{ cache_control: true }, 'cache_control'],
+    [{ container: 7 }, 'container'],
+    [{ mcp_servers: {} }, 'mcp_servers'],
+    [{ mcp_servers: ['https://mcp.example.com'] }, 'mcp_servers.0'],
+  ])('%j is refused with LM-1001', async (fields, param) => {
+    expect(await refused(fields)).toMatchObject({ code: 'LM-1001', param })
+  })
+})

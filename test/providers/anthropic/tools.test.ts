@@ -163,3 +163,13 @@ describe('cache marks', () => {
     expect(await names(fields)).toEqual([['f', mark.cache_control]])
   })
 })
+
+test.each([
+  ['defer_loading', true],
+  ['input_examples', [{ city: 'Oslo' }]],
+  ['allowed_callers', ['code_execution_20260120']],
+])('%s passes from beside a function and from inside of it', async (member, value) => {
+  const inside = { ...f, function: { ...f.function, [member]: value } }
+  const body = await sent({ tools: [{ ...f, [member]: value }, inside] }, strict)
+  expect(body['tools']).toMatchObject([{ [member]: value }, { [member]: value }])
+})

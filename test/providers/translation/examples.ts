@@ -39,6 +39,13 @@ const offering = (definition: object, param: string): Example => ({
   param: `tools.0.function.${param}`,
 })
 
+/** An example with a member of a tool beside its function. */
+const equipping = (member: string, value: unknown): Example => ({
+  fields: { tools: [{ ...fn(), [member]: value }] },
+  without: { tools: [fn()] },
+  param: `tools.0.${member}`,
+})
+
 /** An example with a choice between two functions. */
 const choosing = (tool_choice: unknown, fields: object = {}): Example => {
   const tools = [fn(), fn({ name: 'g' })]
@@ -154,10 +161,6 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'reasoning_effort: high': field('reasoning_effort', 'high'),
   'reasoning_effort: minimal, low, medium, xhigh, max': field('reasoning_effort', 'low'),
   'reasoning_effort with another value': field('reasoning_effort', 'extreme'),
-  "Anthropic's thinking": field('thinking', { type: 'enabled', budget_tokens: 2000 }),
-  "Google's google.thinking_config": field('google', {
-    thinking_config: { thinking_budget: 100 },
-  }),
 
   'tools: a function': { fields: { tools: [fn()] } },
   'function.description': offering({ description: 'Does it.' }, 'description'),
@@ -419,10 +422,30 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'service_tier: auto': field('service_tier', 'auto'),
   'service_tier: default': field('service_tier', 'default'),
   'service_tier: flex, priority': field('service_tier', 'flex'),
+  'service_tier: standard_only': field('service_tier', 'standard_only'),
   'service_tier with another value': field('service_tier', 'scale'),
   prompt_cache_key: field('prompt_cache_key', 'k'),
   prompt_cache_retention: field('prompt_cache_retention', '24h'),
   prompt_cache_options: field('prompt_cache_options', { mode: 'x' }),
   moderation: field('moderation', { mode: 'x' }),
   'a field that is not listed here': field('wishful', true),
+
+  thinking: field('thinking', { type: 'enabled', budget_tokens: 2000 }),
+  output_config: field('output_config', { effort: 'low' }),
+  context_management: field('context_management', {
+    edits: [{ type: 'clear_tool_uses_20250919' }],
+  }),
+  anthropic_beta: field('anthropic_beta', ['context-1m-2025-08-07']),
+  'cache_control of the whole request': field('cache_control', { type: 'ephemeral' }),
+  container: field('container', 'container_1'),
+  mcp_servers: field('mcp_servers', [{ type: 'url', name: 's', url: 'https://mcp.example.com' }]),
+  'defer_loading of a tool': equipping('defer_loading', true),
+  'input_examples of a tool': equipping('input_examples', [{ city: 'Oslo' }]),
+  'allowed_callers of a tool': equipping('allowed_callers', ['direct']),
+  'is_error of a tool message': {
+    fields: messages(question, calling(f()), { ...result('x'), is_error: true }),
+    without: messages(question, calling(f()), result('x')),
+    param: 'messages.2.is_error',
+  },
+  thinking_config: field('thinking_config', { thinking_budget: 100 }),
 }

@@ -105,6 +105,7 @@ export const exceptional: {
     noTopK: bedrock('meta.llama3-1-70b-instruct-v1:0'),
     noThinkingBlocks: bedrock('us.amazon.nova-pro-v1:0'),
     noCacheMarks: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noResultStatus: bedrock('meta.llama3-1-70b-instruct-v1:0'),
   },
   cohere: {},
 }

@@ -73,14 +73,14 @@ describe.each(cases)('$name', ({ feature, link, outcome }) => {
       case 'ignored':
         return expect(await sendFields({ ...link, isStrict: true }, asked)).toEqual(other)
       case 'carried': {
-        const seen = at(await sendFields({ ...link, isStrict: true }, asked), outcome.to)
-        expect(seen).toEqual(at({ body: { ...question, ...asked } }, outcome.to))
-        return expect(seen).not.toEqual(at(other, outcome.to))
+        const seen = at(await sendFields({ ...link, isStrict: true }, asked), outcome)
+        expect(seen).toEqual(at({ body: { ...question, ...asked } }, outcome))
+        return expect(seen).not.toEqual(at(other, outcome))
       }
       case 'mapped': {
         const same = feature === 'model' ? await sendFields(another(link), asked) : other
-        const seen = at(await sendFields({ ...link, isStrict: true }, asked), outcome.to)
-        return expect(seen, outcome.to).not.toEqual(at(same, outcome.to))
+        const seen = at(await sendFields({ ...link, isStrict: true }, asked), outcome)
+        return expect(seen, outcome.to).not.toEqual(at(same, outcome))
       }
       default:
         return outcome.verdict satisfies never
@@ -118,6 +118,7 @@ type Asked = Link & { readonly isStrict?: boolean }
 
 interface Sent {
   readonly address?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body: unknown
 }
 
@@ -127,7 +128,8 @@ async function sendFields(link: Asked, fields: object): Promise<Sent> {
   upstream.requests.length = 0
   const response = await chat({ ...question, ...fields })
   expect(upstream.requests, await response.text()).toHaveLength(1)
-  return { address: upstream.requests[0]?.url, body: upstream.body() }
+  const [request] = upstream.requests
+  return { address: request?.url, headers: request?.headers, body: upstream.body() }
 }
 
 /** Returns the dropped fields of the last request, from the log. */
@@ -143,8 +145,9 @@ async function expectRefusal(link: Asked, fields: object, error: object): Promis
   expect(upstream.requests).toEqual([])
 }
 
-/** Returns the value at a dotted path of the body, or the URL when the path is undefined. */
-function at({ address, body }: Sent, path: string | undefined): unknown {
+/** Returns the value where an outcome puts it: in a header, at a path of the body, or in the URL. */
+function at({ address, headers, body }: Sent, { to: path, header }: TranslationOutcome): unknown {
+  if (header !== undefined) return headers?.[header]
   if (path === undefined) return address
   return path
     .split('.')

@@ -66,6 +66,12 @@ export const account = {
     bedrock: mapped('serviceTier.type'),
     cohere: dropped,
   },
+  'service_tier: standard_only': {
+    anthropic: carried('service_tier'),
+    gemini: dropped,
+    bedrock: dropped,
+    cohere: dropped,
+  },
   'service_tier with another value': inEveryApi(dropped),
   prompt_cache_key: {
     anthropic: dropped,

@@ -87,19 +87,4 @@ export const output = {
     cohere: dropped,
   },
   'reasoning_effort with another value': inEveryApi(dropped),
-  "Anthropic's thinking": {
-    anthropic: except(carried('thinking'), { thinkingMissing: dropped, noRoomToThink: dropped }),
-    gemini: ignored,
-    bedrock: except(mapped(`${extra}.thinking`), {
-      notClaude: ignored,
-      thinkingMissing: dropped,
-    }),
-    cohere: ignored,
-  },
-  "Google's google.thinking_config": {
-    anthropic: ignored,
-    gemini: mapped(`${config}.thinkingConfig`),
-    bedrock: ignored,
-    cohere: ignored,
-  },
 } as const satisfies TranslationRows

@@ -149,7 +149,7 @@ export const parts = {
   },
   'file whose file_data is not a base64 data URI': inEveryApi(refused),
   'file with an https address': {
-    anthropic: refused,
+    anthropic: document('the vendor fetches it'),
     gemini: except(refused, { fetchedByGoogle: fetched }),
     bedrock: refused,
     cohere: refused,

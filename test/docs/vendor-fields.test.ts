@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { testGateway } from '../support/gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+
+/*
+ * Each section of "Vendor fields" shows what to add to a chat request. The test sends it, and compares what
+ * the vendor gets with `test/fixtures/<kind>/vendor-fields.json`, which has a case for each section.
+ */
+
+interface Case {
+  /** The heading of the section. */
+  readonly name: string
+  /** The `upstream_id` of the model. */
+  readonly model: string
+  readonly upstream: { readonly headers?: Record<string, string>; readonly body: object }
+}
+
+describe.each(['anthropic'])('the vendor fields of %s', (kind) => {
+  const examples = listExamples(kind)
+  const cases = JSON.parse(readText(`../fixtures/${kind}/vendor-fields.json`)) as Case[]
+
+  test('each section has an example and a case', () => {
+    expect(examples.map(({ name }) => name)).toEqual(cases.map(({ name }) => name))
+  })
+
+  test.each(cases)('$name', async ({ name, model, upstream: expected }) => {
+    const { chat, upstream } = await gatewayOf(kind, model)
+    upstream.always(json({ message: 'nothing here' }, { status: 404 }))
+    const example = examples.find((one) => one.name === name)
+    const response = await chat({ ...question, ...example?.fields })
+    expect(upstream.requests, await response.text()).toHaveLength(1)
+    expect(upstream.body(0)).toEqual(expected.body)
+    expect(upstream.requests[0]?.headers).toMatchObject(expected.headers ?? {})
+  })
+})
+
+const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+/** Lists the examples of a page by their headings. */
+function listExamples(kind: string): { readonly name: string; readonly fields: object }[] {
+  const page = readText(`../../docs/providers/${kind}.md`)
+  const [, section = ''] = /^## Vendor fields$([^]*?)^## /m.exec(page) ?? []
+  return section
+    .split(/^### /m)
+    .slice(1)
+    .map((text) => {
+      const [, block = ''] = /^```json\n([^]*?)^```$/m.exec(text) ?? []
+      // The pages show objects.
+      return { name: text.split('\n')[0] ?? '', fields: JSON.parse(block) as object }
+    })
+}
+
+function readText(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8')
+}
+
+/** A strict provider, which drops nothing. */
+function gatewayOf(kind: string, upstreamId: string) {
+  return testGateway(`
+[[providers]]
+name = "p"
+kind = "${kind}"
+api_key_env = "P_KEY"
+strict = true
+[[providers.models]]
+id = "m"
+upstream_id = "${upstreamId}"
+modalities = ["text", "image"]
+`)
+}
