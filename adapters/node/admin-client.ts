@@ -9,6 +9,7 @@ import { CommandFailure } from './command-failure.ts'
 import { configOption, defaultConfig, readConfigText } from './config-text.ts'
 import { getGatewayAddress } from './gateway-address.ts'
 import { DatabaseInUse } from './open-gateway.ts'
+import { withProgress } from './output/progress.ts'
 
 export type { AdminClient } from './admin/api.ts'
 
@@ -31,8 +32,10 @@ export async function withAdmin<Result>(
 ): Promise<Result> {
   // An option given before the command belongs to the root command.
   const target: AdminTarget = { ...command.optsWithGlobals(), ...command.opts() }
-  const admin = await openAdmin(target)
-  return work(admin).finally(() => admin.close())
+  const admin = await withProgress('opening the admin API', openAdmin(target))
+  const send: AdminClient['send'] = (method, path, body) =>
+    withProgress('waiting for the gateway', admin.send(method, path, body))
+  return work({ send }).finally(() => admin.close())
 }
 
 interface AdminTarget {

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { StoreFault } from '../../../src/store/index.ts'
+import { StoreFault, type StoreSettings } from '../../../src/store/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { configOption } from '../config-text.ts'
+import { withProgress } from '../output/progress.ts'
+import { copyNodeDatabase } from '../ports/store.ts'
 import { print } from '../print.ts'
 import { readStoreSettings } from './store.ts'
 
@@ -15,16 +17,16 @@ export function addBackupCommand(root: Command): void {
     .addHelpText('after', '\nExample:\n  gateway backup "gateway-$(date +%F).db"')
     .action(async (file: string, _: unknown, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>()
-      const { path } = await readStoreSettings(config)
-      await backUp(path, file)
+      await backUp(await readStoreSettings(config), file)
     })
 }
 
-async function backUp(database: string, file: string): Promise<void> {
-  // Loaded here: it brings the driver, which the gateway loads only in its own thread.
-  const { copyDatabase } = await import('../store/backup.ts')
+async function backUp(settings: StoreSettings, file: string): Promise<void> {
   try {
-    const { source, target } = copyDatabase(database, file)
+    const { source, target } = await withProgress(
+      'copying the database',
+      copyNodeDatabase(settings, file),
+    )
     await print(`copied ${source} to ${target}: ${statSync(target).size} bytes`)
   } catch (error) {
     if (error instanceof StoreFault) throw new CommandFailure(1, error.message)

@@ -9,6 +9,7 @@ import {
 } from '../../../src/store/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { defaultConfig, readConfigText } from '../config-text.ts'
+import { withProgress } from '../output/progress.ts'
 
 export interface StoreAccess {
   readonly command: Command
@@ -26,7 +27,7 @@ export async function withStore(
   const { config } = { ...command.optsWithGlobals(), ...command.opts() }
   const settings = { ...(await readStoreSettings(config)), claim }
   try {
-    const store = await openStore(settings)
+    const store = await withProgress('opening the database', openStore(settings))
     await work(store).finally(() => store.close())
   } catch (error) {
     throw error instanceof StoreFault ? new CommandFailure(1, error.message) : error

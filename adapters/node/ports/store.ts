@@ -14,6 +14,7 @@ import {
   type StoreSettings,
   storeMethods,
 } from '../../../src/store/index.ts'
+import type { DatabaseCopy } from '../store/backup.ts'
 import { sharedNow } from '../store/call-deadline.ts'
 import { identifyProcess } from '../store/claim.ts'
 import {
@@ -55,6 +56,20 @@ export async function openNodeStore(
     throw fault
   }
   return createStore(thread)
+}
+
+/** Copies a database in a thread, as `copyDatabase` does. Rejects with a `StoreFault`. */
+export async function copyNodeDatabase(
+  settings: StoreSettings,
+  file: string,
+): Promise<DatabaseCopy> {
+  const thread = new StoreThread(settings, {})
+  try {
+    // The executor returns the result of `copyDatabase`.
+    return (await thread.call('copy', file)) as DatabaseCopy
+  } finally {
+    await thread.close()
+  }
 }
 
 function createStore(thread: StoreThread): Store {

@@ -6,11 +6,17 @@ import { toFilePath } from './file-path.ts'
 import { isRemote } from './messages.ts'
 import { toStoreFault } from './store-fault.ts'
 
+/** The absolute paths of a copied database and its copy. */
+export interface DatabaseCopy {
+  readonly source: string
+  readonly target: string
+}
+
 /**
  * Copies a database to a new file that only this user can read. The copy is one consistent state, also
  * while a gateway writes. Throws a `StoreFault`; then there is no new file.
  */
-export function copyDatabase(database: string, file: string) {
+export function copyDatabase(database: string, file: string): DatabaseCopy {
   if (isRemote(database)) {
     throw new StoreFault('auth.db_path is the address of a server: use the backups of that server')
   }

@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8'
 import { databaseStore } from '../../../src/store/database.ts'
 import type { UsageListQuery } from '../../../src/store/index.ts'
+import { copyDatabase } from './backup.ts'
 import { CallDeadline } from './call-deadline.ts'
 import { createClaimedDatabase } from './claimed-database.ts'
 import type { ReportFields, StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
@@ -27,6 +28,9 @@ export function createExecutor(
       switch (method) {
         case 'open':
           return toValue(await database.open())
+        case 'copy':
+          // The port sends the arguments of `copyNodeDatabase`.
+          return toValue(copyDatabase(settings.path, ...(args as [string])))
         case 'close':
           return toValue(await database.close())
         case 'readAccounts': {

@@ -22,7 +22,7 @@ export function isRemote(path: string): boolean {
 }
 
 /** The methods that the thread runs. */
-export type ThreadMethod = StoreMethod | 'open' | 'close'
+export type ThreadMethod = StoreMethod | 'open' | 'copy' | 'close'
 
 export interface StoreCall {
   readonly method: ThreadMethod
