@@ -110,12 +110,30 @@ targets = [{ model = "fast-1" }, { model = "fast-2" }]
     'model_list[0] (smart).litellm_params.rpm',
     'model_list[2] (fast).litellm_params.api_key: put this key into a variable, and name it in api_key_env',
     'model_list[4] (odd): no kind for sagemaker/x',
-    'router_settings.routing_strategy',
+    'router_settings.routing_strategy: no route has usage-based-routing; "weighted" is written',
     'general_settings',
     '',
   ])
   const verdict = await checkConfig(stdout, {})
   expect(verdict.ok ? [] : verdict.problems).toEqual([])
+})
+
+test.each([
+  ['simple-shuffle', 'weighted'],
+  ['latency-based-routing', 'fastest'],
+  ['cost-based-routing', 'cheapest'],
+  ['least-busy', 'least_busy'],
+])('routing_strategy %s becomes the strategy %s, and weights are kept', async (from, to) => {
+  const entry = (name: string, weight: string) =>
+    `{ model_name: fast, litellm_params: { model: openai/${name}${weight} } }`
+  const text = `
+model_list: [${entry('a', ', weight: 3')}, ${entry('b', '')}]
+router_settings: { routing_strategy: ${from} }
+`
+  const { stdout, stderr } = await runCommand('import', 'litellm', written(text).path)
+  expect(stderr).toBe('')
+  expect(stdout).toContain(`strategy = "${to}"
+targets = [{ model = "fast-1", weight = 3 }, { model = "fast-2" }]`)
 })
 
 test('no secret of the file is copied or printed', async () => {

@@ -9,6 +9,7 @@ const paramsSchema = z.looseObject({
   api_key: z.string().optional(),
   api_base: z.string().optional(),
   api_version: z.string().optional(),
+  weight: z.number().min(0).optional(),
   input_cost_per_token: z.number().optional(),
   output_cost_per_token: z.number().optional(),
 })
@@ -36,7 +37,7 @@ const settingsSchema = z.looseObject({
 
 export const litellmSchema = z.looseObject({
   model_list: z.array(entrySchema).default([]),
-  router_settings: settingsSchema.optional(),
+  router_settings: settingsSchema.extend({ routing_strategy: z.string().optional() }).optional(),
   litellm_settings: settingsSchema.optional(),
 })
 

@@ -1,3 +1,4 @@
+import type { Strategy } from '../../../src/core/route.ts'
 import type { Entry } from './litellm-file.ts'
 import { splitModel } from './litellm-model.ts'
 
@@ -51,16 +52,27 @@ function toMillion(usd: number | undefined): number | undefined {
   return usd === undefined ? undefined : Number((usd * 1_000_000).toPrecision(12))
 }
 
+/** A model among those of one name. */
+export interface WeightedTarget {
+  readonly model: string
+  readonly weight: number | undefined
+}
+
+interface RouteEntry {
+  readonly id: string
+  readonly strategy: Strategy
+  readonly targets: readonly WeightedTarget[]
+  readonly fallbacks: readonly string[]
+}
+
 /** Writes a route that chooses one of the models for each request. */
-export function writeRoute(
-  id: string,
-  models: readonly string[],
-  fallbacks: readonly string[],
-): string {
-  const targets = models.map((model) => `{ model = ${JSON.stringify(model)} }`).join(', ')
-  const keys = { id, strategy: 'weighted' }
+export function writeRoute({ id, strategy, targets, fallbacks }: RouteEntry): string {
+  const list = targets.map(({ model, weight }) => {
+    const share = weight === undefined ? '' : `, weight = ${weight}`
+    return `{ model = ${JSON.stringify(model)}${share} }`
+  })
   const more = fallbacks.length > 0 ? `\nfallbacks = ${JSON.stringify(fallbacks)}` : ''
-  return `\n[[routes]]\n${writeKeys(keys)}\ntargets = [${targets}]${more}`
+  return `\n[[routes]]\n${writeKeys({ id, strategy })}\ntargets = [${list.join(', ')}]${more}`
 }
 
 /** JSON of texts, numbers and arrays of texts is also TOML. */

@@ -1,3 +1,4 @@
+import type { Strategy } from '../../../src/core/route.ts'
 import { CommandFailure } from '../command-failure.ts'
 import {
   type Entry,
@@ -7,7 +8,7 @@ import {
   litellmSchema,
 } from './litellm-file.ts'
 import { splitModel } from './litellm-model.ts'
-import { type Provider, writeProvider, writeRoute } from './litellm-toml.ts'
+import { type Provider, type WeightedTarget, writeProvider, writeRoute } from './litellm-toml.ts'
 
 /** A configuration in TOML, and what of the other file has no equal in it, one line each. */
 export interface Conversion {
@@ -32,30 +33,49 @@ export function convertLitellm(document: unknown): Conversion {
   const { model_list: list, ...settings } = parsed.data
   const { providers, targets } = groupModels(list, notes)
   const fallbacks = collectFallbacks(settings, notes)
+  const { router_settings: router, litellm_settings: own } = settings
+  const strategy = readStrategy(router?.routing_strategy, notes)
   noteSettings(settings, notes)
   const ids = new Set(providers.flatMap(({ models }) => models.map(({ id }) => id)))
   // A fallback is a model, so a route is replaced by its targets.
   const listFallbacks = (name: string) => {
     const wanted = fallbacks.get(name) ?? []
-    const models = wanted.flatMap((other) => targets.get(other) ?? other)
+    const models = wanted.flatMap((other) => targets.get(other)?.map(({ model }) => model) ?? other)
     return [...new Set(models)].filter((id) => ids.has(id))
   }
-  const { router_settings: router, litellm_settings: own } = settings
   const retries = router?.num_retries ?? own?.num_retries
   const toml = [
     '# Converted from a configuration of LiteLLM.',
     ...(retries === undefined ? [] : [`\n[resilience]\nretry_max_attempts = ${retries + 1}`]),
     ...providers.map((provider) => writeProvider(provider, listFallbacks)),
-    ...Array.from(targets, ([id, models]) => writeRoute(id, models, listFallbacks(id))),
+    ...Array.from(targets, ([id, models]) =>
+      writeRoute({ id, strategy, targets: models, fallbacks: listFallbacks(id) }),
+    ),
   ].join('\n')
   return { toml: `${toml}\n`, notes }
+}
+
+/** The strategies of LiteLLM that a route has. https://docs.litellm.ai/docs/routing */
+const strategies: ReadonlyMap<string, Strategy> = new Map([
+  ['simple-shuffle', 'weighted'],
+  ['least-busy', 'least_busy'],
+  ['latency-based-routing', 'fastest'],
+  ['cost-based-routing', 'cheapest'],
+])
+
+function readStrategy(name: string | undefined, notes: string[]): Strategy {
+  const strategy = name === undefined ? 'weighted' : strategies.get(name)
+  if (strategy === undefined) {
+    notes.push(`router_settings.routing_strategy: no route has ${name}; "weighted" is written`)
+  }
+  return strategy ?? 'weighted'
 }
 
 /** Groups the models by provider, and those of the same name as targets of a route. */
 function groupModels(list: readonly Entry[], notes: string[]) {
   const names = countNames(list)
   const providers = new Map<string, Provider>()
-  const targets = new Map<string, string[]>()
+  const targets = new Map<string, WeightedTarget[]>()
   const used = new Map<string, number>()
   for (const [at, entry] of list.entries()) {
     const name = entry.model_name
@@ -65,7 +85,10 @@ function groupModels(list: readonly Entry[], notes: string[]) {
     const turn = (used.get(name) ?? 0) + 1
     used.set(name, turn)
     const id = (names.get(name) ?? 0) > 1 ? `${name}-${turn}` : name
-    if (id !== name) targets.set(name, [...(targets.get(name) ?? []), id])
+    if (id !== name) {
+      const { weight } = entry.litellm_params
+      targets.set(name, [...(targets.get(name) ?? []), { model: id, weight }])
+    }
     provider.models.push({ id, entry })
     noteUnknown(entry.litellm_params, {
       known: knownParams,
@@ -83,7 +106,11 @@ type Settings = Pick<LitellmFile, 'router_settings' | 'litellm_settings'>
 function noteSettings(settings: Settings, notes: string[]): void {
   const { router_settings: router = {}, litellm_settings: own = {} } = settings
   const known = ['fallbacks', 'num_retries']
-  noteUnknown(router, { known, place: 'router_settings.', notes })
+  noteUnknown(router, {
+    known: [...known, 'routing_strategy'],
+    place: 'router_settings.',
+    notes,
+  })
   noteUnknown(own, { known, place: 'litellm_settings.', notes })
   noteUnknown(settings, { known: ['router_settings', 'litellm_settings'], place: '', notes })
 }
