@@ -78,7 +78,8 @@ function addCreate(parent: Command, { noun, path, addFields }: Accounts): void {
   const create = addFields(
     parent.command('create').requiredOption('--name <text>', `name of the ${noun}`),
   )
-  if (noun === 'key') create.option('-q, --quiet', 'print only the secret, for scripts')
+  const printed = noun === 'key' ? 'secret' : 'id'
+  create.option('-q, --quiet', `print only the ${printed}, for scripts`)
   addOutput(addAdminOptions(create))
     .description(
       noun === 'key'
@@ -209,7 +210,7 @@ const listSchema = z.object({
 async function printRecord(answer: unknown, options: OutputOptions): Promise<void> {
   const account = accountSchema.parse(answer)
   const secret = account['key']
-  if (options.quiet && typeof secret === 'string') return print(secret)
+  if (options.quiet) return print(typeof secret === 'string' ? secret : account.id)
   if (wantsJson(options)) return printJson(answer)
   const view = createView()
   const text = renderAccount(account, view)
