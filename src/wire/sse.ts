@@ -26,7 +26,7 @@ const cr = 0x0d
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class SseSplitter {
-  readonly #decoder = new TextDecoder()
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   /** The bytes of the incomplete event. */
   readonly #held = new ByteList()
   /** Number of bytes of the current line so far; a line end after 0 bytes is a blank line. */
@@ -37,6 +37,8 @@ export class SseSplitter {
   #usesCrLf = false
   /** The last chunk ended with the CR of a blank line; its LF may follow. */
   #awaitsLf = false
+  /** The first event is complete. Only before it can a byte order mark be one. */
+  #hasBegun = false
 
   push(chunk: Uint8Array): RawEvent[] {
     const events: RawEvent[] = []
@@ -122,6 +124,7 @@ export class SseSplitter {
       }
       let end = at + blankLine.length
       if (at === start) while (text.startsWith(lineEnd, end)) end += lineEnd.length
+      this.#hasBegun = true
       events.push(parseEvent(chunk.subarray(start, end), text.slice(start, end)))
       start = end
     }
@@ -147,7 +150,10 @@ export class SseSplitter {
       this.#held.push(last)
       bytes = this.#held.takeAll()
     }
-    return parseEvent(bytes, this.#decoder.decode(bytes))
+    const text = this.#decoder.decode(bytes)
+    const isMarked = !this.#hasBegun && text.startsWith('\ufeff')
+    this.#hasBegun = true
+    return parseEvent(bytes, isMarked ? text.slice(1) : text)
   }
 }
 

@@ -115,6 +115,11 @@ test('CRLF is recognized again after a lone CR', () => {
   expect(textOf(events.slice(1, 2))).toBe('data: b\rdata: c\r\r\n')
 })
 
+test('a byte order mark within the stream belongs to the name of a field', () => {
+  const events = split(utf8('data: a\n\n\uFEFFdata: b\n\n'), utf8('\uFEFFdata: c\n\n'))
+  expect(events.map(({ data }) => data)).toEqual(['a', undefined, undefined])
+})
+
 test('an event without its blank line is returned at the end, marked as not closed', () => {
   expect(split(utf8('data: a\n\ndata: b\n'))).toMatchObject([
     { data: 'a', closed: true },
