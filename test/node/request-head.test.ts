@@ -20,6 +20,8 @@ describe('a request is rejected with 400 before it reaches the gateway', () => {
     ['a Host with a blank', 'GET / HTTP/1.1\r\nhost: a b\r\n'],
     ['a malformed Host under HTTP/1.0', 'GET / HTTP/1.0\r\nhost: gw/\r\n'],
     ['a Host that is no IPv4 address', 'GET / HTTP/1.1\r\nhost: 1.2.3.999\r\n'],
+    ['a Host that ends in a number and a dot', 'GET / HTTP/1.1\r\nhost: a.3.\r\n'],
+    ['a Host that ends in a hexadecimal number', 'GET / HTTP/1.1\r\nhost: a.0xf\r\n'],
     ['a Host of five numbers', 'GET / HTTP/1.1\r\nhost: 1.2.3.4.5\r\n'],
     ['a Host that is no IPv6 address', 'GET / HTTP/1.1\r\nhost: [::::]\r\n'],
     ['a Host with a broken punycode label', 'GET / HTTP/1.1\r\nhost: xn--a\r\n'],

@@ -58,8 +58,8 @@ function isHost(text: string): boolean {
 }
 
 function isName(name: string): boolean {
-  // A host that ends in a number must be an IPv4 address.
-  if (/(?:^|\.)\d+$/.test(name)) return isIPv4(name)
+  // A host that ends in a number, even with a dot after it, must be an IPv4 address.
+  if (/(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i.test(name)) return isIPv4(name)
   if (!/(?:^|\.)xn--/i.test(name)) return true
   const unicode = domainToUnicode(name)
   return unicode !== '' && !/(?:^|\.)xn--/i.test(unicode)
