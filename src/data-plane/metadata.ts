@@ -1,11 +1,11 @@
 import type { Metadata } from '../core/metadata.ts'
+import { strictUtf8 } from '../wire/json-steps.ts'
 
 const maxHeaderBytes = 4096
 const maxKeys = 16
 const maxKeyBytes = 64
 const maxValueBytes = 256
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 const encoder = new TextEncoder()
 
 export type MetadataResult =
@@ -35,7 +35,7 @@ export function readMetadata(headers: Headers): MetadataResult {
 /** Returns undefined for a header that is not JSON; no JSON text parses to undefined. */
 function parse(header: string): unknown {
   try {
-    return JSON.parse(utf8.decode(latin1Bytes(header)))
+    return JSON.parse(strictUtf8.decode(latin1Bytes(header)))
   } catch {
     return undefined
   }

@@ -98,6 +98,7 @@ describe('invalid metadata is dropped and counted, and the request is served', (
 
   test.each([
     ['not JSON', 'team=canary', 'the header is not JSON in UTF-8'],
+    ['a byte order mark', '\u00ef\u00bb\u00bf{}', 'the header is not JSON in UTF-8'],
     ['a list', '["canary"]', 'the header is not a JSON object'],
     ['too long', `{"canary":1${' '.repeat(4090)}}`, 'the header is longer than 4096 bytes'],
     ['too many keys', asHeader({ canary: 1, ...keys(16) }), 'it has more than 16 keys'],
