@@ -141,6 +141,14 @@ test('no secret of the file is copied or printed', async () => {
   expect(stdout + stderr).not.toMatch(/sk-/)
 })
 
+test('characters that TOML does not take as they are become escapes', async () => {
+  const text = JSON.stringify({
+    model_list: [{ model_name: 'a\u007f"\\', litellm_params: { model: 'groq/\ud800' } }],
+  })
+  const { stdout } = await runCommand('import', 'litellm', written(text).path)
+  expect(stdout).toContain('id = "a\\u007f\\"\\\\"\nupstream_id = "\ufffd"')
+})
+
 test('--out writes a new file and replaces none', async () => {
   const { folder, path } = written(yaml)
   const out = join(folder, 'config.toml')

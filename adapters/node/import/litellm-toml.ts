@@ -69,16 +69,23 @@ interface RouteEntry {
 export function writeRoute({ id, strategy, targets, fallbacks }: RouteEntry): string {
   const list = targets.map(({ model, weight }) => {
     const share = weight === undefined ? '' : `, weight = ${weight}`
-    return `{ model = ${JSON.stringify(model)}${share} }`
+    return `{ model = ${toToml(model)}${share} }`
   })
-  const more = fallbacks.length > 0 ? `\nfallbacks = ${JSON.stringify(fallbacks)}` : ''
+  const more = fallbacks.length > 0 ? `\nfallbacks = ${toToml(fallbacks)}` : ''
   return `\n[[routes]]\n${writeKeys({ id, strategy })}\ntargets = [${list.join(', ')}]${more}`
 }
 
-/** JSON of texts, numbers and arrays of texts is also TOML. */
 function writeKeys(keys: Readonly<Record<string, unknown>>): string {
   return Object.entries(keys)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+    .map(([name, value]) => `${name} = ${toToml(value)}`)
     .join('\n')
+}
+
+/** JSON of texts, numbers and arrays of texts is also TOML, but for DEL and lone surrogates. */
+function toToml(value: unknown): string {
+  const json = JSON.stringify(value, (_, part) =>
+    typeof part === 'string' ? part.replaceAll(/\p{Surrogate}/gu, '\ufffd') : part,
+  )
+  return json.replaceAll('\u007f', '\\u007f')
 }
