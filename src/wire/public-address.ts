@@ -8,6 +8,8 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   // Converts an IPv4-mapped IPv6 address to IPv4.
   const ip = ipaddr.process(address)
+  // The parser takes `::8.8.8.8`, of a reserved block, for an IPv4 address.
+  if (ip.kind() === 'ipv4' && /^::(?!ffff:)/i.test(address)) return false
   if (ip.range() !== 'unicast' || metadataAddresses.has(ip.toString())) return false
   return ip.kind() === 'ipv4' || isGlobalIpv6(ip.toByteArray())
 }
