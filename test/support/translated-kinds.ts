@@ -1,11 +1,10 @@
 import type { ChatEndpoint } from '../../src/core/endpoints.ts'
-import type { ProviderKind } from '../../src/core/provider-kind.ts'
+import type { DialectTarget, ProviderKind } from '../../src/core/provider-kind.ts'
 import { UntranslatableError } from '../../src/core/untranslatable-error.ts'
 import { readChat } from '../../src/doors/chat/request.ts'
 import { kinds } from '../../src/providers/index.ts'
-import { CancelScope } from '../../src/wire/cancel-scope.ts'
-import { TimeSlice } from '../../src/wire/time-slice.ts'
 import { ManualClock } from './manual-clock.ts'
+import { openSlice } from './open-slice.ts'
 
 /** A kind whose chat requests the gateway translates. */
 export interface TranslatedKind {
@@ -15,7 +14,26 @@ export interface TranslatedKind {
 }
 
 const clock = new ManualClock()
-const slice = new TimeSlice(clock, new CancelScope(clock))
+
+/** The model and address that dialects are bound to. */
+export const dialectTarget: DialectTarget = {
+  // An address of Vertex AI must have a project.
+  baseUrl: 'https://vendor.test/v1/projects/p/locations/l',
+  hasCustomBaseUrl: true,
+  apiVersion: undefined,
+  upstreamId: 'model',
+  modelId: 'm',
+  maxOutputTokens: undefined,
+  takesEffort: true,
+  messagesUrl: undefined,
+  streamUsage: 'not-asked',
+  speaksResponses: undefined,
+  mayAskUsage: true,
+  forwardsMediaUrls: false,
+  clock,
+  env: { AWS_REGION: 'us-east-1' },
+  secret: 'key',
+}
 
 /** All translated kinds, found by what they send: only verbatim kinds forward an unknown field. */
 export const translatedKinds: readonly TranslatedKind[] = await findTranslatedKinds()
@@ -34,9 +52,9 @@ export function listUncovered(covered: readonly string[]): string[] {
 }
 
 async function findTranslatedKinds(): Promise<TranslatedKind[]> {
-  const plain = await readChat({ bytes: encode({ unknown_field: 1 }), slice })
+  const plain = await readChat({ bytes: encode({ unknown_field: 1 }), slice: openSlice() })
   const messages = [{ role: 'user', content: [{ type: 'unknown_part' }] }]
-  const refused = await readChat({ bytes: encode({ messages }), slice })
+  const refused = await readChat({ bytes: encode({ messages }), slice: openSlice() })
   return kinds.flatMap((kind) => {
     const endpoint = bindChat(kind)
     if (!endpoint) return []
@@ -64,22 +82,5 @@ function readApi(refuse: () => void): string | undefined {
 
 /** Binds the chat dialect of a kind to a model. */
 export function bindChat(kind: ProviderKind): ChatEndpoint | undefined {
-  return kind.chat?.({
-    // An address of Vertex AI must have a project.
-    baseUrl: 'https://vendor.test/v1/projects/p/locations/l',
-    hasCustomBaseUrl: true,
-    apiVersion: undefined,
-    upstreamId: 'model',
-    modelId: 'm',
-    maxOutputTokens: undefined,
-    takesEffort: true,
-    messagesUrl: undefined,
-    streamUsage: 'not-asked',
-    speaksResponses: undefined,
-    mayAskUsage: true,
-    forwardsMediaUrls: false,
-    clock,
-    env: { AWS_REGION: 'us-east-1' },
-    secret: 'key',
-  })
+  return kind.chat?.(dialectTarget)
 }
