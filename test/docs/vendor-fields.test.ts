@@ -16,7 +16,17 @@ interface Case {
   readonly upstream: { readonly headers?: Record<string, string>; readonly body: object }
 }
 
-describe.each(['anthropic'])('the vendor fields of %s', (kind) => {
+/** The kinds, with the settings that their providers need. */
+const settings = {
+  anthropic: '',
+  google: '',
+  vertex_ai: 'base_url = "https://p.test/v1/projects/p/locations/l"',
+} as const
+
+type Kind = keyof typeof settings
+
+// The keys of the constant.
+describe.each(Object.keys(settings) as Kind[])('the vendor fields of %s', (kind) => {
   const examples = listExamples(kind)
   const cases = JSON.parse(readText(`../fixtures/${kind}/vendor-fields.json`)) as Case[]
 
@@ -56,13 +66,14 @@ function readText(path: string): string {
 }
 
 /** A strict provider, which drops nothing. */
-function gatewayOf(kind: string, upstreamId: string) {
+function gatewayOf(kind: Kind, upstreamId: string) {
   return testGateway(`
 [[providers]]
 name = "p"
 kind = "${kind}"
 api_key_env = "P_KEY"
 strict = true
+${settings[kind]}
 [[providers.models]]
 id = "m"
 upstream_id = "${upstreamId}"

@@ -20,7 +20,14 @@ export const vendorFieldNames = [
 ] as const
 
 /** The fields of Google, which may be nested in one more object. */
-export const googleFieldNames = ['thinking_config'] as const
+export const googleFieldNames = [
+  'thinking_config',
+  'safety_settings',
+  'cached_content',
+  'labels',
+  'image_config',
+  'media_resolution',
+] as const
 
 /** The members of a tool that only Anthropic has. */
 export const anthropicToolMembers = ['defer_loading', 'input_examples', 'allowed_callers'] as const

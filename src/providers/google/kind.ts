@@ -25,5 +25,6 @@ export const google: ProviderKind = Object.freeze({
 const dialect: GeminiDialect = Object.freeze({
   penalties: 'old-models',
   takesServiceTier: true,
+  takesLabels: false,
   minTopLogprobs: 0,
 })

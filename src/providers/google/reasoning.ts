@@ -1,8 +1,6 @@
-import * as z from 'zod'
-import { loose } from '../../core/as-sent.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { parseRequestFields } from '../canonical/vendor-fields.ts'
 import { type GeminiModel, toGeneration } from './models.ts'
+import { readOwnFields } from './own-fields.ts'
 
 /**
  * The `thinkingConfig` of a request. Gemini answers 400 to a budget together with a level.
@@ -24,7 +22,7 @@ export function readThinkingConfig(
 ): ThinkingConfig | undefined {
   const { reasoningEffort: effort } = request
   const fromEffort = effort && toThinkingConfig(model, effort)
-  const own = parseOwnConfig(request)
+  const own = readOwnConfig(request)
   if (!own) return fromEffort
   const { thinkingBudget, thinkingLevel } = own
   const isDepthGiven = thinkingBudget !== undefined || thinkingLevel !== undefined
@@ -83,20 +81,8 @@ function mapLevel({ name, generation }: GeminiModel, effort: string): string {
   }
 }
 
-/**
- * The field of Google's OpenAI-compatible API:
- * https://ai.google.dev/gemini-api/docs/openai#thinking
- */
-const ownFields = loose({
-  thinking_config: loose({
-    thinking_budget: z.int().nullish(),
-    thinking_level: z.string().nullish(),
-    include_thoughts: z.boolean().nullish(),
-  }).nullish(),
-})
-
-function parseOwnConfig(request: CanonicalRequest): ThinkingConfig | undefined {
-  const { thinking_config: config } = parseRequestFields(ownFields, request)
+function readOwnConfig(request: CanonicalRequest): ThinkingConfig | undefined {
+  const { thinking_config: config } = readOwnFields(request)
   if (!config) return undefined
   return {
     thinkingBudget: config.thinking_budget ?? undefined,

@@ -4,6 +4,7 @@ import type { ConditionFlags } from '../translation/conditions.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
+import { readOwnFields, toOwnConfig, toOwnMembers } from './own-fields.ts'
 import { readThinkingConfig } from './reasoning.ts'
 import { newSchemaBudgets, type SchemaContext, toResponseSchemaFields } from './schema/fit.ts'
 import { selectDeclaredTools, toToolFields } from './tools.ts'
@@ -16,6 +17,8 @@ export interface GeminiDialect {
   readonly penalties: 'every-model' | 'old-models'
   /** Whether requests have the field `serviceTier`. */
   readonly takesServiceTier: boolean
+  /** Whether requests have the field `labels`. */
+  readonly takesLabels: boolean
   /** The smallest `top_logprobs` that the service accepts; a smaller value is left out. */
   readonly minTopLogprobs: number
 }
@@ -64,6 +67,7 @@ function geminiConditions(
     noPenalties: dialect.penalties === 'old-models' && !model.takesPenalties,
     oneAnswer: !model.takesCandidateCount,
     noTiers: !dialect.takesServiceTier,
+    hasLabels: dialect.takesLabels,
     textResults: !model.takesMediaInToolResults,
     fetchedByGoogle: forwardsMediaUrls,
   }
@@ -76,6 +80,7 @@ function toBody(
 ): object {
   const { defaultMimeType } = dialect
   const schemas = { model, budgets: newSchemaBudgets() }
+  const own = readOwnFields(request)
   return {
     ...toGeminiContents(request.messages, { model, defaultMimeType }),
     ...toToolFields(request, schemas),
@@ -86,8 +91,10 @@ function toBody(
       ...toFormatFields(request, schemas),
       responseModalities: toResponseModalities(request),
       thinkingConfig: readThinkingConfig(request, model),
+      ...toOwnConfig(own),
     }),
     serviceTier: request.serviceTier === 'default' ? 'standard' : request.serviceTier,
+    ...toOwnMembers(own),
   }
 }
 

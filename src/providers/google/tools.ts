@@ -18,9 +18,9 @@ export function selectDeclaredTools(request: CanonicalRequest): readonly Functio
 
 /** The fields `tools` and `toolConfig`: https://ai.google.dev/api/generate-content */
 export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): object {
-  const functionCallingConfig = toCallingConfig(request)
   const tools = selectDeclaredTools(request)
   if (tools.length === 0) return {}
+  const functionCallingConfig = toCallingConfig(request, tools)
   // All functions go into one tool object, because some models refuse several.
   return {
     tools: [{ functionDeclarations: tools.map((tool) => toDeclaration(tool, schemas)) }],
@@ -38,7 +38,12 @@ function toDeclaration(tool: FunctionTool, schemas: SchemaContext): object {
   }
 }
 
-function toCallingConfig({ toolChoice }: CanonicalRequest): object | undefined {
+/** A choice that forces a call enforces the schemas of all functions, strict or not. */
+function toCallingConfig(
+  { toolChoice }: CanonicalRequest,
+  declared: readonly FunctionTool[],
+): object | undefined {
+  const free = declared.some(({ strict }) => strict) ? { mode: 'VALIDATED' } : undefined
   switch (toolChoice?.kind) {
     case 'none':
       return { mode: 'NONE' }
@@ -49,11 +54,11 @@ function toCallingConfig({ toolChoice }: CanonicalRequest): object | undefined {
     case 'allowed':
       return toolChoice.mode === 'required'
         ? { mode: 'ANY', allowedFunctionNames: toolChoice.names }
-        : undefined
+        : free
     case undefined:
     case 'auto':
     case 'custom':
-      return undefined
+      return free
     default:
       return toolChoice satisfies never
   }

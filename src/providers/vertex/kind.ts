@@ -35,6 +35,7 @@ const dialect: GeminiDialect = Object.freeze({
   penalties: 'every-model',
   // `v1` has no field for the service tier.
   takesServiceTier: false,
+  takesLabels: true,
   minTopLogprobs: 1,
 })
 

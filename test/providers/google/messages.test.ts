@@ -307,3 +307,12 @@ describe('calls and results', () => {
     })
   })
 })
+
+test('the result of a call that failed is an error', async () => {
+  const { contents } = await sent(
+    called([{}], [{ tool_call_id: 'c0', content: 'timeout', is_error: true }]),
+  )
+  expect(contents.at(-1)?.parts).toMatchObject([
+    { functionResponse: { response: { error: 'timeout' } } },
+  ])
+})

@@ -156,8 +156,10 @@ describe('strict', () => {
   })
 
   test('a refusal under strict states the path inside the tool', async () => {
-    const strict = { type: 'function', function: { name: 'a', strict: true } }
-    expect(await refusedParam({ tools: [weather, strict] })).toBe('tools.1.function.strict')
+    const deferred = { type: 'function', function: { name: 'a', defer_loading: true } }
+    expect(await refusedParam({ tools: [weather, deferred] })).toBe(
+      'tools.1.function.defer_loading',
+    )
     expect(await refusedParam({ tools: [weather, { type: 'web_search' }] })).toBe('tools.1')
   })
 
@@ -184,5 +186,61 @@ describe('strict', () => {
     }
     const body = await sent(asking(fields), { strict: true })
     expect(Object.keys(body).toSorted()).toEqual(['contents', 'serviceTier', 'tools'])
+  })
+})
+
+describe("Google's own fields", () => {
+  const strict = { strict: true }
+
+  test.each<[object, object]>([
+    [
+      { safety_settings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }] },
+      { safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }] },
+    ],
+    [{ cached_content: 'cachedContents/c1' }, { cachedContent: 'cachedContents/c1' }],
+    [
+      { image_config: { aspect_ratio: '16:9', imageSize: '2K' } },
+      { generationConfig: { imageConfig: { aspectRatio: '16:9', imageSize: '2K' } } },
+    ],
+    [
+      { media_resolution: 'MEDIA_RESOLUTION_LOW' },
+      { generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' } },
+    ],
+  ])('%j is sent from every place', async (fields, expected) => {
+    const places = [
+      fields,
+      { google: fields },
+      { extra_body: fields },
+      { extra_body: { google: fields } },
+    ]
+    for (const place of places) expect(await sent(asking(place), strict)).toMatchObject(expected)
+  })
+
+  test('the top level wins over google, and google over extra_body', async () => {
+    const content = (name: string) => ({ cached_content: name })
+    const google = content('b')
+    const extra_body = { ...content('c'), google: content('d') }
+    const read = async (fields: object) => (await sent(asking(fields))).cachedContent
+    expect(await read({ ...content('a'), google, extra_body })).toBe('a')
+    expect(await read({ google, extra_body })).toBe('b')
+    expect(await read({ extra_body })).toBe('c')
+  })
+
+  test('labels are dropped, because only Vertex AI has them', async () => {
+    expect(await sent(asking({ labels: { team: 'x' } }))).not.toHaveProperty('labels')
+    expect(await refused(asking({ labels: { team: 'x' } }), strict)).toMatchObject({
+      code: 'LM-1001',
+      param: 'labels',
+    })
+  })
+
+  test.each<[object, string]>([
+    [{ safety_settings: {} }, 'safety_settings'],
+    [{ google: { safety_settings: ['x'] } }, 'google.safety_settings.0'],
+    [{ cached_content: 7 }, 'cached_content'],
+    [{ image_config: '16:9' }, 'image_config'],
+    [{ media_resolution: {} }, 'media_resolution'],
+  ])('%j is refused with LM-1001', async (fields, param) => {
+    expect(await refused(asking(fields))).toMatchObject({ code: 'LM-1001', param })
   })
 })

@@ -93,6 +93,7 @@ export interface SentBody {
   readonly toolConfig?: object
   readonly generationConfig?: Record<string, unknown>
   readonly serviceTier?: string
+  readonly cachedContent?: string
 }
 
 /** The upstream body for a request. */

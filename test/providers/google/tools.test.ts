@@ -50,6 +50,19 @@ describe('tools', () => {
   })
 
   test.each([
+    ['nothing', undefined, 'VALIDATED'],
+    ['auto', 'auto', 'VALIDATED'],
+    ['none', 'none', 'NONE'],
+    ['required', 'required', 'ANY'],
+    ['one function', clock, 'ANY'],
+    ['only some functions', allowing('auto', 'weather'), 'VALIDATED'],
+  ])('a strict function is validated with a tool_choice of %s', async (_, tool_choice, mode) => {
+    const strict = { type: 'function', function: { ...weather.function, strict: true } }
+    const body = await sent(asking({ tools: [strict, clock], tool_choice }), { strict: true })
+    expect(body.toolConfig).toMatchObject({ functionCallingConfig: { mode } })
+  })
+
+  test.each([
     ['named', { type: 'function', function: { name: 'other' } }],
     ['allowed', allowing('auto', 'weather', 'other')],
   ])('a function that is %s must be declared in tools', async (_, tool_choice) => {

@@ -448,4 +448,11 @@ export const examples: Readonly<Record<Feature, Example>> = {
     param: 'messages.2.is_error',
   },
   thinking_config: field('thinking_config', { thinking_budget: 100 }),
+  safety_settings: field('safety_settings', [
+    { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' },
+  ]),
+  cached_content: field('cached_content', 'cachedContents/c1'),
+  labels: field('labels', { team: 'x' }),
+  image_config: field('image_config', { aspect_ratio: '16:9' }),
+  media_resolution: field('media_resolution', 'MEDIA_RESOLUTION_LOW'),
 }

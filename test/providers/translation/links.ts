@@ -78,6 +78,7 @@ export const exceptional: {
     noPenalties: gemini('gemini-2.5-flash', []),
     oneAnswer: gemini('gemini-3-flash', []),
     noTiers: gemini('gemini-2.5-flash', [], 'vertex_ai'),
+    hasLabels: gemini('gemini-2.5-flash', [], 'vertex_ai'),
     textResults: gemini('gemini-2.5-flash', []),
     fetchedByGoogle: { ...gemini('gemini-2.5-flash', []), settings: 'remote_images = true' },
   },

@@ -13,6 +13,7 @@ import {
 const declaration = 'tools.0.functionDeclarations.0'
 const spec = 'toolConfig.tools.0.toolSpec'
 const calling = 'toolConfig.functionCallingConfig'
+const validated = mapped(`${calling}.mode`, 'mode `VALIDATED`, for all functions')
 const onlyThese = 'only these are offered; no call is forced'
 
 /** Functions, and the choice among them. */
@@ -37,19 +38,19 @@ export const tools = {
   },
   'function.strict': {
     anthropic: except(mapped('tools.0.strict'), { noSchemas: dropped }),
-    gemini: dropped,
+    gemini: validated,
     bedrock: except(mapped(`${spec}.strict`, '`strict`'), { noSchemas: dropped }),
     cohere: mapped('strict_tools'),
   },
   'function.strict with an open object in its parameters': {
     anthropic: mapped('tools.0.strict'),
-    gemini: dropped,
+    gemini: validated,
     bedrock: dropped,
     cohere: mapped('strict_tools'),
   },
   'function.strict of some functions only': {
     anthropic: mapped('tools.0.strict'),
-    gemini: dropped,
+    gemini: validated,
     bedrock: mapped(`${spec}.strict`, '`strict`'),
     cohere: dropped,
   },

@@ -32,6 +32,14 @@ const onlyClaude = (field: string): TranslationRow => ({
   cohere: dropped,
 })
 
+/** A field of Google's, which has these outcomes there. */
+const onlyGoogle = (gemini: TranslationRow['gemini']): TranslationRow => ({
+  anthropic: dropped,
+  gemini,
+  bedrock: dropped,
+  cohere: dropped,
+})
+
 /** Fields that only one vendor has. They may also be nested under `extra_body`. */
 export const vendorFields = {
   thinking: {
@@ -65,10 +73,10 @@ export const vendorFields = {
     }),
     cohere: dropped,
   },
-  thinking_config: {
-    anthropic: dropped,
-    gemini: mapped('generationConfig.thinkingConfig'),
-    bedrock: dropped,
-    cohere: dropped,
-  },
+  thinking_config: onlyGoogle(mapped('generationConfig.thinkingConfig')),
+  safety_settings: onlyGoogle(mapped('safetySettings')),
+  cached_content: onlyGoogle(mapped('cachedContent')),
+  labels: onlyGoogle(except(dropped, { hasLabels: carried('labels') })),
+  image_config: onlyGoogle(mapped('generationConfig.imageConfig')),
+  media_resolution: onlyGoogle(mapped('generationConfig.mediaResolution')),
 } as const satisfies TranslationRows
