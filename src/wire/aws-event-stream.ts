@@ -129,7 +129,9 @@ function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
     const length = isCounted ? takeUint(2) : fixedLengths[type]
     if (length === undefined) throw corruptStream()
     const value = take(length)
+    // The last of repeated headers counts.
     if (type === stringType) headers.set(name, decoder.decode(value))
+    else headers.delete(name)
   }
   return headers
 }
