@@ -1,6 +1,6 @@
 import { auditActions } from '../../src/core/audit.ts'
 import { apis, capabilities } from '../../src/core/capability.ts'
-import { usageGroupings } from '../../src/store/index.ts'
+import { usageGroupings, usageIntervals } from '../../src/store/index.ts'
 import type { Answer, Body, Operation, Operations, Parameter } from './operation.ts'
 
 const errors = [400, 401, 408, 413, 415, 417, 431, 500, 503]
@@ -118,6 +118,9 @@ export const admin: Operations = {
         query('api', 'Only this API.', { enum: apis }),
         ...window,
         query('group_by', 'What the sums are of.', { enum: usageGroupings, default: 'model' }),
+        query('interval', 'Divides each sum into intervals of this length, in UTC.', {
+          enum: usageIntervals,
+        }),
         query('limit', 'How many sums.', integer(1, 1000, 100)),
       ],
       answers: { 200: { description: 'The sums.', schema: 'UsageSums' } },

@@ -4,7 +4,7 @@ import { budgetPeriods } from '../../src/core/budget-period.ts'
 import { apis, capabilities, modalities } from '../../src/core/capability.ts'
 import { errorTable } from '../../src/core/errors.ts'
 import { strategies } from '../../src/core/route.ts'
-import { usageGroupings } from '../../src/store/index.ts'
+import { usageGroupings, usageIntervals } from '../../src/store/index.ts'
 import { requestSchemas } from './requests.ts'
 
 /*
@@ -152,6 +152,17 @@ const usageSum = z.strictObject({
   media_count: count,
   media_bytes: count,
   cost: usd,
+  intervals: z
+    .array(
+      z.strictObject({
+        start: time,
+        requests: count,
+        tokens_in: count,
+        tokens_out: count,
+        cost: usd,
+      }),
+    )
+    .optional(),
 })
 
 const usageRow = z.strictObject({
@@ -345,6 +356,7 @@ export const answerSchemas = {
   UsageSums: z.strictObject({
     ...window,
     group_by: z.enum(usageGroupings),
+    interval: z.enum(usageIntervals).optional(),
     truncated: z.boolean(),
     groups: z.array(usageSum),
   }),

@@ -4,15 +4,22 @@ import { invalid } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
 import {
   type UsageFilter,
+  type UsageInterval,
   type UsageListQuery,
   type UsageSumQuery,
   usageGroupings,
+  usageIntervals,
 } from '../store/index.ts'
+
+/** The sums to return, each divided into intervals if there is one. */
+export interface UsageQuery extends UsageSumQuery {
+  readonly interval: UsageInterval | undefined
+}
 
 /**
  * Parses the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock.
  */
-export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQuery {
+export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageQuery {
   const given = parseQuery(sumQuery, query)
   return {
     ...resolveWindow(given, now),
@@ -23,6 +30,7 @@ export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQu
     capability: given.capability,
     api: given.api,
     groupBy: given.group_by,
+    interval: given.interval,
     limit: given.limit,
   }
 }
@@ -97,6 +105,7 @@ const sumQuery = z.strictObject({
   api: choice(apis).optional(),
   ...bounds,
   group_by: choice(usageGroupings).default('model'),
+  interval: choice(usageIntervals).optional(),
   limit: wholeNumber(1, 1000).default(100),
 })
 

@@ -1,13 +1,14 @@
+import { invalid } from '../core/errors.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
-import type { Store, UsageSum } from '../store/index.ts'
+import type { Store, UsageIntervalSum, UsageSum } from '../store/index.ts'
 import type { AdminRequest, AdminRoutes } from './input.ts'
 import { exportUsage } from './usage-export.ts'
-import { parseUsageQuery } from './usage-query.ts'
+import { parseUsageQuery, type UsageQuery } from './usage-query.ts'
 
 export interface UsageRouteDeps {
-  readonly store: Pick<Store, 'sumUsage' | 'listUsage'>
+  readonly store: Pick<Store, 'sumUsage' | 'sumUsageByInterval' | 'listUsage'>
   readonly clock: Clock
 }
 
@@ -24,16 +25,49 @@ async function sumUsage(
   { store, clock }: UsageRouteDeps,
 ): Promise<Reply> {
   const query = parseUsageQuery(new URL(request.url).searchParams, clock.now())
-  const { since, until, groupBy, limit } = query
+  const { since, until, groupBy, interval, limit } = query
   // One more than the limit shows whether the result is truncated.
   const sums = await store.sumUsage({ ...query, limit: limit + 1 })
+  const shown = sums.slice(0, limit)
+  const intervals = await readIntervals(query, shown, store)
   return jsonReply({
     since,
     until,
     group_by: groupBy,
+    interval,
     truncated: sums.length > limit,
-    groups: sums.slice(0, limit).map(renderSum),
+    groups: shown.map((sum) => ({ ...renderSum(sum), intervals: intervals?.get(sum.group) })),
   })
+}
+
+/** More would make an answer of several megabytes. */
+const maxIntervals = 50_000
+
+/** Returns the intervals of each group as JSON; undefined when none are wanted. */
+async function readIntervals(
+  { interval, ...query }: UsageQuery,
+  sums: readonly UsageSum[],
+  store: Pick<Store, 'sumUsageByInterval'>,
+): Promise<ReadonlyMap<string, object[]> | undefined> {
+  if (!interval) return undefined
+  const groups = sums.map(({ group }) => group)
+  const parts = await store.sumUsageByInterval({
+    ...query,
+    interval,
+    groups,
+    limit: maxIntervals + 1,
+  })
+  if (parts.length > maxIntervals) {
+    const message = `interval: the answer would have more than ${maxIntervals}; take a longer one, or a smaller limit`
+    throw invalid(message, 'interval')
+  }
+  const rendered = new Map(groups.map((group) => [group, [] as object[]]))
+  for (const part of parts) rendered.get(part.group)?.push(renderInterval(part))
+  return rendered
+}
+
+function renderInterval({ start, requests, tokensIn, tokensOut, cost }: UsageIntervalSum): object {
+  return { start, requests, tokens_in: tokensIn, tokens_out: tokensOut, cost: toUsd(cost) }
 }
 
 function renderSum(sum: UsageSum): object {

@@ -21,7 +21,7 @@ import {
   type UsageListQuery,
   type UsageText,
 } from './store.ts'
-import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
+import { addUsage, listUsage, purgeUsage, sumUsage, sumUsageByInterval } from './usage.ts'
 
 export type { ClientDatabase } from './audit.ts'
 export {
@@ -65,6 +65,7 @@ const operations: Operations = {
   addUsage,
   purgeUsage,
   sumUsage,
+  sumUsageByInterval,
   listUsage,
   readSealed,
   putSealed,

@@ -11,3 +11,9 @@ export {
 } from './store.ts'
 export { parseUsageRows, UsageBatchBuilder } from './usage-batch.ts'
 export { type ChargedRow, type NewUsageRow, type UsageRow, usageFields } from './usage-columns.ts'
+export {
+  listIntervals,
+  startOfInterval,
+  type UsageInterval,
+  usageIntervals,
+} from './usage-interval.ts'

@@ -4,6 +4,7 @@ import type { BudgetPeriod, BudgetTerm } from '../core/budget-period.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
+import type { UsageInterval } from './usage-interval.ts'
 
 /**
  * The interface of the database: rows in, rows out. Each call is one transaction, calls run in the
@@ -44,6 +45,8 @@ export interface Store {
   purgeUsage(before: number, limit: number): Promise<number>
   /** Returns sums by group, the highest cost first. */
   sumUsage(query: UsageSumQuery): Promise<readonly UsageSum[]>
+  /** Returns sums by group and interval, in the order of time; none for an interval without rows. */
+  sumUsageByInterval(query: UsageIntervalQuery): Promise<readonly UsageIntervalSum[]>
   /** Returns rows by increasing id. */
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]>
 
@@ -101,6 +104,7 @@ export const storeMethods = Object.keys({
   addUsage: true,
   purgeUsage: true,
   sumUsage: true,
+  sumUsageByInterval: true,
   listUsage: true,
   readSealed: true,
   putSealed: true,
@@ -315,6 +319,19 @@ export interface UsageSum {
   readonly mediaCount: number
   readonly mediaBytes: number
   readonly cost: NanoUsd
+}
+
+export interface UsageIntervalQuery extends UsageSumQuery {
+  readonly interval: UsageInterval
+  /** Only these groups. */
+  readonly groups: readonly string[]
+}
+
+/** Sums over the rows of one group in one interval. */
+export interface UsageIntervalSum
+  extends Pick<UsageSum, 'group' | 'requests' | 'tokensIn' | 'tokensOut' | 'cost'> {
+  /** The start of the interval in unix seconds, which may be before the window. */
+  readonly start: number
 }
 
 export interface UsageListQuery {

@@ -23,12 +23,15 @@ import { spendStatements } from './spend.ts'
 import type {
   UsageFilter,
   UsageGrouping,
+  UsageIntervalQuery,
+  UsageIntervalSum,
   UsageListQuery,
   UsageSum,
   UsageSumQuery,
   UsageText,
 } from './store.ts'
 import { type UsageColumnName, usageColumns } from './usage-columns.ts'
+import { firstWeek, type UsageInterval } from './usage-interval.ts'
 
 /** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
@@ -105,6 +108,43 @@ export async function sumUsage(db: LibSQLDatabase, query: UsageSumQuery): Promis
     ...row,
     cost: joinAmount(costUsd, costNano),
   }))
+}
+
+export async function sumUsageByInterval(
+  db: LibSQLDatabase,
+  query: UsageIntervalQuery,
+): Promise<UsageIntervalSum[]> {
+  const span = await findSpan(db, query)
+  if (!span) return []
+  const grouping = groupings[query.groupBy]
+  const group = grouping.as('grouped')
+  const start = intervalStarts[query.interval].as('start')
+  const { requests, tokensIn, tokensOut, costUsd, costNano } = sums
+  const rows = await db
+    .select({ group, start, requests, tokensIn, tokensOut, costUsd, costNano })
+    .from(usageLog)
+    .where(
+      and(
+        whereInSpan(span, query),
+        ...whereFilters(query),
+        sql`${grouping} in (select value from json_each(${JSON.stringify(query.groups)}))`,
+      ),
+    )
+    .groupBy((selected) => [selected.group, selected.start])
+    .orderBy((selected) => asc(selected.start))
+    .limit(query.limit)
+  return rows.map(({ costUsd: usd, costNano: nano, ...row }) => ({
+    ...row,
+    cost: joinAmount(usd, nano),
+  }))
+}
+
+/** As `startOfInterval` does. No row is from before the first week. */
+const intervalStarts: Readonly<Record<UsageInterval, SQL<number>>> = {
+  hour: sql`${usageLog.ts} - ${usageLog.ts} % 3600`,
+  day: sql`${usageLog.ts} - ${usageLog.ts} % 86400`,
+  week: sql`${usageLog.ts} - (${usageLog.ts} - ${sql.raw(String(firstWeek))}) % 604800`,
+  month: sql`unixepoch(${usageLog.ts}, 'unixepoch', 'start of month')`,
 }
 
 type Window = Pick<UsageFilter, 'since' | 'until'>

@@ -116,6 +116,67 @@ describe('the sums', () => {
   })
 })
 
+describe('the intervals', () => {
+  const at = (time: string) => Date.parse(time) / 1000
+  const year = 'since=2025-01-01T00:00:00Z'
+
+  test('a sum has its intervals with rows, in the order of time', async () => {
+    await addRows(
+      store,
+      { ts: at('2025-11-23T23:59:59Z'), model: 'a' },
+      { ts: at('2025-11-22T00:00:00Z'), model: 'a' },
+      { ts: at('2025-11-23T00:00:00Z'), model: 'a', cost: 1n as NanoUsd },
+      { ts: at('2025-11-23T12:00:00Z'), model: 'b' },
+    )
+    const { interval, groups } = await sums(`${year}&interval=day`)
+    expect(interval).toBe('day')
+    expect(groups).toMatchObject([
+      { group: 'a', requests: 3 },
+      { group: 'b', requests: 1 },
+    ])
+    expect(groups[0].intervals).toEqual([
+      { start: at('2025-11-22T00:00Z'), requests: 1, tokens_in: 10, tokens_out: 20, cost: 0.25 },
+      {
+        start: at('2025-11-23T00:00Z'),
+        requests: 2,
+        tokens_in: 20,
+        tokens_out: 40,
+        cost: 0.250000001,
+      },
+    ])
+    expect(groups[1].intervals).toHaveLength(1)
+  })
+
+  test.each([
+    ['hour', '2025-11-22T13:00:00Z'],
+    ['day', '2025-11-22T00:00:00Z'],
+    ['week', '2025-11-17T00:00:00Z'],
+    ['month', '2025-11-01T00:00:00Z'],
+  ])('an interval of one %s begins with it, in UTC', async (interval, start) => {
+    await addRows(store, { ts: at('2025-11-22T13:14:15Z') })
+    const { groups } = await sums(`${year}&interval=${interval}`)
+    expect(groups[0].intervals).toMatchObject([{ start: at(start) }])
+  })
+
+  test('only the intervals of the shown groups are read', async () => {
+    await addRows(store, { model: 'a', cost: 2n as NanoUsd }, { model: 'b', cost: 1n as NanoUsd })
+    const { groups } = await sums('interval=hour&limit=1')
+    expect(groups).toMatchObject([{ group: 'a', intervals: [{ requests: 1 }] }])
+  })
+
+  test('more than 50,000 intervals are refused', async () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, hour) => ({ ts: hour * 3600 }))
+    await addRows(store, ...rows(50_000))
+    expect((await sums('since=0&interval=hour')).groups[0].intervals).toHaveLength(50_000)
+    await addRows(store, { ts: 50_000 * 3600 })
+    await expect(sums('since=0&interval=hour')).rejects.toMatchObject({
+      code: 'LM-1001',
+      message: /more than 50000; take a longer one/,
+    })
+  })
+})
+
 describe('the window', () => {
   test('the window includes both of its ends', async () => {
     await addRows(store, { ts: 99 }, { ts: 100 }, { ts: 200 }, { ts: 201 })
@@ -173,6 +234,7 @@ describe('a query is refused', () => {
     ['capability=speech', 'capability', /one of chat, embed, rerank$/],
     ['api=embed', 'api', /one of chat, messages, responses, completions, embeddings, rerank$/],
     ['group_by=Model', 'group_by', /one of model, model_used, .*, total$/],
+    ['interval=year', 'interval', /one of hour, day, week, month$/],
     ['limit=0', 'limit', /whole number from 1 to 1000$/],
     ['limit=1001', 'limit', /whole number from 1 to 1000$/],
     ['limit=1.5', 'limit', /whole number/],

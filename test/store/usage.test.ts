@@ -3,8 +3,10 @@ import type { NanoUsd } from '../../src/core/ids.ts'
 import {
   maxBudget,
   type NewUsageRow,
+  startOfInterval,
   type UsageSum,
   usageGroupings,
+  usageIntervals,
 } from '../../src/store/index.ts'
 import { usageColumns } from '../../src/store/usage-columns.ts'
 import { usageBatch } from '../support/usage-batch.ts'
@@ -288,6 +290,43 @@ describe('sums', () => {
       (await store.sumUsage({ ...query, groupBy: 'model', limit })).map(({ group }) => group)
     expect(await names(10)).toEqual(['d', 'c', 'e', 'a', 'b'])
     expect(await names(2)).toEqual(['d', 'c'])
+  })
+
+  test.each(usageIntervals)(
+    'sums by %s are those of the definition of the interval',
+    async (interval) => {
+      const times = [
+        '2024-02-29T23:59:59Z',
+        '2024-03-01',
+        '2025-12-28T23:00Z',
+        '2025-12-29',
+        '2026-01-01',
+      ]
+      const rows = times.map((time) => ({ ts: Date.parse(time) / 1000 }))
+      const store = await storeWith(rows)
+      const window = { ...query, until: 2_000_000_000, groupBy: 'model', groups: ['gpt'] } as const
+      const parts = await store.sumUsageByInterval({ ...window, interval })
+      const starts = rows.map(({ ts }) => startOfInterval(interval, ts))
+      expect(parts.map(({ start }) => start)).toEqual([...new Set(starts)])
+      expect(parts.reduce((sum, { requests }) => sum + requests, 0)).toBe(times.length)
+    },
+  )
+
+  test('sums by interval cover only the given groups, within the window and the limit', async () => {
+    const store = await storeWith([
+      { ts: 90_000, model: 'a', cost: usd(0.75) },
+      { ts: 91_000, model: 'a', cost: usd(0.5) },
+      { ts: 180_000, model: 'a' },
+      { ts: 90_000, model: 'b' },
+      { ts: 10, model: 'a' },
+    ])
+    const window = { since: 90_000, until: 200_000, groupBy: 'model', groups: ['a'] } as const
+    const parts = await store.sumUsageByInterval({ ...window, interval: 'day', limit: 10 })
+    expect(parts).toMatchObject([
+      { group: 'a', start: 86_400, requests: 2, tokensIn: 20, cost: usd(1.25) },
+      { group: 'a', start: 172_800, requests: 1 },
+    ])
+    expect(await store.sumUsageByInterval({ ...window, interval: 'day', limit: 1 })).toHaveLength(1)
   })
 
   test('sums cover the rows that pass all filters', async () => {

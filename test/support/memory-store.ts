@@ -24,9 +24,12 @@ import {
   type SpendText,
   type Store,
   StoreFault,
+  startOfInterval,
   type UsageBatch,
   type UsageFilter,
   type UsageGrouping,
+  type UsageIntervalQuery,
+  type UsageIntervalSum,
   type UsageListQuery,
   type UsageRow,
   type UsageSum,
@@ -185,6 +188,24 @@ export class MemoryStore implements Store {
         sums.set(group, plus(sums.get(group) ?? { ...noUsage, group }, row))
       }
       return [...sums.values()].sort(dearestFirst).slice(0, query.limit)
+    })
+  }
+
+  sumUsageByInterval(query: UsageIntervalQuery): Promise<readonly UsageIntervalSum[]> {
+    return this.#call('sumUsageByInterval', () => {
+      const sums = new Map<string, UsageIntervalSum>()
+      for (const row of this.usage.filter((candidate) => matches(candidate, query))) {
+        const group = readGroup(row, query.groupBy)
+        if (!query.groups.includes(group)) continue
+        const start = startOfInterval(query.interval, row.ts)
+        const id = `${start} ${group}`
+        const { requests, tokensIn, tokensOut, cost } = plus(
+          { ...noUsage, ...sums.get(id), group },
+          row,
+        )
+        sums.set(id, { group, start, requests, tokensIn, tokensOut, cost })
+      }
+      return [...sums.values()].sort((a, b) => a.start - b.start).slice(0, query.limit)
     })
   }
 
