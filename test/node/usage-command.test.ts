@@ -3,31 +3,32 @@ import type { AdminClient } from '../../adapters/node/admin-client.ts'
 import { readUsage } from '../../adapters/node/commands/usage-query.ts'
 import { renderUsage, toCsv } from '../../adapters/node/commands/usage-text.ts'
 import { plain } from '../../adapters/node/output/style.ts'
+import type { NanoUsd } from '../../src/core/ids.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { addRows, getUsage } from '../support/usage.ts'
 import { commandLine } from './support/cli.ts'
 
 const day = 86_400
 const start = 20_779 * day
 
-/** An admin API with rows of usage: the day, the group and the cost of a request. */
-function adminWith(rows: readonly (readonly [number, string, number])[]): AdminClient {
+/** An admin API with rows of usage: the day, the group, the cost and the status of a request. */
+function adminWith(rows: readonly (readonly [number, string, number, number?])[]): AdminClient {
   return {
     async send(_, path) {
       if (path.startsWith('/admin/keys')) return { keys: [{ id: 'ab'.repeat(16), name: 'team' }] }
-      const query = new URLSearchParams(path.split('?')[1])
-      const groups = new Map<string, { group: string; cost: number; requests: number }>()
-      for (const [at, group, cost] of rows) {
-        const time = start + at * day
-        if (time < Number(query.get('since')) || time > Number(query.get('until'))) continue
-        const sum = groups.get(group) ?? { group, cost: 0, requests: 0 }
-        groups.set(group, { group, cost: sum.cost + cost, requests: sum.requests + 1 })
-      }
-      const sums = Array.from(groups.values(), (sum) => ({
-        ...sum,
-        requests_ok: 1,
-        tokens_in: 1_500,
-        tokens_out: 20,
+      const store = new MemoryStore()
+      const usage = rows.map(([at, group, cost, status = 200]) => ({
+        ts: start + at * day,
+        model: group,
+        keyId: group,
+        cost: (BigInt(cost * 1e6) * 1000n) as NanoUsd,
+        status,
+        tokensIn: 1_500,
+        tokensOut: 20,
       }))
-      return { truncated: false, groups: sums.sort((a, b) => b.cost - a.cost) }
+      await addRows(store, ...usage)
+      return getUsage(path, { store, clock: new ManualClock() })
     },
   }
 }
@@ -39,7 +40,7 @@ describe('the table', () => {
   test('shows each group with its cost by day, and the total', async () => {
     const rows = [
       [0, 'gpt-5', 1],
-      [2, 'gpt-5', 7],
+      [2, 'gpt-5', 7, 502],
       [6, 'gpt-5', 2],
       [6, 'small', 0.0125],
     ] as const
@@ -49,9 +50,9 @@ describe('the table', () => {
 Usage from 2026-11-22 00:00Z to 2026-11-28 23:59Z
 
 MODEL  COST BY DAY     COST  SHARE       REQUESTS  FAILED  TOKENS IN  TOKENS OUT
-gpt-5  ▂▁█▁▁▁▃       $10.00  ██████████         3       2       1.5K          20
+gpt-5  ▂▁█▁▁▁▃       $10.00  ██████████         3       1       4.5K          60
 small  ▁▁▁▁▁▁█      $0.0125  █░░░░░░░░░         1       0       1.5K          20
-total  ▂▁█▁▁▁▄       $10.01                     4       2         3K          40
+total  ▂▁█▁▁▁▄       $10.01                     4       1         6K          80
 `.trim(),
     )
   })
@@ -75,16 +76,17 @@ total  ▂▁█▁▁▁▄       $10.01                     4       2         
   })
 
   test.each([
-    ['an hour', 2 * day, 3_600, 48],
-    ['a day', 30 * day, day, 30],
-    ['a week', 300 * day, 7 * day, 44],
-    ['30 days', 900 * day, 30 * day, 31],
-  ])('a step is %s in a window of %d s', async (_, window, step, count) => {
+    ['hour', 2 * day, 48],
+    ['day', 30 * day, 30],
+    ['week', 300 * day, 44],
+    ['month', 900 * day, 31],
+  ])('a bar stands for one %s in a window of %d s', async (interval, window, count) => {
     const until = start + window - 1
     const usage = await readUsage(adminWith([[1, 'm', 1]]), { ...filters, until })
-    expect(usage.step).toBe(step)
-    expect(usage.groups[0]?.steps).toHaveLength(count)
-    expect(usage.groups[0]?.steps.filter(Boolean)).toHaveLength(1)
+    expect(usage.interval).toBe(interval)
+    const [, bars] = /^m +([▁█]+) /m.exec(await renderUsage(usage, view)) ?? []
+    expect(bars).toHaveLength(count)
+    expect(bars?.replaceAll('▁', '')).toBe('█')
   })
 
   test('a window without rows says so', async () => {
@@ -97,7 +99,7 @@ test('CSV has a line of titles, and quotes commas and quotation marks', async ()
   const usage = await readUsage(adminWith([[0, 'a,"b"', 0.5]]), filters)
   const [titles, line, ...more] = toCsv(usage).split('\n')
   expect(titles).toMatch(/^model,name,requests,.*,cost$/)
-  expect(line).toBe('"a,""b""",,1,1,,,1500,20,,,,,0.5')
+  expect(line).toBe('"a,""b""",,1,1,0,0,1500,20,30,0,0,1,0.5')
   expect(more).toEqual([])
 })
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { listIntervals, type UsageInterval } from '../../../src/store/index.ts'
 import type { AdminClient } from '../admin-client.ts'
 
 /** What to sum, by the parameters of `GET /admin/usage`. Times are unix seconds, both included. */
@@ -12,6 +13,13 @@ export interface UsageFilters {
   readonly provider?: string
 }
 
+const intervalSchema = z.looseObject({
+  start: z.number(),
+  tokens_in: z.number(),
+  tokens_out: z.number(),
+  cost: z.number(),
+})
+
 const sumSchema = z.looseObject({
   group: z.string(),
   requests: z.number(),
@@ -19,9 +27,10 @@ const sumSchema = z.looseObject({
   tokens_in: z.number(),
   tokens_out: z.number(),
   cost: z.number(),
+  intervals: z.array(intervalSchema),
 })
 
-/** The sums of one group of rows. */
+/** The sums of one group of rows, and of each interval with rows, in the order of time. */
 export type UsageSum = z.infer<typeof sumSchema>
 
 const answerSchema = z.looseObject({ truncated: z.boolean(), groups: z.array(sumSchema) })
@@ -29,14 +38,13 @@ const answerSchema = z.looseObject({ truncated: z.boolean(), groups: z.array(sum
 export interface UsageGroup extends UsageSum {
   /** The name of the key or group; undefined for other groupings and unknown ids. */
   readonly name: string | undefined
-  /** The sums of each step, undefined where there are none. */
-  readonly steps: readonly (UsageSum | undefined)[]
 }
 
 export interface Usage {
   readonly filters: UsageFilters
-  /** The duration of a step, in seconds: an hour, a day, a week or 30 days. */
-  readonly step: number
+  readonly interval: UsageInterval
+  /** The starts of all intervals of the window, in unix seconds. */
+  readonly starts: readonly number[]
   readonly groups: readonly UsageGroup[]
   /** There are more than 1,000 groups. */
   readonly truncated: boolean
@@ -48,6 +56,7 @@ export function readSums(admin: AdminClient, filters: UsageFilters): Promise<unk
     since: String(filters.since),
     until: String(filters.until),
     group_by: filters.groupBy,
+    interval: chooseInterval(filters),
     limit: '1000',
   })
   if (filters.keyId !== undefined) query.set('key_id', filters.keyId)
@@ -57,45 +66,30 @@ export function readSums(admin: AdminClient, filters: UsageFilters): Promise<unk
   return admin.send('GET', `/admin/usage?${query}`)
 }
 
-/** Resolves to the sums of a window and of each step in it, with the names of keys and groups. */
+/** Resolves to the sums of a window, with the names of keys and groups. */
 export async function readUsage(admin: AdminClient, filters: UsageFilters): Promise<Usage> {
   const { groups, truncated } = answerSchema.parse(await readSums(admin, filters))
-  const step = chooseStep(filters)
-  const steps: Map<string, UsageSum>[] = []
-  for (const window of splitWindow(filters, step)) {
-    const answer = answerSchema.parse(await readSums(admin, { ...filters, ...window }))
-    steps.push(new Map(answer.groups.map((sum) => [sum.group, sum])))
-  }
+  const interval = chooseInterval(filters)
   const names = await readNames(admin, filters.groupBy)
   return {
     filters,
-    step,
+    interval,
+    starts: listIntervals(interval, filters),
     truncated,
-    groups: groups.map((sum) => ({
-      ...sum,
-      name: names.get(sum.group),
-      steps: steps.map((sums) => sums.get(sum.group)),
-    })),
+    groups: groups.map((sum) => ({ ...sum, name: names.get(sum.group) })),
   }
 }
 
-const hour = 3_600
-const day = 24 * hour
+const short = [
+  ['hour', 3_600],
+  ['day', 86_400],
+  ['week', 604_800],
+] as const
 
-/** Returns the shortest step of which at most 48 fill the window; else 30 days. */
-function chooseStep({ since, until }: UsageFilters): number {
-  return [hour, day, 7 * day].find((step) => (until - since) / step <= 48) ?? 30 * day
-}
-
-/** Splits a window at multiples of the step, at most 400 times: the last part takes the rest. */
-function splitWindow({ since, until }: UsageFilters, step: number) {
-  const windows = []
-  for (let start = since; start <= until && windows.length < 400; ) {
-    const next = (Math.floor(start / step) + 1) * step
-    windows.push({ since: start, until: Math.min(next - 1, until) })
-    start = next
-  }
-  return windows
+/** Returns the shortest interval of which at most 48 fill the window; else a month. */
+function chooseInterval({ since, until }: UsageFilters): UsageInterval {
+  const [interval] = short.find(([, seconds]) => (until - since) / seconds <= 48) ?? ['month']
+  return interval
 }
 
 const namedSchema = z.array(z.object({ id: z.string(), name: z.string() }))

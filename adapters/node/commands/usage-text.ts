@@ -19,7 +19,7 @@ export interface UsageView {
 
 /** Renders usage as a table: the most expensive groups first, each with a line of bars over time. */
 export async function renderUsage(usage: Usage, view: UsageView): Promise<string> {
-  const { filters, groups, step, truncated } = usage
+  const { filters, groups, interval, starts, truncated } = usage
   const { style, limit } = view
   const title = `Usage from ${formatTime(filters.since)} to ${formatTime(filters.until)}`
   if (groups.length === 0) return `${title}: none`
@@ -28,7 +28,7 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
   const total = sumGroups(groups)
   const columns = [
     filters.groupBy.toUpperCase().replace(/_ID$/, ''),
-    `${measure.title} BY ${stepNames[step] ?? 'STEP'}`,
+    `${measure.title} BY ${interval.toUpperCase()}`,
     '>COST',
     view.isTerminal ? 'SHARE' : '',
     '>REQUESTS',
@@ -40,7 +40,7 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
     measure.of(total) === 0 ? 0 : measure.of(sum) / measure.of(total)
   const rows = [...groups.slice(0, limit), total].map((group) => [
     group === total ? style.bold('total') : renderName(group, view),
-    style.cyan(renderSparkline(group.steps.map((sum) => (sum ? measure.of(sum) : 0)))),
+    style.cyan(renderSparkline(listAmounts(group, starts, measure))),
     style.bold(formatUsd(group.cost)),
     view.isTerminal && group !== total ? renderBar(share(group), style.green, style) : '',
     formatCount(group.requests),
@@ -57,15 +57,23 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
   return [style.bold(title), '', table, ...notes.map((note) => style.dim(note))].join('\n')
 }
 
-const stepNames: Readonly<Record<number, string>> = {
-  3600: 'HOUR',
-  86400: 'DAY',
-  604800: 'WEEK',
-  2592000: '30 DAYS',
-}
+type Amounts = Pick<UsageSum, 'cost' | 'tokens_in' | 'tokens_out'>
 
-const costs = { title: 'COST', of: (sum: UsageSum) => sum.cost }
-const tokens = { title: 'TOKENS', of: (sum: UsageSum) => sum.tokens_in + sum.tokens_out }
+const costs = { title: 'COST', of: (sum: Amounts) => sum.cost }
+const tokens = { title: 'TOKENS', of: (sum: Amounts) => sum.tokens_in + sum.tokens_out }
+
+/** Returns the amount of each interval that begins at one of `starts`. */
+function listAmounts(
+  { intervals }: UsageSum,
+  starts: readonly number[],
+  measure: typeof costs,
+): number[] {
+  const amounts = new Map<number, number>()
+  for (const part of intervals) {
+    amounts.set(part.start, (amounts.get(part.start) ?? 0) + measure.of(part))
+  }
+  return starts.map((start) => amounts.get(start) ?? 0)
+}
 
 function renderName({ group, name }: UsageGroup, { style, isTerminal }: UsageView): string {
   if (group === '') return style.dim('none')
@@ -78,22 +86,18 @@ function renderFailed({ requests, requests_ok: ok }: UsageSum, style: Style): st
   return failed === 0 ? style.dim('0') : style.red(formatCount(failed))
 }
 
+/** Adds up the groups; the intervals are those of all groups. */
 function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
-  const steps = groups[0]?.steps.map((_, at) =>
-    addUp(groups.flatMap(({ steps: all }) => all[at] ?? [])),
-  )
-  return { ...addUp(groups), name: undefined, steps: steps ?? [] }
-}
-
-function addUp(sums: readonly UsageSum[]): UsageSum {
-  const add = (of: (sum: UsageSum) => number) => sums.reduce((total, sum) => total + of(sum), 0)
+  const add = (of: (sum: UsageSum) => number) => groups.reduce((sum, group) => sum + of(group), 0)
   return {
     group: 'total',
+    name: undefined,
     requests: add((sum) => sum.requests),
     requests_ok: add((sum) => sum.requests_ok),
     tokens_in: add((sum) => sum.tokens_in),
     tokens_out: add((sum) => sum.tokens_out),
     cost: add((sum) => sum.cost),
+    intervals: groups.flatMap(({ intervals }) => intervals),
   }
 }
 
