@@ -19,6 +19,8 @@ export interface Job {
   readonly frames: number
   /** No request starts after this many milliseconds; requests in flight may finish. */
   readonly milliseconds: number
+  /** Requests a second over all connections. Absent: each connection sends the next request at once. */
+  readonly rate?: number | undefined
   readonly proxyPid: number
   readonly upstreamPid: number
 }
@@ -33,6 +35,7 @@ export interface Sample {
   /** Milliseconds from the request to the last byte of its answer. */
   readonly p50: number
   readonly p99: number
+  readonly p999: number
   /** Milliseconds from the request to the first byte of the answer's body, at the median. */
   readonly firstByte: number
   /** Processor time used during the sample, in milliseconds. */
@@ -66,7 +69,12 @@ async function run(job: Job): Promise<Sample> {
   const before = usage(job)
   const started = performance.now()
   const until = started + job.milliseconds
-  await Promise.all(sockets.map((socket) => drive(socket, { job, request, until, tally })))
+  await Promise.all(
+    sockets.map((socket, at) => {
+      const due = schedule(job, started, at)
+      return drive(socket, { job, request, until, due, tally })
+    }),
+  )
   const seconds = (performance.now() - started) / 1000
   const after = usage(job)
   sockets.forEach((socket) => giveBack(socket, job.port))
@@ -77,6 +85,7 @@ async function run(job: Job): Promise<Sample> {
     seconds,
     p50: quantile(tally.latencies, 0.5),
     p99: quantile(tally.latencies, 0.99),
+    p999: quantile(tally.latencies, 0.999),
     firstByte: quantile(tally.firstBytes, 0.5),
     cpu: {
       proxy: after.proxy - before.proxy,
@@ -98,15 +107,31 @@ function usage({ proxyPid, upstreamPid }: Job): Usage {
   }
 }
 
+/**
+ * Returns a function that returns when a connection sends its next request. The turns of all connections
+ * are spread evenly. Without a rate it is at once.
+ */
+function schedule({ rate, connections }: Job, started: number, at: number): () => number {
+  if (rate === undefined) return () => performance.now()
+  const interval = 1_000 / rate
+  let turn = at
+  return () => {
+    const due = started + turn * interval
+    turn += connections
+    return due
+  }
+}
+
 interface Drive {
   readonly job: Job
   readonly request: Buffer
   readonly until: number
+  readonly due: () => number
   readonly tally: Tally
 }
 
 /** Sends request after request over one connection. A connection that breaks is not replaced. */
-function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<void> {
+function drive(socket: Socket, { job, request, until, due, tally }: Drive): Promise<void> {
   return new Promise((resolve) => {
     const frames = new FrameCount()
     let sent = 0
@@ -118,10 +143,20 @@ function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<v
     function send() {
       frames.total = 0
       firstByte = 0
+      // A request that an earlier one has delayed counts from when it was due.
+      sent = due()
+      if (sent >= until) {
+        socket.off('close', broken).off('data', read)
+        return resolve()
+      }
+      const wait = sent - performance.now()
+      if (wait > 0) setTimeout(write, wait)
+      else socket.write(request)
+    }
+    function write() {
+      // The delay of a timer is not that of the proxy.
       sent = performance.now()
-      if (sent < until) return socket.write(request)
-      socket.off('close', broken).off('data', read)
-      return resolve()
+      socket.write(request)
     }
     function broken() {
       tally.errors++

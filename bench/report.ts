@@ -18,6 +18,7 @@ const columns: Readonly<Record<string, Column>> = {
   framesPerSecond: { title: 'frames/s', digits: 0, figure: frameRate },
   p50Ms: { title: 'p50 ms', digits: 2, figure: (round) => round.p50 },
   p99Ms: { title: 'p99 ms', digits: 2, figure: (round) => round.p99 },
+  p999Ms: { title: 'p99.9 ms', digits: 2, figure: (round) => round.p999 },
   firstByteMs: { title: '1st byte ms', digits: 2, figure: (round) => round.firstByte },
   cpuMsPerRequest: {
     title: 'cpu ms/req',

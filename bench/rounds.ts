@@ -35,8 +35,13 @@ export async function runScenario(
   scenario: Scenario,
   { field, load, plan }: { field: Field; load: ChildProcess; plan: Plan },
 ): Promise<Rounds> {
-  const measure = ({ subject, path, body, frames }: Row, milliseconds: number) =>
+  const measure = (
+    { subject, path, body, frames }: Row,
+    milliseconds: number,
+    rate?: number | undefined,
+  ) =>
     ask(load, {
+      rate,
       connections: scenario.connections,
       path,
       body,
@@ -50,12 +55,17 @@ export async function runScenario(
   const rows = listRows(scenario, field.subjects)
   const { parts = 1 } = scenario
   const warmUpMs = plan.warmUpMs * (scenario.warmUps ?? 1)
-  for (const row of rows) await measure(row, warmUpMs)
+  const rates: number[] = []
+  for (const row of rows) {
+    const { requests, seconds } = await measure(row, warmUpMs)
+    rates.push(requests / seconds)
+  }
+  const rate = scenario.isHalfLoad ? Math.min(...rates) / 2 : undefined
   const rounds: Record<string, Round[]> = {}
   for (let round = 0; round < plan.rounds * parts; round++) {
     const order = round % 2 === 0 ? rows : rows.toReversed()
     for (const row of order) {
-      const sample = await measure(row, plan.roundMs / parts)
+      const sample = await measure(row, plan.roundMs / parts, rate)
       const megabytes = residentMegabytes(row.subject.pid)
       const done = (rounds[row.name] ??= [])
       done.push({ ...sample, megabytes })

@@ -9,10 +9,16 @@ export const answerText =
 const answerWords = answerText.split(' ')
 
 /** The content of the chunks; the first has the role and the last the finish reason. */
-export const streamedWords: readonly string[] = Array.from(
-  { length: streamedChunks - 2 },
-  (_, index) => ` ${answerWords[index % answerWords.length]}`,
-)
+export const streamedWords = listWords(streamedChunks - 2)
+
+/** The model of coding agents: its streams have 300 frames with a choice. */
+export const agentModel = 'bench-agent'
+const agentChunks = 300
+export const agentWords = listWords(agentChunks - 2)
+
+function listWords(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => ` ${answerWords[index % answerWords.length]}`)
+}
 
 /** The model whose streams arrive frame by frame. */
 export const pacedModel = 'bench-paced'
@@ -27,7 +33,7 @@ export function routeName(strategy: string): string {
   return `bench-${strategy}`
 }
 
-export const models = [benchModel, pacedModel]
+export const models = [benchModel, pacedModel, agentModel]
 
 /** A translated kind of each API. The model of each is named by `translatedModel`. */
 export const translatedKinds = ['anthropic', 'google', 'bedrock', 'cohere'] as const
@@ -79,6 +85,11 @@ export interface Scenario {
   readonly subjects?: readonly string[]
   /** Number of parts of each round, for responses of a few milliseconds. Default: 1. */
   readonly parts?: number
+  /**
+   * The requests come at half the rate that the slowest of the proxies serves, instead of as fast as they are
+   * answered.
+   */
+  readonly isHalfLoad?: boolean
   /** Factor of the warm-up, for subjects without an earlier scenario. Default: 1. */
   readonly warmUps?: number
 }
@@ -104,6 +115,11 @@ export const scenarios: readonly Scenario[] = [
   json('json1', 1),
   { ...json('json32', 32), parts: 4 },
   json('json256', 256),
+  {
+    ...json('half32', 32),
+    title: 'small JSON, 32 connections, at half the rate that the gateway serves',
+    isHalfLoad: true,
+  },
   {
     ...json(keyedScenario, 32),
     title: 'small JSON, 32 connections, auth off and on',
@@ -172,6 +188,16 @@ export const scenarios: readonly Scenario[] = [
     connections: 8,
     asked: chat('bench', longConversation()),
   },
+  {
+    name: 'agent',
+    title: 'a coding agent: 230 kB in 400 messages, streams of 300 frames, 8 connections',
+    connections: 8,
+    asked: {
+      path: '/v1/chat/completions',
+      body: JSON.stringify(agentRequest()),
+      frames: agentChunks + 2,
+    },
+  },
 ]
 
 function json(name: string, connections: number): Scenario {
@@ -211,6 +237,40 @@ function responses(model: string, isStreamed: boolean): Asked {
     body: JSON.stringify({ ...request, input: user?.content, temperature: 0.2 }),
     frames: isStreamed ? streamedWords.length + responseEvents : 0,
   }
+}
+
+/** A request of a coding agent late in its work: calls of tools and their results, and some text. */
+function agentRequest(): object {
+  const code = '  const total = items.reduce((sum, { price }) => sum + price, 0) // “gross”, in €\n'
+  const messages = Array.from({ length: 100 }, (_, turn) => [
+    { role: 'user', content: `Now the next step, number ${turn}: keep the tests green.` },
+    {
+      role: 'assistant',
+      content: 'I read the file first.',
+      tool_calls: [
+        {
+          id: `call_${turn}`,
+          type: 'function',
+          function: {
+            name: 'read_file',
+            arguments: JSON.stringify({ path: `src/file-${turn}.ts` }),
+          },
+        },
+      ],
+    },
+    { role: 'tool', tool_call_id: `call_${turn}`, content: code.repeat(21) },
+    { role: 'assistant', content: `Done. ${'The change is small. '.repeat(5)}` },
+  ]).flat()
+  const tools = ['read_file', 'write_file', 'run', 'search'].map((name) => ({
+    type: 'function',
+    function: {
+      name,
+      description: 'Works on the files of the project.',
+      parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    },
+  }))
+  const options = { stream: true, stream_options: { include_usage: true }, tools }
+  return { model: agentModel, ...options, messages }
 }
 
 function longConversation(): Message[] {

@@ -9,7 +9,7 @@
 import { createServer, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { HttpReader } from './http-reader.ts'
-import { answerText, pacedModel, streamedWords } from './scenarios.ts'
+import { agentModel, agentWords, answerText, pacedModel, streamedWords } from './scenarios.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const { values } = parseArgs({
@@ -29,6 +29,7 @@ const eventStream = 'text/event-stream; charset=utf-8'
 const answer = jsonAnswer(chatAnswer())
 const grouped = streamWrites(eventStream, streamFrames(), group)
 const paced = streamWrites(eventStream, streamFrames(), 1)
+const agent = streamWrites(eventStream, streamFrames(agentWords), group)
 const vendors = Object.values(vendorStreams).map(
   ({ path, contentType, events, answer: whole }) => ({
     path,
@@ -54,6 +55,7 @@ function reply(socket: Socket, head: string, body: Buffer): void {
   if (!head.startsWith('POST /v1/chat/completions ')) replyAsVendor(socket, head, isStreamed)
   else if (!isStreamed) socket.write(answer)
   else if (body.includes(pacedModel)) writePaced(socket, 0)
+  else if (body.includes(agentModel)) writeGrouped(socket, agent, 0)
   else writeGrouped(socket, grouped, 0)
 }
 
@@ -110,8 +112,8 @@ function streamWrites(
   return writes.map((write) => Buffer.concat(write))
 }
 
-function streamFrames(): Buffer[] {
-  const deltas: object[] = streamedWords.map((content) => ({ content }))
+function streamFrames(words = streamedWords): Buffer[] {
+  const deltas: object[] = words.map((content) => ({ content }))
   const chunks = [{ role: 'assistant', content: '', refusal: null }, ...deltas, {}].map(
     (delta, index) => ({
       choices: [
