@@ -20,6 +20,7 @@ interface Case {
 const settings = {
   anthropic: '',
   google: '',
+  bedrock: '',
   vertex_ai: 'base_url = "https://p.test/v1/projects/p/locations/l"',
 } as const
 

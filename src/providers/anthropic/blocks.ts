@@ -23,6 +23,7 @@ function toMediaBlock(part: OtherPart, message: CanonicalMessage): Block {
     case 'file':
       return toDocumentBlock(part)
     case 'audio':
+    case 'guarded':
     case 'other':
       return rejectPart(part, message)
     default:

@@ -1,4 +1,9 @@
-import { type CanonicalMessage, type JsonObject, unsupportedPart } from '../canonical/messages.ts'
+import {
+  type CanonicalMessage,
+  type GuardedPart,
+  type JsonObject,
+  unsupportedPart,
+} from '../canonical/messages.ts'
 import type {
   Block,
   CacheMark,
@@ -21,7 +26,9 @@ export function createContentParts(media: MediaBlocks): PartTranslator {
         case 'image':
           return media.toImageBlock(part)
         case 'file':
-          return media.toDocumentBlock(part)
+          return media.toFileBlock(part)
+        case 'guarded':
+          return toGuardedBlock(part)
         case 'audio':
         case 'other':
           return rejectPart(part, message)
@@ -32,8 +39,23 @@ export function createContentParts(media: MediaBlocks): PartTranslator {
   }
 }
 
-/** For instructions and assistant messages, which take text only. */
+/** For assistant messages, which take text only. */
 export const textParts: PartTranslator = { toTextBlock, toOtherBlock: rejectPart }
+
+/** For instructions. */
+export const instructionParts: PartTranslator = {
+  toTextBlock,
+  toOtherBlock: (part, message) =>
+    part.type === 'guarded' ? toGuardedBlock(part) : rejectPart(part, message),
+}
+
+/**
+ * With a block like this in a request, its guardrail checks only such blocks.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-converse-api.html
+ */
+function toGuardedBlock({ text, qualifiers }: GuardedPart): Block {
+  return { guardContent: { text: { text, qualifiers } } }
+}
 
 /** Converse rejects blank texts. */
 function toTextBlock(text: string): Block | undefined {

@@ -2,6 +2,7 @@ import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
 import type { Block } from '../claude/cache-marks.ts'
+import { isS3Place } from '../translation/media-uses.ts'
 
 /**
  * The image formats of Converse, by media type.
@@ -34,6 +35,23 @@ const documentFormats: ReadonlyMap<string, string> = new Map([
   ['text/markdown', 'md'],
 ])
 
+/**
+ * The video formats of Converse, by media type.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_VideoBlock.html
+ */
+const videoFormats: ReadonlyMap<string, string> = new Map([
+  ['video/x-matroska', 'mkv'],
+  ['video/quicktime', 'mov'],
+  // Not a media type, but clients often send it.
+  ['video/mov', 'mov'],
+  ['video/mp4', 'mp4'],
+  ['video/webm', 'webm'],
+  ['video/x-flv', 'flv'],
+  ['video/mpeg', 'mpeg'],
+  ['video/x-ms-wmv', 'wmv'],
+  ['video/3gpp', 'three_gp'],
+])
+
 const textFormats: ReadonlySet<unknown> = new Set(['csv', 'html', 'txt', 'md'])
 
 /** Whether a block is a text document, behind which AWS rejects a cache point. */
@@ -42,7 +60,7 @@ export function isTextDocument({ document }: Block): boolean {
   return textFormats.has((document as JsonObject | undefined)?.['format'])
 }
 
-/** Translates the images and files of one request, in which document names must be unique. */
+/** Translates the images, videos and files of one request, in which document names must be unique. */
 export class MediaBlocks {
   readonly #names = new Set<string>()
   /** How many documents have been given each name. */
@@ -57,27 +75,47 @@ export class MediaBlocks {
     const format = imageFormats.get(mediaType)
     if (format !== undefined) return { image: { format, source: { bytes: payload } } }
     const documentFormat = documentFormats.get(mediaType)
-    if (documentFormat !== undefined) return this.#toDocument(documentFormat, payload, undefined)
+    if (documentFormat !== undefined)
+      return this.#toDocument(documentFormat, { bytes: payload }, undefined)
     const rule = 'must hold a jpeg, png, gif or webp image, or a document'
     throw new UntranslatableError(`${param}: ${rule}`, param)
   }
 
-  /** Converse has no file store, so a file must come with its content. */
-  toDocumentBlock({ data, name, path }: FilePart): Block {
+  /** Converse has no file store, so a file comes with its content, or is in S3. */
+  toFileBlock({ member, id, data, name, path }: FilePart): Block {
+    const place = [data, id].find((text) => text !== undefined && isS3Place(text))
+    if (place !== undefined) return this.#toStoredFile(place, name, path)
     if (data === undefined) {
       throw new UntranslatableError(`${path}: must be a file with its content in file_data`, path)
     }
-    const param = `${path}.file.file_data`
+    const param = `${path}.${member === 'file' ? 'file.file_data' : member}`
     const uri = parseDataUri(data)
     if (!uri) throw new UntranslatableError(`${param}: must be a base64 data URI`, param)
-    const format = documentFormats.get(uri.mediaType) ?? findFormat(name)
-    if (format !== undefined) return this.#toDocument(format, uri.payload, name)
+    const video = videoFormats.get(uri.mediaType)
+    if (video !== undefined) return { video: { format: video, source: { bytes: uri.payload } } }
+    const named = findByExtension(name)
+    // Browsers send a file of unknown type without a media type.
+    const format =
+      documentFormats.get(uri.mediaType) ?? (named?.block === 'document' ? named.format : undefined)
+    if (format !== undefined) return this.#toDocument(format, { bytes: uri.payload }, name)
     const formats = [...documentFormats.values()].join(', ')
     throw new UntranslatableError(`${param}: must be one of ${formats}`, param)
   }
 
-  #toDocument(format: string, bytes: string, filename: string | undefined): Block {
-    return { document: { format, name: this.#uniqueName(filename), source: { bytes } } }
+  #toStoredFile(uri: string, filename: string | undefined, path: string): Block {
+    const found = findByExtension(uri) ?? findByExtension(filename)
+    if (!found) {
+      const rule = 'must have the extension of an image, a video or a document'
+      throw new UntranslatableError(`${path}.file: ${rule}`, `${path}.file`)
+    }
+    const { block, format } = found
+    const source = { s3Location: { uri } }
+    if (block !== 'document') return { [block]: { format, source } }
+    return this.#toDocument(format, source, filename ?? uri.slice(uri.lastIndexOf('/') + 1))
+  }
+
+  #toDocument(format: string, source: object, filename: string | undefined): Block {
+    return { document: { format, name: this.#uniqueName(filename), source } }
   }
 
   #uniqueName(filename: string | undefined): string {
@@ -91,10 +129,26 @@ export class MediaBlocks {
   }
 }
 
-/** Finds the format by the extension: browsers send a file of unknown type without a media type. */
-function findFormat(filename: string | undefined): string | undefined {
+interface FileFormat {
+  readonly block: 'image' | 'video' | 'document'
+  readonly format: string
+}
+
+const toEntry = (block: FileFormat['block'], extension: string, format = extension) =>
+  [extension, { block, format }] as const
+
+const formatsByExtension: ReadonlyMap<string, FileFormat> = new Map([
+  ...['jpeg', 'png', 'gif', 'webp'].map((extension) => toEntry('image', extension)),
+  toEntry('image', 'jpg', 'jpeg'),
+  ...[...videoFormats.values()].map((extension) => toEntry('video', extension)),
+  toEntry('video', 'mpg'),
+  toEntry('video', '3gp', 'three_gp'),
+  ...[...documentFormats.values()].map((extension) => toEntry('document', extension)),
+])
+
+function findByExtension(filename: string | undefined): FileFormat | undefined {
   const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase()
-  return [...documentFormats.values()].find((format) => format === extension)
+  return extension === undefined ? undefined : formatsByExtension.get(extension)
 }
 
 /** Characters of a file name that are searched, so that a huge name costs no time. */

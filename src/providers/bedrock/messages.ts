@@ -13,6 +13,7 @@ import { alternateTurns, type Turn, type TurnRules } from '../claude/turns.ts'
 import {
   createContentParts,
   createMarkRules,
+  instructionParts,
   placeholder,
   textParts,
   toReasoningBlock,
@@ -74,7 +75,7 @@ class MessageTranslator {
   }
 
   toInstructions(message: CanonicalMessage): readonly BlockOrMark[] {
-    return message.role === 'system' ? toMarkedBlocks(message, textParts) : []
+    return message.role === 'system' ? toMarkedBlocks(message, instructionParts) : []
   }
 
   toDrafts(message: CanonicalMessage): Draft[] {

@@ -6,6 +6,7 @@ import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { evaluateConditions } from './conditions.ts'
 import { toConverseMessages } from './messages.ts'
 import type { BedrockModel } from './models.ts'
+import { readOwnFields } from './own-fields.ts'
 import { resolveReasoning } from './reasoning.ts'
 import { toToolFields } from './tools.ts'
 
@@ -28,6 +29,7 @@ export function toConverseRequest(
     'bedrock',
     evaluateConditions(model, reasoning),
   )
+  const own = readOwnFields(request)
   const tools = toToolFields({ request, model, thinking: reasoning.thinking })
   // Members that are undefined do not reach the wire. Converse rejects empty objects.
   const body = {
@@ -43,9 +45,11 @@ export function toConverseRequest(
       ...toTopK(request, model),
       ...reasoning.fields,
       ...tools.additional,
+      ...own.additional,
     }),
     outputConfig: toOutputConfig(request),
     serviceTier: request.serviceTier && { type: request.serviceTier },
+    ...own.members,
   }
   return { body, maxTokens: reasoning.maxTokens, dropped }
 }

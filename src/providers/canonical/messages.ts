@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { loose, validateAsSent } from '../../core/as-sent.ts'
+import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
@@ -27,7 +27,9 @@ export type ImageUrlPart = Placed & {
 
 export type FilePart = Placed & {
   readonly type: 'file'
-  /** A data URI. */
+  /** The member of the part that holds the file. */
+  readonly member: 'file' | 'video_url'
+  /** A data URI, or the address of a file that the vendor fetches or stores. */
   readonly data: string | undefined
   /** The id of a file that the vendor stores. */
   readonly id: string | undefined
@@ -41,12 +43,21 @@ export type AudioPart = Placed & {
   readonly format: string
 }
 
+/** A text that the guardrail of the request checks. */
+export type GuardedPart = Placed & {
+  readonly type: 'guarded'
+  readonly text: string
+  /** What the text is for the guardrail; undefined for a text that is only checked. */
+  readonly qualifiers: readonly string[] | undefined
+}
+
 /** One part of a message's content. Refusals are text; `other` is a type unknown to the gateway. */
 export type CanonicalPart =
   | TextPart
   | ImageUrlPart
   | FilePart
   | AudioPart
+  | GuardedPart
   | (Placed & { readonly type: 'other' })
 
 /** The content of a message: one string or parts; undefined when null or absent. */
@@ -255,6 +266,10 @@ const filePart = loose({
   file: loose({ file_data: optionalText, file_id: optionalText, filename: optionalText }),
 })
 
+const videoPart = loose({ video_url: loose({ url: z.string() }) })
+
+const guardedPart = loose({ text: z.string(), qualifiers: list(z.string()).nullish() })
+
 type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
 
 function readPart(raw: RawPart, path: string): CanonicalPart {
@@ -280,12 +295,29 @@ function readPart(raw: RawPart, path: string): CanonicalPart {
       const { file_data, file_id, filename } = parseFields(filePart, raw, path).file
       return {
         type: 'file',
+        member: 'file',
         data: file_data ?? undefined,
         id: file_id ?? undefined,
         name: filename ?? undefined,
         path,
         raw,
       }
+    }
+    case 'video_url': {
+      const { url } = parseFields(videoPart, raw, path).video_url
+      return {
+        type: 'file',
+        member: 'video_url',
+        data: url,
+        id: undefined,
+        name: undefined,
+        path,
+        raw,
+      }
+    }
+    case 'guarded_text': {
+      const { text, qualifiers } = parseFields(guardedPart, raw, path)
+      return { type: 'guarded', text, qualifiers: qualifiers ?? undefined, path, raw }
     }
     default:
       return { type: 'other', path, raw }

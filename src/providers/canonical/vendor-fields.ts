@@ -17,6 +17,10 @@ export const vendorFieldNames = [
   'container',
   'mcp_servers',
   'anthropic_beta',
+  'guardrail_config',
+  'performance_config',
+  'request_metadata',
+  'additional_model_request_fields',
 ] as const
 
 /** The fields of Google, which may be nested in one more object. */

@@ -71,6 +71,7 @@ function toUserBlocks(part: CanonicalPart, message: CanonicalMessage): object[] 
     }
     case 'audio':
     case 'file':
+    case 'guarded':
     case 'other':
       throw unsupportedPart(part, 'cohere', message)
     default:

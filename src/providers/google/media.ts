@@ -54,6 +54,7 @@ export function toContentPart(
       return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
     case 'file':
       return toInlineFile(part) ?? toStoredFile(part, defaultMimeType) ?? refuseFile(part)
+    case 'guarded':
     case 'other':
       throw new UntranslatableError(`${part.path}.type: unknown part type`, `${part.path}.type`)
     default:
@@ -79,12 +80,12 @@ function toInlineFile({ data = '' }: FilePart): RequestPart | undefined {
 
 /** A file that Google stores or fetches, referenced in `file_id` or in `file_data`. */
 function toStoredFile(
-  { id, data, raw }: FilePart,
+  { member, id, data, raw }: FilePart,
   defaultMimeType: string | undefined,
 ): RequestPart | undefined {
   const isReference = (text: string) => isGoogleFile(text) || isHttpsUrl(text)
   const address = [id, data].find((text) => text !== undefined && isReference(text))
-  const clientObject = isObject(raw['file']) ? raw['file'] : {}
+  const clientObject = isObject(raw[member]) ? raw[member] : {}
   return address === undefined ? undefined : toFileData(address, { clientObject, defaultMimeType })
 }
 

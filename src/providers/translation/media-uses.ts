@@ -1,9 +1,15 @@
 import { isDataUri, parseDataUriType } from '../../wire/data-uri.ts'
-import type { CanonicalPart, FilePart, ImageUrlPart, TextPart } from '../canonical/messages.ts'
+import type {
+  CanonicalPart,
+  FilePart,
+  GuardedPart,
+  ImageUrlPart,
+  TextPart,
+} from '../canonical/messages.ts'
 import type { Feature } from './table.ts'
 
 /** Returns the row of the table for a part other than text. */
-export function classifyMedia(part: Exclude<CanonicalPart, TextPart>): Feature {
+export function classifyMedia(part: Exclude<CanonicalPart, TextPart | GuardedPart>): Feature {
   switch (part.type) {
     case 'image':
       return classifyImage(part)
@@ -32,10 +38,11 @@ function classifyImage({ url }: ImageUrlPart): Feature {
     : 'image_url with data of another type'
 }
 
-function classifyFile({ id, data, name = '' }: FilePart): Feature {
+function classifyFile({ member, id, data, name = '' }: FilePart): Feature {
   if ([id, data].some((text) => text !== undefined && isGoogleFile(text))) return 'file of Google'
+  if ([id, data].some((text) => text !== undefined && isS3Place(text))) return 'file at S3'
   if ([id, data].some((text) => text !== undefined && isHttpsUrl(text))) {
-    return 'file with an https address'
+    return member === 'file' ? 'file with an https address' : 'video_url with an https address'
   }
   if (data === undefined) {
     return id === undefined ? 'file without file_data and file_id' : 'file with a file_id'
@@ -43,6 +50,7 @@ function classifyFile({ id, data, name = '' }: FilePart): Feature {
   const type = parseDataUriType(data)
   if (type === undefined) return 'file whose file_data is not a base64 data URI'
   if (type === pdf) return 'file with a PDF'
+  if (type.startsWith('video/')) return 'file with a video'
   if (type === 'text/plain') return 'file with plain text'
   if (documentTypes.has(type)) return 'file with another text or an office document'
   const isNamed = documentNames.test(name)
@@ -66,6 +74,11 @@ export function isGoogleFile(address: string): boolean {
   return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
     address,
   )
+}
+
+/** True for the address of an object in Amazon S3. */
+export function isS3Place(address: string): boolean {
+  return /^s3:\/\/[^/]+\/./.test(address)
 }
 
 /** True for an https address, which a vendor may fetch. */

@@ -59,6 +59,13 @@ const roleFeatures: Readonly<Record<Exclude<CanonicalMessage['role'], 'user'>, F
   tool: 'part other than text in a tool message',
 }
 
+const guardedFeatures: Readonly<Record<CanonicalMessage['role'], Feature>> = {
+  system: 'guarded_text',
+  user: 'guarded_text',
+  assistant: 'guarded_text in an answer or a tool message',
+  tool: 'guarded_text in an answer or a tool message',
+}
+
 function findPartUses(part: CanonicalPart, { role }: CanonicalMessage): FeatureUse[] {
   if (part.type === 'text') return []
   const { path } = part
@@ -67,6 +74,7 @@ function findPartUses(part: CanonicalPart, { role }: CanonicalMessage): FeatureU
     const feature = isWhole ? 'audio of an answer, with its data' : 'audio of an answer, by its id'
     return [{ feature, path }]
   }
+  if (part.type === 'guarded') return [{ feature: guardedFeatures[role], path }]
   const media = classifyMedia(part)
   return [
     ...(role === 'user' ? [] : [{ feature: roleFeatures[role], path }]),
@@ -81,10 +89,13 @@ function findDetailUses(part: CanonicalPart): FeatureUse[] {
 }
 
 /** Returns the path of the field at fault, as precisely as the feature allows. */
-function getFieldPath({ type, path }: CanonicalPart, feature: Feature): string {
+function getFieldPath(part: CanonicalPart, feature: Feature): string {
+  const { type, path } = part
   switch (feature) {
     case 'file whose file_data is not a base64 data URI':
-      return `${path}.file.file_data`
+      return path.concat(
+        part.type === 'file' && part.member === 'file' ? '.file.file_data' : '.video_url',
+      )
     case 'file without a media type':
     case 'file with an https address':
     case 'file without file_data and file_id':

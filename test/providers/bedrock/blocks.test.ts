@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, bedrockGateway, sendMessages, sonnet } from './support.ts'
+import { answered, bedrockGateway, refuseMessages, sendMessages, sonnet } from './support.ts'
 
 const nova = 'us.amazon.nova-pro-v1:0'
 const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
@@ -126,4 +126,47 @@ describe('cache marks', () => {
     const tool_choice = { type: 'allowed_tools', allowed_tools }
     expect(await readTools({ tools, tool_choice })).toMatchObject([f, point])
   })
+})
+
+describe('guarded texts', () => {
+  const guarded = (more: object = {}) => ({ type: 'guarded_text', text: 'Is it legal?', ...more })
+  const block = (more: object = {}) => ({
+    guardContent: { text: { text: 'Is it legal?', ...more } },
+  })
+
+  test('they are blocks for the guardrail, in questions and in instructions', async () => {
+    const messages = [
+      { role: 'system', content: [text('S'), guarded({ qualifiers: ['grounding_source'] })] },
+      user([text('1'), guarded({ cache_control: { type: 'ephemeral' } })]),
+    ]
+    expect(await sendMessages(messages)).toEqual({
+      system: [{ text: 'S' }, block({ qualifiers: ['grounding_source'] })],
+      messages: [
+        { role: 'user', content: [{ text: '1' }, block(), { cachePoint: { type: 'default' } }] },
+      ],
+    })
+  })
+
+  test.each([
+    [[user('1'), assistant([guarded()])], 'messages.1.content.0'],
+    [
+      [user('1'), assistant(null, { tool_calls: [call('a')] }), result('a', [guarded()])],
+      'messages.2.content.0',
+    ],
+    [[user([{ type: 'guarded_text' }])], 'messages.0.content.0.text'],
+    [[user([guarded({ qualifiers: 'query' })])], 'messages.0.content.0.qualifiers'],
+  ])('%j is refused', async (messages, param) => {
+    expect(await refuseMessages(messages)).toEqual({ code: 'LM-1001', param })
+  })
+})
+
+test('the status of a call that failed is sent to Claude and Nova', async () => {
+  const failed = result('a', 'timeout', { is_error: true })
+  const messages = [user('1'), assistant(null, { tool_calls: [call('a')] }), failed]
+  for (const model of [sonnet, nova]) {
+    expect(await sendMessages(messages, model)).toMatchObject({
+      messages: [{}, {}, { content: [{ toolResult: { status: 'error' } }] }],
+    })
+  }
+  expect(JSON.stringify(await sendMessages(messages, llama))).not.toContain('status')
 })

@@ -86,8 +86,44 @@ describe('images and documents', () => {
   })
 
   test.each([
+    ['video/mp4', 'mp4'],
+    ['VIDEO/QuickTime', 'mov'],
+    ['video/3gpp', 'three_gp'],
+  ])('a video of type %s becomes a video of format %s', async (type, format) => {
+    const url = `data:${type};base64,AAAA`
+    const parts = [file('clip', url), { type: 'video_url', video_url: { url } }]
+    const { messages } = await sendMessages([user(parts)])
+    const video = { video: { format, source: { bytes: 'AAAA' } } }
+    expect(messages[0]?.content).toEqual([video, video])
+  })
+
+  test.each<[object, object]>([
+    [
+      { type: 'file', file: { file_data: 's3://bucket/a/report.PDF' } },
+      { document: { format: 'pdf', name: 'report' } },
+    ],
+    [
+      { type: 'file', file: { file_id: 's3://bucket/a', filename: 'b c.docx' } },
+      { document: { format: 'docx', name: 'b c' } },
+    ],
+    [{ type: 'file', file: { file_id: 's3://bucket/a.jpg' } }, { image: { format: 'jpeg' } }],
+    [{ type: 'file', file: { file_id: 's3://bucket/a.3gp' } }, { video: { format: 'three_gp' } }],
+    [{ type: 'video_url', video_url: { url: 's3://bucket/a.mp4' } }, { video: { format: 'mp4' } }],
+  ])('%j is read from S3', async (part, expected) => {
+    const { messages } = await sendMessages([user([text('1'), part])])
+    const uri = expect.stringMatching(/^s3:\/\/bucket\/a/)
+    const [[type, members] = []] = Object.entries(expected)
+    expect(messages[0]?.content[1]).toEqual({
+      [type ?? '']: { ...members, source: { s3Location: { uri } } },
+    })
+  })
+
+  test.each([
     ['a type that is not a document', file('a.zip', 'data:application/zip;base64,AAAA'), ''],
     ['plain base64', file('a.pdf', 'AAAA'), '.file.file_data'],
+    ['an unknown format in S3', file('a', 's3://bucket/a.zip'), '.file'],
+    ['a video that is not base64', { type: 'video_url', video_url: { url: 'x' } }, '.video_url'],
+    ['a video of an unknown format', file('a', 'data:video/x;base64,AAAA'), '.file.file_data'],
   ])('a file of %s is refused with LM-1001', async (_, part, field) => {
     expect(await refuseMessages([user([part])])).toEqual({
       code: 'LM-1001',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { asking, bedrockGateway, refuseFields, sendFields, sonnet } from './support.ts'
 
@@ -146,6 +147,75 @@ describe('fields without a counterpart', () => {
     )
     expect(await refuseFields(sonnet, { guess: 1 })).toBeUndefined()
   })
+})
+
+describe("Converse's own fields", () => {
+  test('they are sent in its names; labels keep theirs', async () => {
+    const fields = {
+      guardrail_config: { guardrail_identifier: 'g-1', guardrailVersion: '2', trace: 'enabled' },
+      performance_config: { latency: 'optimized' },
+      request_metadata: { cost_center: '42' },
+    }
+    expect(await refuseFields(nova, fields)).toBeUndefined()
+    expect(await sendFields(nova, { extra_body: fields })).toMatchObject({
+      guardrailConfig: { guardrailIdentifier: 'g-1', guardrailVersion: '2', trace: 'enabled' },
+      performanceConfig: { latency: 'optimized' },
+      requestMetadata: { cost_center: '42' },
+    })
+  })
+
+  test('additional fields join those of the gateway, and win', async () => {
+    const additional_model_request_fields = { top_k: 9, mood: { a_b: 1 } }
+    const fields = { top_k: 5, reasoning_effort: 'low', additional_model_request_fields }
+    expect((await sendFields(qwen, fields)).additionalModelRequestFields).toEqual({
+      reasoning_config: 'low',
+      ...additional_model_request_fields,
+    })
+    const claude = { ...fields, reasoning_effort: undefined }
+    expect((await sendFields(sonnet, claude)).additionalModelRequestFields).toEqual(
+      additional_model_request_fields,
+    )
+  })
+
+  test.each<[object, string]>([
+    [{ max_tokens: 9 }, 'max_tokens'],
+    [{ maxTokenCount: 9 }, 'maxTokenCount'],
+    [{ max_gen_len: 9 }, 'max_gen_len'],
+    [{ inferenceConfig: { maxTokens: 9 } }, 'inferenceConfig.maxTokens'],
+  ])('additional fields hold no bound on the output: %j', async (fields, path) => {
+    const { chat, upstream } = await bedrockGateway()
+    const response = await chat(asking({ additional_model_request_fields: fields }))
+    expect(await readError(response)).toMatchObject({
+      code: 'LM-1001',
+      param: `additional_model_request_fields.${path}`,
+    })
+    expect(upstream.requests).toEqual([])
+  })
+
+  const own = {
+    output_config: { effort: 'high' },
+    context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
+    anthropic_beta: ['context-management-2025-06-27'],
+  }
+
+  test("Claude's own fields are additional fields", async () => {
+    const fields = { ...own, reasoning_effort: 'low' }
+    expect(await refuseFields(opus48, fields)).toBeUndefined()
+    expect((await sendFields(opus48, fields)).additionalModelRequestFields).toEqual({
+      thinking: { type: 'adaptive', display: 'summarized' },
+      ...own,
+    })
+    expect(await sendFields(nova, own)).toEqual(await sendFields(nova, {}))
+  })
+
+  test.each(['guardrail_config', 'performance_config', 'request_metadata', 'output_config'])(
+    '%s must be an object',
+    async (field) => {
+      const { chat } = await bedrockGateway()
+      const response = await chat(asking({ [field]: 'x' }))
+      expect(await readError(response)).toMatchObject({ code: 'LM-1001', param: field })
+    },
+  )
 })
 
 test('the client’s request is not modified, so every attempt sends the same body', async () => {

@@ -75,6 +75,7 @@ export interface ConverseBody {
   readonly additionalModelRequestFields?: unknown
   readonly outputConfig?: unknown
   readonly serviceTier?: unknown
+  readonly guardrailConfig?: unknown
 }
 
 interface SentBlock {

@@ -122,7 +122,7 @@ describe('messages', () => {
     ['an image as a tool result', { role: 'tool', tool_call_id: 'w1', content: [image] }],
     ['audio', { role: 'user', content: [audio] }],
     ['a file', { role: 'user', content: [{ type: 'file', file: { file_id: 'f-1' } }] }],
-    ['a part of an unknown type', { role: 'user', content: [{ type: 'video_url' }] }],
+    ['a part of an unknown type', { role: 'user', content: [{ type: 'hologram' }] }],
     ['an audio part after a text', { role: 'user', content: [{ type: 'text', text: 'a' }, audio] }],
   ])('%s is refused with the path of the part', async (_, message) => {
     const { chat, upstream } = await cohereGateway()

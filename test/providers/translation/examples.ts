@@ -358,6 +358,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
     }),
   },
   'file with a PDF': file({ file_data: data('application/pdf') }),
+  'file with a video': file({ file_data: data('video/mp4') }),
   'file with plain text': file({ file_data: data('text/plain') }),
   'file with another text or an office document': file({
     file_data: data(`${openXml}.spreadsheetml.sheet`),
@@ -378,9 +379,24 @@ export const examples: Readonly<Record<Feature, Example>> = {
   ),
   'file with an https address': file({ file_data: 'https://example.com/a.pdf' }, '.file'),
   'file with a file_id': file({ file_id: 'file-1' }),
+  'file at S3': file({ file_id: 's3://bucket/a.pdf' }),
+  'video_url with an https address': showing({
+    type: 'video_url',
+    video_url: { url: 'https://example.com/a.mp4' },
+  }),
   'file of Google': file({ file_id: 'gs://bucket/a.pdf' }),
   'file without file_data and file_id': file({ filename: 'a.pdf' }, '.file'),
   input_audio: showing(wav),
+  guarded_text: showing({ type: 'guarded_text', text: 'Is it legal?' }),
+  'guarded_text in an answer or a tool message': {
+    fields: messages(
+      question,
+      calling(f()),
+      result([look, { type: 'guarded_text', text: 'Is it legal?' }]),
+    ),
+    without: messages(question, calling(f()), result([look])),
+    param: 'messages.2.content.1',
+  },
   'part of another type': showing({ type: 'hologram' }),
   'part other than text in instructions': {
     fields: messages(
@@ -453,6 +469,13 @@ export const examples: Readonly<Record<Feature, Example>> = {
   ]),
   cached_content: field('cached_content', 'cachedContents/c1'),
   labels: field('labels', { team: 'x' }),
+  guardrail_config: field('guardrail_config', {
+    guardrail_identifier: 'g',
+    guardrail_version: '1',
+  }),
+  performance_config: field('performance_config', { latency: 'optimized' }),
+  request_metadata: field('request_metadata', { team: 'x' }),
+  additional_model_request_fields: field('additional_model_request_fields', { mood: 'calm' }),
   image_config: field('image_config', { aspect_ratio: '16:9' }),
   media_resolution: field('media_resolution', 'MEDIA_RESOLUTION_LOW'),
 }

@@ -22,13 +22,13 @@ const fetched = mapped(`${gemini}.fileData`, 'the vendor fetches it, https only'
 /** A `document` block of Claude's API with this source. */
 const document = (source: string): TranslationOutcome =>
   mapped(`${claude}.source`, `a \`document\`, ${source}`)
-const converse = (block: 'image' | 'document'): TranslationOutcome =>
-  mapped(`${claude}.${block}`, block === 'image' ? 'an `image`' : 'a `document`')
+const converse = (block: 'image' | 'video' | 'document'): TranslationOutcome =>
+  mapped(`${claude}.${block}`, `${block === 'image' ? 'an' : 'a'} \`${block}\``)
 
 const claudeImages = refusedAllBut('JPEG, PNG, GIF, WebP and PDF')
 const claudeFiles = refusedAllBut('PDF and plain text')
 const converseImages = refusedAllBut('JPEG, PNG, GIF, WebP and documents')
-const converseFiles = refusedAllBut('PDF, CSV, DOC, DOCX, XLS, XLSX, HTML, TXT and MD')
+const converseFiles = refusedAllBut('videos, PDF, CSV, DOC, DOCX, XLS, XLSX, HTML, TXT and MD')
 
 /** The parts of a message's content. Parts of user messages have a row for each type. */
 export const parts = {
@@ -116,6 +116,12 @@ export const parts = {
     bedrock: converse('document'),
     cohere: refused,
   },
+  'file with a video': {
+    anthropic: claudeFiles,
+    gemini: inline,
+    bedrock: converse('video'),
+    cohere: refused,
+  },
   'file with plain text': {
     anthropic: document('`text`'),
     gemini: inline,
@@ -160,6 +166,21 @@ export const parts = {
     bedrock: refused,
     cohere: refused,
   },
+  'file at S3': {
+    anthropic: refused,
+    gemini: refused,
+    bedrock: {
+      ...converse('document'),
+      remark: 'an `image`, a `video` or a `document`, by its extension',
+    },
+    cohere: refused,
+  },
+  'video_url with an https address': {
+    anthropic: refused,
+    gemini: except(refused, { fetchedByGoogle: fetched }),
+    bedrock: refused,
+    cohere: refused,
+  },
   'file of Google': {
     anthropic: refused,
     gemini: stored,
@@ -173,6 +194,13 @@ export const parts = {
     bedrock: refused,
     cohere: refused,
   },
+  guarded_text: {
+    anthropic: refused,
+    gemini: refused,
+    bedrock: mapped(`${claude}.guardContent`, 'a `guardContent`'),
+    cohere: refused,
+  },
+  'guarded_text in an answer or a tool message': inEveryApi(refused),
   'part of another type': inEveryApi(refused),
   'part other than text in instructions': inEveryApi(refused),
   'part other than text in an answer': {

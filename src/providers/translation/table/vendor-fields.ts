@@ -40,6 +40,14 @@ const onlyGoogle = (gemini: TranslationRow['gemini']): TranslationRow => ({
   cohere: dropped,
 })
 
+/** A field of Converse, which is sent under this name. */
+const onlyBedrock = (name: string): TranslationRow => ({
+  anthropic: dropped,
+  gemini: dropped,
+  bedrock: mapped(name),
+  cohere: dropped,
+})
+
 /** Fields that only one vendor has. They may also be nested under `extra_body`. */
 export const vendorFields = {
   thinking: {
@@ -79,4 +87,8 @@ export const vendorFields = {
   labels: onlyGoogle(except(dropped, { hasLabels: carried('labels') })),
   image_config: onlyGoogle(mapped('generationConfig.imageConfig')),
   media_resolution: onlyGoogle(mapped('generationConfig.mediaResolution')),
+  guardrail_config: onlyBedrock('guardrailConfig'),
+  performance_config: onlyBedrock('performanceConfig'),
+  request_metadata: onlyBedrock('requestMetadata'),
+  additional_model_request_fields: onlyBedrock(extra),
 } as const satisfies TranslationRows
