@@ -242,7 +242,7 @@ function responses(model: string, isStreamed: boolean): Asked {
 /** A request of a coding agent late in its work: calls of tools and their results, and some text. */
 function agentRequest(): object {
   const code = '  const total = items.reduce((sum, { price }) => sum + price, 0) // “gross”, in €\n'
-  const messages = Array.from({ length: 100 }, (_, turn) => [
+  const turns = Array.from({ length: 100 }, (_, turn) => [
     { role: 'user', content: `Now the next step, number ${turn}: keep the tests green.` },
     {
       role: 'assistant',
@@ -270,7 +270,7 @@ function agentRequest(): object {
     },
   }))
   const options = { stream: true, stream_options: { include_usage: true }, tools }
-  return { model: agentModel, ...options, messages }
+  return { model: agentModel, ...options, messages: turns }
 }
 
 function longConversation(): Message[] {
