@@ -107,6 +107,9 @@ cpSync('src/store/migrations', 'dist/migrations', {
   filter: (path) => !path.endsWith('_snapshot.json'),
 })
 
+// The functions for the server of the shared state are read at run time, too.
+cpSync('src/shared/functions.lua', 'dist/functions.lua')
+
 const page = await buildConsole('dist/console')
 
 const bundles = [host, tokenizer, store].map(({ metafile }) => metafile).concat(page)

@@ -7,6 +7,7 @@ import type { Clock, Environment, ReadFile, UpstreamPort } from './core/ports.ts
 import { ConfigError } from './core/start-error.ts'
 import { kinds } from './providers/index.ts'
 import { requireValid } from './reload/index.ts'
+import { listUrlProblems } from './shared/index.ts'
 import { buildSnapshot, createOverview } from './snapshot/index.ts'
 import { silentLog, webClock, webUpstream } from './web/index.ts'
 
@@ -56,7 +57,10 @@ export async function checkConfig(
     return {
       ok: true,
       overview: createOverview({ config, snapshot, warnings }),
-      startProblems: await startProblems(config, env),
+      startProblems: [
+        ...(await startProblems(config, env)),
+        ...listUrlProblems(config.shared, env),
+      ],
     }
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, problems: error.problems }

@@ -129,12 +129,13 @@ function connect(parts: Parts) {
 
 /** Adds the series that are read at each scrape. */
 function addReadSeries(parts: Parts, { telemetry }: Config) {
-  const { ports, access, reloader, breakers, credentials, traffic, cache } = parts
+  const { ports, shared, access, reloader, breakers, credentials, traffic, cache } = parts
   const { prober, plane, buffers } = parts
   const { meters, metrics } = ports
   addGauges(meters, {
     runtime: metrics?.runtime,
     isReady: () => parts.readiness.status === 'ready',
+    isSharedStateUp: () => shared?.isUp,
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
     loads: () => traffic.listInFlight(),
@@ -213,9 +214,9 @@ interface CloseOptions {
   readonly timeLeft: () => Millis
 }
 
-/** Ends the requests, then the records, then the database, which must outlive both, and the traces. */
+/** Ends the requests, then the records, then what must outlive both: the database and the shared state. */
 async function close(parts: Parts, { unrouted, timeLeft }: CloseOptions) {
-  const { clouds, prober, plane, records, access, traces } = parts
+  const { clouds, prober, plane, records, shared, access, traces } = parts
   prober.stop()
   plane.drain()
   await plane.close()
@@ -223,5 +224,6 @@ async function close(parts: Parts, { unrouted, timeLeft }: CloseOptions) {
   records.flush()
   unrouted.close()
   const [{ rows, spend }] = await Promise.all([access.close(), traces?.close(timeLeft())])
+  await shared?.close()
   return { rows, spend: toUsd(spend) }
 }

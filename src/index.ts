@@ -23,7 +23,13 @@ export type {
   RuntimeReadings,
   Sample,
 } from './core/metrics.ts'
-export type { AuthOverview, CacheOverview, Overview, ProviderOverview } from './core/overview.ts'
+export type {
+  AuthOverview,
+  CacheOverview,
+  Overview,
+  ProviderOverview,
+  SharedOverview,
+} from './core/overview.ts'
 export type {
   Body,
   ByteSource,
@@ -49,6 +55,12 @@ export type {
   UpstreamRequest,
   UpstreamResponse,
 } from './core/ports.ts'
+export {
+  type OpenSharedState,
+  type SharedState,
+  SharedStateFault,
+  type SharedStateSettings,
+} from './core/shared-state.ts'
 export { ConfigError, StartError } from './core/start-error.ts'
 export type {
   Readable,

@@ -17,6 +17,7 @@ import type {
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
+import type { OpenSharedState } from './core/shared-state.ts'
 import type { StreamClasses } from './core/streams.ts'
 import type { OpenTraces } from './core/traces.ts'
 import type { OpenStore } from './store/index.ts'
@@ -55,6 +56,8 @@ export interface GatewayOptions {
   readonly digest?: Digest | undefined
   /** Opens the database of keys, budgets and usage; without it `auth.enabled` must be false. */
   readonly openStore?: OpenStore | undefined
+  /** Connects to the server of `[shared]`; without it that table must be absent. */
+  readonly openShared?: OpenSharedState | undefined
   /** Creates the metrics, called once; without it there is no `/metrics`. */
   readonly metrics?: (() => MetricsPort) | undefined
   /** Opens the destination of spans, called once; without it no request is traced. */

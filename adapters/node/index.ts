@@ -11,6 +11,7 @@ import type {
   LogFormat,
   MakeResponse,
   MetricsPort,
+  OpenSharedState,
   OpenStore,
   OpenTraces,
   ReadFile,
@@ -23,6 +24,7 @@ import { nodeCloudCredentials } from './ports/cloud-credentials.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeMetrics } from './ports/metrics.ts'
 import { nodeResponse } from './ports/plain-response.ts'
+import { openNodeSharedState } from './ports/shared-state.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeDigest, nodeFingerprint, readText, systemClock } from './ports/system.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
@@ -49,6 +51,7 @@ export interface NodePorts {
   readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
   readonly openStore: OpenStore
+  readonly openShared: OpenSharedState
   readonly fingerprint: Fingerprint
   readonly digest: Digest
   readonly metrics: () => MetricsPort
@@ -108,6 +111,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     tokenizer,
     readFile: readText,
     openStore: (settings) => openNodeStore(settings),
+    openShared: openNodeSharedState,
     fingerprint: nodeFingerprint(),
     digest: nodeDigest,
     metrics: nodeMetrics,

@@ -35,7 +35,7 @@ export function renderCounts({ providers, models, routes }: Overview): string {
 
 /** Renders the providers, one line each in aligned columns, and the state of auth, cache and proxies. */
 export function renderOverview(
-  { providers, auth, cache }: Overview,
+  { providers, auth, cache, shared }: Overview,
   { proxies = {}, style }: OverviewText,
 ): readonly string[] {
   const rows = providers.map((provider) => renderProvider(provider, style))
@@ -48,13 +48,14 @@ export function renderOverview(
     cache.enabled
       ? `cache is on for ${formatCount(cache.models, 'model')}, with at most ${formatSize(cache.maxBytes)}`
       : 'cache is off',
+    ...(shared.enabled ? [`state is shared at ${shared.server} as ${shared.prefix}`] : []),
     ...(settings.length > 0 ? [`outgoing proxies: ${settings.join(' ')}`] : []),
   ].map((line) => `  ${line}`)
 }
 
 /** Returns the overview as fields of a log line. */
 export function toLogFields(overview: Overview): Record<string, unknown> {
-  const { providers, models, routes, auth, cache, warnings } = overview
+  const { providers, models, routes, auth, cache, shared, warnings } = overview
   return {
     providers: providers.map(({ name, kind, baseUrl, proxy, credential }) => ({
       name,
@@ -69,6 +70,7 @@ export function toLogFields(overview: Overview): Record<string, unknown> {
     cache: cache.enabled
       ? { enabled: true, models: cache.models, max_bytes: cache.maxBytes }
       : cache,
+    ...(shared.enabled && { shared }),
     warnings,
   }
 }

@@ -11,6 +11,11 @@ export const proxyAddress = z.string().refine((value) => value === '' || isProxy
   error: 'must be an http or https URL without a path, or "" for no proxy',
 })
 
+/** The address of a Redis or Valkey server. Unlike other URLs it may contain a user name and a password. */
+export const serverAddress = z.string().refine(isServerAddress, {
+  error: 'must be a redis or rediss URL: redis://host:6379',
+})
+
 /** The address of a provider: a URL, or a region for the kinds that derive their URL from it. */
 export const baseUrl = z
   .string()
@@ -54,6 +59,13 @@ export function isRegion(value: string): boolean {
 function isWebAddress(value: string): boolean {
   // `URL` accepts blanks, control characters and missing slashes, which a proxy may refuse.
   return /^https?:\/\/[^\s\p{Cc}]+$/iu.test(value) && URL.canParse(value)
+}
+
+/** True for `redis://[user:password@]host[:port][/database]`, and the same with `rediss:`. */
+export function isServerAddress(value: string): boolean {
+  if (!/^rediss?:\/\/[^\s\p{Cc}]+$/iu.test(value) || !URL.canParse(value)) return false
+  const { hostname, pathname, search, hash } = new URL(value)
+  return hostname !== '' && /^\/?\d*$/.test(pathname) && search === '' && hash === ''
 }
 
 function isPageOrigin(value: string): boolean {

@@ -15,10 +15,22 @@ export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonl
     ...checkFallbacks(config),
     ...checkRoutes(config),
     ...checkWebhooks(config),
+    ...checkShared(config),
   ]
 }
 
 function* checkWebhooks({ auth, webhooks }: LenientConfig): Generator<Finding> {
   if (webhooks === undefined || auth.enabled) return
   yield { path: ['webhooks'], message: 'webhooks need auth: set auth.enabled to true' }
+}
+
+function* checkShared({ shared }: LenientConfig): Generator<Finding> {
+  if (shared === undefined) return
+  const { url, url_env: variable } = shared
+  if (url === undefined && variable === undefined) {
+    yield { path: ['shared'], message: 'needs the address of a server: set url or url_env' }
+  }
+  if (url !== undefined && variable !== undefined) {
+    yield { path: ['shared', 'url_env'], message: 'must not be set beside url' }
+  }
 }

@@ -1,3 +1,4 @@
+export { isServerAddress } from './addresses.ts'
 export { getListenAddress, type ListenAddress } from './listen-address.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
 export { formatPath, type Problem, renderProblem } from './problem.ts'

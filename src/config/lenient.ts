@@ -58,6 +58,7 @@ const lenientConfig = z.object({
     .catch({ enabled: true }),
   providers: list(provider),
   routes: list(route),
+  shared: optional(z.object({ url: z.unknown().optional(), url_env: optional(z.string()) })),
   webhooks: optional(z.object({ signing_key_env: optional(z.string()) })),
 })
 

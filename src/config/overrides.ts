@@ -53,9 +53,10 @@ const settings = new Map(
 )
 
 function listKeyVariables(table: Table): Set<string | undefined> {
-  const { providers, webhooks } = parseLenient(table)
+  const { providers, shared, webhooks } = parseLenient(table)
   return new Set([
     ...providers.flatMap((provider) => [provider.api_key_env, ...provider.api_key_envs]),
+    shared?.url_env,
     webhooks?.signing_key_env,
   ])
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { accountEventTypes } from '../core/account-event.ts'
-import { hostName, pageOrigin, urlPrefix, webAddress } from './addresses.ts'
+import { hostName, pageOrigin, serverAddress, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'
 import { routeSchema } from './route-schema.ts'
 import {
@@ -13,6 +13,7 @@ import {
   text,
   variableName,
   wholeNumber,
+  word,
 } from './rules.ts'
 
 const server = z.strictObject({
@@ -102,6 +103,16 @@ const cache = z.strictObject({
   max_entry_bytes: byteCount.default(1_048_576),
 })
 
+const shared = z.strictObject({
+  url: serverAddress.optional(),
+  /** The variable that holds the address, which may contain a password. */
+  url_env: variableName.optional(),
+  prefix: word.default('gateway'),
+  on_loss: z.enum(['refuse', 'local']).default('refuse'),
+  on_lost_hold: z.enum(['charge', 'release']).default('charge'),
+  lease_ms: wholeNumber(1000, 3_600_000).default(30_000),
+})
+
 /** The settings of webhooks, in the file and in `PUT /admin/webhooks`. */
 export const webhookSettings = z.strictObject({
   url: webAddress,
@@ -133,6 +144,7 @@ export const configSchema = z.strictObject({
   providers: z.array(providerSchema).default([]),
   routes: z.array(routeSchema).default([]),
   image_fetch: imageFetch.prefault({}),
+  shared: shared.optional(),
   webhooks: webhooks.optional(),
 })
 

@@ -10,6 +10,7 @@ export interface Overview {
   readonly logFormat: LogFormat
   readonly auth: AuthOverview
   readonly cache: CacheOverview
+  readonly shared: SharedOverview
   /** Settings that are valid but probably a mistake. */
   readonly warnings: readonly string[]
 }
@@ -41,4 +42,13 @@ export type CacheOverview =
       /** Models whose answers are cached. */
       readonly models: number
       readonly maxBytes: Bytes
+    }
+
+export type SharedOverview =
+  | { readonly enabled: false }
+  | {
+      readonly enabled: true
+      /** The address of the server without its credential, or the variable that holds the address. */
+      readonly server: string
+      readonly prefix: string
     }

@@ -8,6 +8,8 @@ export interface GaugeSources {
   /** Undefined on a host that cannot tell. */
   readonly runtime: RuntimeReadings | undefined
   readonly isReady: () => boolean
+  /** Undefined where nothing is shared. */
+  readonly isSharedStateUp: () => boolean | undefined
   /** The circuits in use. */
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
   readonly inFlight: () => number
@@ -41,8 +43,8 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 
 /** Adds the series whose values the gateway already has. */
 export function addGauges(meters: Meters, sources: GaugeSources): void {
-  const { runtime, isReady, circuits, inFlight, loads, bufferedBytes, cache, pools, health } =
-    sources
+  const { runtime, isReady, isSharedStateUp, circuits, inFlight, loads, bufferedBytes } = sources
+  const { cache, pools, health } = sources
   meters.read({
     ...table.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
@@ -61,6 +63,7 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
         value,
       })),
   })
+  meters.read({ ...table.sharedStateUp, samples: () => readUp(isSharedStateUp()) })
   meters.read({
     ...table.circuits,
     samples: () =>
@@ -84,6 +87,10 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
 
 function one(value: number): Sample[] {
   return [{ labels: {}, value }]
+}
+
+function readUp(isUp: boolean | undefined): Sample[] {
+  return isUp === undefined ? [] : one(isUp ? 1 : 0)
 }
 
 function readLag(runtime: RuntimeReadings | undefined): Sample[] {

@@ -87,6 +87,12 @@ export const table = Object.freeze({
     help: 'State of the circuit of a provider and model: 0 closed, 1 open, 2 half-open.',
     labelNames: ['provider', 'model'],
   },
+  sharedStateUp: {
+    type: 'gauge',
+    name: 'gateway_shared_state_up',
+    help: 'Whether the server of [shared] can be reached and written to: 1 yes, 0 no; absent without one.',
+    labelNames: [],
+  },
   parkedCredentials: {
     type: 'gauge',
     name: 'gateway_credentials_parked',

@@ -9,8 +9,8 @@ export interface Effective {
 
 /**
  * Returns the candidate with the running values of the settings that apply only at the start: the
- * log, the address, the database, the queue of usage rows, the labels of the token counter, and the export
- * of traces.
+ * log, the address, the database, the queue of usage rows, the labels of the token counter, the export of
+ * traces, and the shared state.
  */
 export function keepRestartOnly(running: Config, candidate: Config): Effective {
   const kept = {
@@ -23,6 +23,7 @@ export function keepRestartOnly(running: Config, candidate: Config): Effective {
       usage_batch_max: running.auth.usage_batch_max,
       usage_flush_ms: running.auth.usage_flush_ms,
     },
+    shared: running.shared,
     // An endpoint that is new differs too, although the running table does not have it.
     telemetry: { ...running.telemetry, otlp_endpoint: running.telemetry.otlp_endpoint },
   }

@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { type CloudSource, cloudNames } from '../core/cloud-credential.ts'
-import type { CacheOverview, Overview, ProviderOverview } from '../core/overview.ts'
+import type { CacheOverview, Overview, ProviderOverview, SharedOverview } from '../core/overview.ts'
 import type { Credential, Provider } from '../core/provider.ts'
 import { maskUrl } from '../wire/mask.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -22,6 +22,7 @@ export function createOverview({ config, snapshot, warnings }: OverviewInputs): 
     logFormat,
     auth: auth.enabled ? { enabled: true, database: stripQuery(auth.db_path) } : { enabled: false },
     cache: describeCache(config),
+    shared: describeShared(config),
     warnings: [...warnings, ...listSnapshotWarnings(snapshot)],
   }
 }
@@ -30,6 +31,12 @@ function describeCache({ cache, providers }: Config): CacheOverview {
   if (!cache.enabled) return { enabled: false }
   const models = providers.flatMap((provider) => provider.models.filter((model) => model.cache))
   return { enabled: true, models: models.length, maxBytes: cache.max_bytes }
+}
+
+function describeShared({ shared }: Config): SharedOverview {
+  if (!shared) return { enabled: false }
+  const { url, url_env: variable = '', prefix } = shared
+  return { enabled: true, server: url === undefined ? variable : stripQuery(url), prefix }
 }
 
 /**

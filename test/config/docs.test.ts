@@ -82,6 +82,7 @@ const sections: readonly Section[] = [
   { heading: '`[[routes]]`', path: ['routes', 0], file: route },
   { heading: '`[[routes.targets]]`', path: ['routes', 0, 'targets', 0], file: route },
   { heading: '`[image_fetch]`', path: ['image_fetch'], file: '' },
+  { heading: '`[shared]`', path: ['shared'], file: 'shared.url = "redis://a.test"' },
   {
     heading: '`[webhooks]`',
     path: ['webhooks'],

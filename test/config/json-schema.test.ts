@@ -63,6 +63,12 @@ const { properties } = JSON.parse(text) as {
   properties: Record<string, { properties?: Record<string, Bounds> }>
 }
 
+/** The settings without a default, by section. */
+const requiredIn: Readonly<Record<string, object>> = {
+  shared: { url: 'redis://a.test' },
+  webhooks: { url: 'https://a.test' },
+}
+
 const bounded = Object.entries(properties).flatMap(([section, { properties: settings = {} }]) =>
   Object.entries(settings).flatMap(([name, { minimum, maximum }]) =>
     minimum === undefined || maximum === undefined ? [] : [{ section, name, minimum, maximum }],
@@ -72,7 +78,7 @@ const bounded = Object.entries(properties).flatMap(([section, { properties: sett
 test('the schema and the gateway agree on the range of every number', async () => {
   expect(bounded.length).toBeGreaterThan(20)
   for (const { section, name, minimum, maximum } of bounded) {
-    const required = section === 'webhooks' ? { url: 'https://a.test' } : {}
+    const required = requiredIn[section]
     for (const value of [minimum - 1, minimum, maximum, maximum + 1]) {
       const auth = section === 'auth' ? {} : { auth: { enabled: true } }
       const file = { ...auth, [section]: { ...required, [name]: value } }

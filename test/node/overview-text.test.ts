@@ -25,6 +25,7 @@ const overview: Overview = {
   logFormat: 'pretty',
   auth: { enabled: true, database: 'gateway.db' },
   cache: { enabled: false },
+  shared: { enabled: false },
   warnings: [],
 }
 

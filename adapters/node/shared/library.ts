@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** The functions that run on the server, under a name that contains their hash. */
+export interface Library {
+  /** The text for `FUNCTION LOAD`. */
+  readonly code: string
+  /** Returns the name that a function has on the server. */
+  nameOf(name: string): string
+}
+
+/**
+ * Makes a library of the text of the functions. Functions belong to the whole server, so their names must
+ * not clash with those of another release.
+ */
+export function createLibrary(text: string): Library {
+  const library = `gateway_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+  return {
+    code: `#!lua name=${library}\nlocal library = '${library}'\n${text}`,
+    nameOf: (name) => `${library}_${name}`,
+  }
+}
+
+/** The text of the functions: in the source, or beside the bundle. */
+export function readFunctions(): string {
+  const { url } = import.meta
+  const path = url.endsWith('.ts') ? '../../../src/shared/functions.lua' : './functions.lua'
+  return readFileSync(new URL(path, url), 'utf8')
+}

@@ -1,0 +1,255 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import {
+  type Log,
+  type Millis,
+  type SharedState,
+  SharedStateFault,
+  type SharedStateSettings,
+} from '../../../src/index.ts'
+import { createLibrary, type Library, readFunctions } from './library.ts'
+import {
+  findLastingProblem,
+  findRefusal,
+  findServerProblem,
+  isFunctionMissing,
+  nameFailure,
+} from './server-check.ts'
+
+/** A call, and a probe, is given up after this time. */
+const timeout: Millis = 900
+/** The pause between two probes. */
+const probePause: Millis = 250
+/** After so many probes one proves that the server can be written to. */
+const probesPerWrite = 4
+/** A read-only server may be a former primary: its address is looked up again after so many probes. */
+const probesPerLookup = 8
+
+/** Connects to a server. `functions`: the text of the library, by default that of this release. */
+export async function openRedisState(
+  settings: SharedStateSettings,
+  functions: string = readFunctions(),
+): Promise<SharedState> {
+  const state = new RedisState(settings, createLibrary(functions))
+  try {
+    await state.open()
+    return state
+  } catch (fault) {
+    await state.close()
+    throw fault
+  }
+}
+
+/**
+ * `away`: not connected, or it does not answer. `refusing`: it answers, but refuses to write; functions
+ * that free memory may still run. `up`: it has answered the last probe.
+ */
+type Condition = 'away' | 'refusing' | 'up'
+
+class RedisState implements SharedState {
+  readonly #redis: Redis
+  readonly #library: Library
+  readonly #log: Log
+  /** The root of all keys. */
+  readonly #root: string
+  readonly #listeners: (() => void)[] = []
+  #subscriber: Redis | undefined
+  #condition: Condition = 'away'
+  /** Ends `open`, with the problem if there is one. */
+  #settle: ((problem: string | undefined) => void) | undefined
+  /** The last reason for not being up that was logged. */
+  #reported: string | undefined
+  #probes = 0
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor({ url, prefix, log }: SharedStateSettings, library: Library) {
+    this.#library = library
+    this.#log = log
+    this.#root = `{${prefix}}:`
+    this.#redis = new Redis(url, { ...connection, ...commands })
+    this.#redis.on('error', (error: Error) => this.#leave(error))
+    this.#redis.on('close', () => this.#leave(new SharedStateFault('the connection is closed')))
+    this.#redis.on('ready', () => void this.#prepare())
+  }
+
+  /** Resolves at the first answer of the server, or when it cannot be reached. */
+  async open(): Promise<void> {
+    const opened = new Promise<string | undefined>((resolve) => {
+      this.#settle = resolve
+    })
+    this.#redis.connect().catch(() => {})
+    this.#scheduleProbe()
+    const problem = await opened
+    if (problem !== undefined) throw new SharedStateFault(problem)
+  }
+
+  get isUp(): boolean {
+    return this.#condition === 'up'
+  }
+
+  async call(name: string, args: readonly string[]): Promise<readonly string[]> {
+    if (this.#condition === 'away') throw new SharedStateFault('the server is away')
+    try {
+      return await this.#run(name, args).catch(async (error: unknown) => {
+        if (!isFunctionMissing(error)) throw error
+        await this.#loadFunctions()
+        return this.#run(name, args)
+      })
+    } catch (error) {
+      throw this.#toFault(error)
+    }
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    if (this.#condition === 'away') return
+    await this.#redis.publish(this.#root + channel, message).catch(() => {})
+  }
+
+  subscribe(channel: string, receive: (message: string) => void): void {
+    this.#subscriber ??= this.#connectSubscriber()
+    const own = this.#root + channel
+    this.#subscriber.on('message', (name: string, message: string) => {
+      if (name === own) receive(message)
+    })
+    this.#subscriber.subscribe(own).catch(() => {})
+  }
+
+  onUp(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#condition = 'away'
+    clearTimeout(this.#timer)
+    this.#redis.disconnect()
+    this.#subscriber?.disconnect()
+  }
+
+  async #run(name: string, args: readonly string[]): Promise<readonly string[]> {
+    // Every function of the library returns a list of texts.
+    return (await this.#redis.fcall(this.#library.nameOf(name), 1, this.#root, ...args)) as string[]
+  }
+
+  async #loadFunctions(): Promise<void> {
+    await this.#redis.function('LOAD', this.#library.code).catch((error: Error) => {
+      // Another process with this release was faster.
+      if (!/already exists/.test(error.message)) throw error
+    })
+  }
+
+  /** Checks a server that has just been reached, or that could not be used before. */
+  async #prepare(): Promise<void> {
+    try {
+      const problem = findServerProblem(await this.#redis.info())
+      if (problem !== undefined) return this.#giveUp(problem)
+      await this.#loadFunctions()
+      await this.#run('beat', [])
+      this.#enter()
+    } catch (error) {
+      this.#toFault(error)
+    }
+  }
+
+  async #probe(): Promise<void> {
+    if (this.#redis.status !== 'ready') return
+    this.#probes++
+    if (this.#condition !== 'up') return this.#prepare()
+    const isWrite = this.#probes % probesPerWrite === 0
+    const answer: Promise<unknown> = isWrite ? this.#run('beat', []) : this.#redis.ping()
+    await answer.catch((error: unknown) => this.#toFault(error))
+  }
+
+  #scheduleProbe(): void {
+    this.#timer = setTimeout(async () => {
+      await this.#probe()
+      if (!this.#isClosed) this.#scheduleProbe()
+    }, probePause).unref()
+  }
+
+  #enter(): void {
+    if (this.#isClosed || this.#condition === 'up') return
+    this.#condition = 'up'
+    if (this.#reported !== undefined) this.#log.write('info', 'the shared state is available again')
+    this.#reported = undefined
+    this.#settle?.(undefined)
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Notes an error of a call. Returns what its caller gets. */
+  #toFault(error: unknown): unknown {
+    const refusal = findRefusal(error)
+    if (refusal !== undefined) {
+      const lasting = findLastingProblem(error)
+      if (lasting !== undefined) this.#giveUp(lasting)
+      else this.#refuse(refusal)
+      return new SharedStateFault(`the server refuses (${refusal})`)
+    }
+    // Any other answer of the server is a mistake in a function or in its arguments.
+    if ((error as Error).name === 'ReplyError') return error
+    this.#leave(error)
+    // The socket may be dead without a sign of it.
+    if (this.#redis.status === 'ready') this.#redis.disconnect(true)
+    return new SharedStateFault(`the server is away (${nameFailure(error)})`)
+  }
+
+  #refuse(reason: string): void {
+    this.#condition = 'refusing'
+    this.#report(reason)
+    this.#settle?.(undefined)
+    if (reason === 'READONLY' && this.#probes % probesPerLookup === 0) this.#redis.disconnect(true)
+  }
+
+  #leave(error: unknown): void {
+    const lasting = findLastingProblem(error)
+    if (lasting !== undefined) return this.#giveUp(lasting)
+    this.#condition = 'away'
+    if (error instanceof SharedStateFault) this.#report('closed')
+    else this.#report(nameFailure(error))
+    this.#settle?.(undefined)
+  }
+
+  /** The server cannot be used as it is. At the start this is an error; later the probes go on. */
+  #giveUp(problem: string): void {
+    this.#condition = 'away'
+    this.#settle?.(problem)
+    this.#report(problem)
+  }
+
+  #report(reason: string): void {
+    // A reason may follow from another one: only the first of an outage is logged.
+    if (this.#isClosed || this.#reported !== undefined) return
+    this.#reported = reason
+    this.#log.write('warn', 'the shared state is not available', { reason })
+  }
+
+  /** Its commands wait for the connection, and it subscribes again by itself. */
+  #connectSubscriber(): Redis {
+    const subscriber = this.#redis.duplicate({
+      ...connection,
+      lazyConnect: false,
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: null,
+      commandTimeout: undefined,
+    })
+    subscriber.on('error', () => {})
+    return subscriber
+  }
+}
+
+const connection = {
+  connectionName: 'model-gateway',
+  protocol: 2,
+  lazyConnect: true,
+  enableReadyCheck: false,
+  connectTimeout: timeout,
+  retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+} satisfies RedisOptions
+
+/** Nothing waits for a connection, and nothing is sent twice. */
+const commands = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  commandTimeout: timeout,
+} satisfies RedisOptions

@@ -1,0 +1,40 @@
+import type { Log } from './ports.ts'
+
+/** What the processes share, on the server that `[shared]` names. */
+export interface SharedState {
+  /** True while the server can be reached and written to. */
+  readonly isUp: boolean
+  /**
+   * Calls a function of the library on the server. It runs as a whole or not at all, and alone. Rejects
+   * with a `SharedStateFault` within a second when the server cannot run it. The function may still run
+   * later.
+   */
+  call(name: string, args: readonly string[]): Promise<readonly string[]>
+  /** Sends a message to every process with the same prefix, this one included. Never rejects. */
+  publish(channel: string, message: string): Promise<void>
+  /** Calls `receive` with each message. Messages that are sent while the server is away are lost. */
+  subscribe(channel: string, receive: (message: string) => void): void
+  /** Calls `listener` each time that the server can be used again, the first time included. */
+  onUp(listener: () => void): void
+  /** Frees the connections. Later calls reject. */
+  close(): Promise<void>
+}
+
+export interface SharedStateSettings {
+  /** The address of the server, with its credential: `redis:` or `rediss:`. */
+  readonly url: string
+  /** Separates the keys of these processes from other uses of the server. */
+  readonly prefix: string
+  readonly log: Log
+}
+
+/**
+ * Connects to the server. Resolves even when it cannot be reached, and then connects later. Rejects with
+ * a `SharedStateFault` when it cannot be used: its version, credential, certificate or eviction policy.
+ */
+export type OpenSharedState = (settings: SharedStateSettings) => Promise<SharedState>
+
+/** The server cannot be used. The message contains no credential and no value. */
+export class SharedStateFault extends Error {
+  override readonly name = 'SharedStateFault'
+}

@@ -1,0 +1,1 @@
+export { listUrlProblems, openSharedState } from './open.ts'

@@ -1,0 +1,43 @@
+import { type Config, isServerAddress } from '../config/index.ts'
+import type { Environment, Log } from '../core/ports.ts'
+import { type OpenSharedState, type SharedState, SharedStateFault } from '../core/shared-state.ts'
+import { ConfigError, StartError } from '../core/start-error.ts'
+
+export interface SharedStatePorts {
+  /** Absent on a host that cannot connect to a server. */
+  readonly openShared?: OpenSharedState | undefined
+  readonly env: Environment
+  readonly log: Log
+}
+
+/**
+ * Connects to the server of `[shared]`; resolves to undefined without one. Rejects with a `ConfigError`
+ * or a `StartError`.
+ */
+export async function openSharedState(
+  { shared }: Config,
+  { openShared, env, log }: SharedStatePorts,
+): Promise<SharedState | undefined> {
+  if (!shared) return undefined
+  if (!openShared) throw new ConfigError(['shared: this host cannot share its state'])
+  const problems = listUrlProblems(shared, env)
+  if (problems.length > 0) throw new ConfigError(problems)
+  try {
+    // One of the two is set: the configuration and the check above require it.
+    const url = shared.url ?? env[shared.url_env ?? ''] ?? ''
+    return await openShared({ url, prefix: shared.prefix, log })
+  } catch (error) {
+    if (!(error instanceof SharedStateFault)) throw error
+    throw new StartError(`shared state: ${error.message}`, { cause: error })
+  }
+}
+
+/** Why the variable that `url_env` names does not hold the address of a server. */
+export function listUrlProblems(shared: Config['shared'], env: Environment): readonly string[] {
+  const variable = shared?.url_env
+  if (variable === undefined) return []
+  const url = env[variable]
+  if (!url) return [`shared.url_env: the variable ${variable} is unset or empty`]
+  if (isServerAddress(url)) return []
+  return [`shared.url_env: the variable ${variable} must hold a redis or rediss URL`]
+}
