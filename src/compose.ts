@@ -12,7 +12,7 @@ import { RecordBatcher, requestLogSink } from './records/index.ts'
 import { ConfigReloader } from './reload/index.ts'
 import { Breakers, Credentials, ParkedInProcess } from './resilience/index.ts'
 import { TrafficInProcess } from './routing/index.ts'
-import { openSharedState } from './shared/index.ts'
+import { nameSharing, openSharedState } from './shared/index.ts'
 import { createStartTrace } from './traces/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { BodyLimiter } from './wire/body-limiter.ts'
@@ -64,12 +64,15 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const series = createSeries(ports.meters, config.telemetry.metadata_labels)
   const events = metricsEvents(series)
   const shared = await openSharedState(config, ports)
-  const { access, storedKeys } = await openAccess({ ...ports, config, events }).catch(
-    async (error: unknown) => {
-      await shared?.close()
-      throw error
-    },
-  )
+  const { access, storedKeys } = await openAccess({
+    ...ports,
+    config,
+    events,
+    sharing: nameSharing(config, ports),
+  }).catch(async (error: unknown) => {
+    await shared?.close()
+    throw error
+  })
   const activity = new Activity(clock)
   const { random, cloudCredentials: fetch } = ports
   const clouds = new CloudCredentials({ fetch, clock, log, random })

@@ -66,6 +66,8 @@ export interface AccessOptions {
   readonly openStore?: OpenStore | undefined
   /** Starts although another gateway uses the database. */
   readonly allowSecond: boolean
+  /** Names the state that this gateway shares with others; undefined when it shares none. */
+  readonly sharing: string | undefined
   readonly fingerprint?: Fingerprint | undefined
   readonly env: Environment
   readonly clock: Clock

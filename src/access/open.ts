@@ -25,7 +25,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
     const store = await openStore({
       path: config.auth.db_path,
       token: env['GATEWAY_DB_AUTH_TOKEN'],
-      claim: options.allowSecond ? 'shared' : 'sole',
+      claim: { sharing: options.sharing, onConflict: options.allowSecond ? 'report' : 'reject' },
       report: (message, fields) => log.write('error', message, fields),
     })
     return await openKeyed({ ...options, master, store }).catch(async (error: unknown) => {

@@ -36,7 +36,8 @@ export function toStartError(error: unknown): unknown {
 }
 
 const inUseHint =
-  'stop it first, or start with --allow-second (allowSecond in code) and let each grant the full budgets'
+  'stop it first, give both the same [shared], or start with --allow-second (allowSecond in code) and ' +
+  'let each grant the full budgets'
 
 /** Why the database or a secret in it cannot be used; undefined for any other error. */
 export function storageProblem(error: unknown): string | undefined {

@@ -1,1 +1,1 @@
-export { listUrlProblems, openSharedState } from './open.ts'
+export { listUrlProblems, nameSharing, openSharedState } from './open.ts'

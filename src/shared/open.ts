@@ -23,13 +23,30 @@ export async function openSharedState(
   const problems = listUrlProblems(shared, env)
   if (problems.length > 0) throw new ConfigError(problems)
   try {
-    // One of the two is set: the configuration and the check above require it.
-    const url = shared.url ?? env[shared.url_env ?? ''] ?? ''
-    return await openShared({ url, prefix: shared.prefix, log })
+    return await openShared({ url: getUrl(shared, env), prefix: shared.prefix, log })
   } catch (error) {
     if (!(error instanceof SharedStateFault)) throw error
     throw new StartError(`shared state: ${error.message}`, { cause: error })
   }
+}
+
+/**
+ * Names the state that this process shares with others: equal for all that share it. Contains no credential.
+ * Undefined without `[shared]`.
+ */
+export function nameSharing(
+  { shared }: Config,
+  { env }: Pick<SharedStatePorts, 'env'>,
+): string | undefined {
+  if (!shared) return undefined
+  const { hostname, port, pathname } = new URL(getUrl(shared, env))
+  const database = /\d+$/.exec(pathname)?.[0] ?? '0'
+  return `prefix "${shared.prefix}" on ${hostname}:${port || '6379'}, database ${database}`
+}
+
+/** The address that the configuration names. One of the two is set and valid: see the checks of the start. */
+function getUrl(shared: NonNullable<Config['shared']>, env: Environment): string {
+  return shared.url ?? env[shared.url_env ?? ''] ?? ''
 }
 
 /** Why the variable that `url_env` names does not hold the address of a server. */

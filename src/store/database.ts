@@ -25,6 +25,7 @@ import { addUsage, listUsage, purgeUsage, sumUsage, sumUsageByInterval } from '.
 
 export type { ClientDatabase } from './audit.ts'
 export {
+  type Claimant,
   type Holder,
   type Lease,
   readLastHolder,

@@ -159,7 +159,7 @@ export const writtenBatches = sqliteTable(
   (table) => [index('written_batches_written_at').on(table.writtenAt)],
 )
 
-/** The gateway that uses the database. */
+/** The gateway, or one of the gateways, that uses the database. */
 export const gatewayLease = sqliteTable('gateway_lease', {
   /** Always 1: there is one lease. */
   id: integer().primaryKey(),
@@ -167,6 +167,8 @@ export const gatewayLease = sqliteTable('gateway_lease', {
   holder: text().notNull(),
   /** A readable description of the process. */
   process: text().notNull(),
+  /** Names the state that it shares with other gateways; null when it shares none. */
+  sharing: text(),
   /** Unix milliseconds by the clock of the database. */
   endsAt: integer('ends_at').notNull(),
 })

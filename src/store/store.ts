@@ -149,16 +149,23 @@ export interface StoreSettings {
   readonly path: string
   /** The auth token for a libSQL server. */
   readonly token: string | undefined
-  /**
-   * For a gateway, which counts budgets in its own memory. `sole`: opening rejects with
-   * `DATABASE_IN_USE` while another gateway uses the database. `shared`: opening reports it. Absent
-   * for a command.
-   */
-  readonly claim?: 'sole' | 'shared' | undefined
+  /** Absent for a command. */
+  readonly claim?: StoreClaim | undefined
   /** Called with events for the operator, such as a file that was deleted while in use. */
   readonly report?:
     | ((message: string, fields: Readonly<Record<string, unknown>>) => void)
     | undefined
+}
+
+/** The claim of a gateway on its database: others may use it only when all of them share their state. */
+export interface StoreClaim {
+  /** Names the state that the gateway shares with others; undefined when it counts alone. */
+  readonly sharing?: string | undefined
+  /**
+   * While other gateways use the database that do not share this state, opening rejects with
+   * `DATABASE_IN_USE`, or reports it.
+   */
+  readonly onConflict: 'reject' | 'report'
 }
 
 /** The database cannot be used. The message contains no row and no secret. */

@@ -138,7 +138,7 @@ test('an address that never answers ends with 1', async () => {
 test('beside a gateway at another address, keys are shown and created, and all else says how to reach it', async () => {
   const line = await commandLine()
   const path = join(line.folder, 'gateway.db')
-  const store = await openNodeStore({ path, token: undefined, claim: 'sole' })
+  const store = await openNodeStore({ path, token: undefined, claim: { onConflict: 'reject' } })
   onTestFinished(() => store.close())
   const { id } = await line.json('keys', 'create', '--name', 'batch')
   expect(await line.json('keys', 'list')).toMatchObject({ keys: [{ id, name: 'batch' }] })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { nodePorts } from '../../adapters/node/index.ts'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { createGateway, type Gateway, StartError } from '../../src/index.ts'
-import type { Store, StoreSettings } from '../../src/store/index.ts'
+import type { Store, StoreClaim, StoreSettings } from '../../src/store/index.ts'
 import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
 import { masterKey } from './support/keyed-host.ts'
 import { libsqlServer } from './support/libsql-server.ts'
@@ -33,6 +33,9 @@ afterAll(() => {
   built.remove()
   thread.remove()
 })
+
+/** The claim of a gateway that shares no state. */
+const sole: StoreClaim = { onConflict: 'reject' }
 
 const config = (database: string, enabled = true) => `
   [auth]
@@ -117,6 +120,61 @@ describe('a second process on a database file', () => {
   })
 })
 
+describe('processes that share their state', () => {
+  /** Nothing listens there: a server that is away does not keep a gateway from starting. */
+  const server = 'redis://user:canary@127.0.0.1:1'
+
+  async function gateway(database: string, prefix?: string, ...args: string[]): Promise<Command> {
+    const sharing = prefix === undefined ? '' : `[shared]\nurl = "${server}"\nprefix = "${prefix}"`
+    return command([built.executable, ...args], {
+      config: config(database) + sharing,
+      env: {
+        GATEWAY_MASTER_KEY: masterKey,
+        GATEWAY_LOG_FORMAT: 'json',
+        GATEWAY_SERVER__PORT: String(await freePort()),
+      },
+    })
+  }
+
+  const listening = /"msg":"listening"/
+
+  test('they start at the same moment on a new database, and a kill makes room for another prefix', async () => {
+    const database = join(folder(), 'gateway.db')
+    const group = await Promise.all([1, 2, 3].map(() => gateway(database, 'a')))
+    await Promise.all(group.map((one) => one.until(listening)))
+
+    const { code, stderr } = await finished(await gateway(database, 'b'))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/, which shares its state: prefix "a" on 127\.0\.0\.1:1, database 0; /)
+    expect(stderr).not.toContain('canary')
+
+    for (const one of group) {
+      one.process.kill('SIGKILL')
+      await finished(one)
+    }
+    await (await gateway(database, 'b')).until(listening)
+  })
+
+  test('a process that shares nothing does not start beside them, nor do they beside it', async () => {
+    const database = join(folder(), 'gateway.db')
+    const sharing = await gateway(database, 'a')
+    await sharing.until(listening)
+    const alone = await finished(await gateway(database))
+    expect(alone.code).toBe(1)
+    expect(alone.stderr).toContain('which shares its state: prefix "a"')
+    sharing.process.kill('SIGTERM')
+    await finished(sharing)
+
+    await (await gateway(database)).until(listening)
+    const refused = await finished(await gateway(database, 'a'))
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('which does not share its state; ')
+    const allowed = await gateway(database, 'a', '--allow-second')
+    await allowed.until(listening)
+    expect(allowed.output.stdout).toContain('each of them grants the full budgets')
+  })
+})
+
 describe('a second gateway in one process', () => {
   async function gateway(path: string, { enabled = true, allowSecond = false } = {}) {
     const created = await createGateway({
@@ -165,12 +223,12 @@ test.each(['a file', 'a server'])(
     )
     const store = await openStore(path, {
       entry: pathToFileURL(program),
-      claim: 'sole',
+      claim: sole,
       lease: 6_000,
     })
     await expect(store.deleteSealed('canary', 'x')).rejects.toThrow('ended during the call')
     expect(await timed(store.readAccounts())).toBeLessThan(5_000)
-    const second = openStore(path, { entry: thread.entry, claim: 'sole', lease: 500 })
+    const second = openStore(path, { entry: thread.entry, claim: sole, lease: 500 })
     await expect(second).rejects.toMatchObject({ code: 'DATABASE_IN_USE' })
   },
 )
@@ -179,7 +237,7 @@ describe('a second gateway on a database server', () => {
   const lease = 1_500
 
   async function opened(path: string, settings: Partial<StoreSettings> = {}): Promise<Store> {
-    return openStore(path, { entry: thread.entry, claim: 'sole', lease, ...settings })
+    return openStore(path, { entry: thread.entry, claim: sole, lease, ...settings })
   }
 
   test('a second gateway is refused while the first renews its lease, and names the first process', async () => {
@@ -198,7 +256,9 @@ describe('a second gateway on a database server', () => {
     const server = await libsqlServer()
     await opened(server.url, { claim: undefined })
     const endsAt = `unixepoch('subsec') * 1000 + ${lease}`
-    await server.execute(`insert into gateway_lease values (1, 'killed', 'process 1', ${endsAt})`)
+    await server.execute(
+      `insert into gateway_lease values (1, 'killed', 'process 1', ${endsAt}, null)`,
+    )
     const start = performance.now()
     await opened(server.url)
     expect(performance.now() - start).toBeGreaterThan(lease / 3)
@@ -210,8 +270,33 @@ describe('a second gateway on a database server', () => {
     await first.close()
     await opened(url)
     const reports: unknown[] = []
-    await opened(url, { claim: 'shared', report: (...report) => reports.push(report) })
+    await opened(url, {
+      claim: { onConflict: 'report' },
+      report: (...report) => reports.push(report),
+    })
     expect(reports).toMatchObject([[expect.stringContaining('another gateway uses'), {}]])
+  })
+
+  test('gateways that share their state hold the lease together', async () => {
+    const { url } = await libsqlServer()
+    const claim = (sharing: string): StoreClaim => ({ sharing, onConflict: 'reject' })
+    const first = await opened(url, { claim: claim('a') })
+    await opened(url, { claim: claim('a') })
+    await first.close()
+    await expect(opened(url, { claim: claim('b') })).rejects.toMatchObject({
+      code: 'DATABASE_IN_USE',
+      message: expect.stringMatching(/, which shares its state: a$/),
+    })
+    await expect(opened(url)).rejects.toThrow(/, which shares its state: a$/)
+  })
+
+  test('gateways that share their state do not join one that does not', async () => {
+    const { url } = await libsqlServer()
+    const alone = await opened(url)
+    const claim: StoreClaim = { sharing: 'a', onConflict: 'reject' }
+    await expect(opened(url, { claim })).rejects.toThrow(/, which does not share its state$/)
+    await alone.close()
+    await opened(url, { claim })
   })
 
   test('a command does not block the start of a gateway', async () => {

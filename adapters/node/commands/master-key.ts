@@ -20,7 +20,9 @@ export function addMasterKeyCommand(root: Command, openStore: OpenStore): void {
     .addHelpText('after', notes)
     .action(async (_: unknown, command: Command) => {
       const sealers = await readSealers()
-      await withStore({ command, openStore, claim: 'sole' }, (store) => rotate(store, sealers))
+      await withStore({ command, openStore, claim: { onConflict: 'reject' } }, (store) =>
+        rotate(store, sealers),
+      )
     })
 }
 

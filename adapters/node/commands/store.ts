@@ -4,6 +4,7 @@ import { kinds } from '../../../src/providers/index.ts'
 import {
   type OpenStore,
   type Store,
+  type StoreClaim,
   StoreFault,
   type StoreSettings,
 } from '../../../src/store/index.ts'
@@ -14,8 +15,8 @@ import { withProgress } from '../output/progress.ts'
 export interface StoreAccess {
   readonly command: Command
   readonly openStore: OpenStore
-  /** `sole` for a command that may not run beside a gateway; absent for the others. */
-  readonly claim?: 'sole'
+  /** For a command that may not run beside a gateway; absent for the others. */
+  readonly claim?: StoreClaim
 }
 
 /** Opens the database of the configuration, runs `work` on it, and closes it. */

@@ -146,7 +146,7 @@ class StoreThread {
     const { path, token, claim, report = () => {} } = settings
     const { timeout = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
     // Threads after a crash use the same identity for the claim.
-    this.#settings = { path, token, claim: claim && { mode: claim, ...identifyProcess() }, lease }
+    this.#settings = { path, token, claim: claim && { ...claim, ...identifyProcess() }, lease }
     this.#timeout = timeout
     this.#report = report
     this.#entry = entry

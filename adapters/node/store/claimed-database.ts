@@ -3,6 +3,7 @@ import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import type { ClientDatabase } from '../../../src/store/database.ts'
 import { databaseInUse, StoreFault } from '../../../src/store/index.ts'
 import { CallDeadline } from './call-deadline.ts'
+import type { OtherHolder } from './claim.ts'
 import { FileClaim } from './file-claim.ts'
 import { toFilePath } from './file-path.ts'
 import { LocalDatabase } from './local.ts'
@@ -67,7 +68,7 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
       db: toDrizzle(leases),
       holder,
       duration,
-      isSole: holder.mode === 'sole',
+      isRequired: holder.onConflict === 'reject',
       waiting: (process) =>
         report('waiting for the database lease of another gateway to expire', { process }),
       lost: (process) => report(othersMessage, { process }),
@@ -97,12 +98,22 @@ interface ClaimContext {
   readonly report: Report
 }
 
-/** Reports another holder of the claim, or throws a `StoreFault` unless sharing is allowed. */
-function checkClaim(other: string | undefined, { name, settings, report }: ClaimContext): void {
-  if (other === undefined) return
-  if (settings.claim?.mode === 'shared') return report(othersMessage, { process: other })
-  const reason = `another gateway uses the database ${name}: ${other}`
-  throw new StoreFault(reason, databaseInUse)
+/** Reports another holder of the claim, or throws a `StoreFault` unless conflicts are only reported. */
+function checkClaim(
+  other: OtherHolder | undefined,
+  { name, settings, report }: ClaimContext,
+): void {
+  if (!other) return
+  const { process, sharing } = other
+  if (settings.claim?.onConflict === 'report') return report(othersMessage, { process })
+  const reason = `another gateway uses the database ${name}: ${process}`
+  throw new StoreFault(`${reason}${describeSharing(sharing, settings)}`, databaseInUse)
+}
+
+/** Says what the other gateway shares, unless neither of the two shares anything. */
+function describeSharing(others: string | null, { claim }: ThreadSettings): string {
+  if (others !== null) return `, which shares its state: ${others}`
+  return claim?.sharing === undefined ? '' : ', which does not share its state'
 }
 
 const othersMessage = 'another gateway uses this database: each of them grants the full budgets'

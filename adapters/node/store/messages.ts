@@ -1,7 +1,12 @@
 import type { AuditEntry } from '../../../src/core/audit.ts'
 import type { Millis } from '../../../src/core/ids.ts'
 import type { Holder } from '../../../src/store/database.ts'
-import type { AccountRows, StoreMethod, StoreSettings } from '../../../src/store/index.ts'
+import type {
+  AccountRows,
+  StoreClaim,
+  StoreMethod,
+  StoreSettings,
+} from '../../../src/store/index.ts'
 
 /** The start data of the database's thread. */
 export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token'> {
@@ -12,9 +17,7 @@ export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token'> {
 }
 
 /** How a gateway claims the database, and as which process. */
-export interface ClaimSettings extends Holder {
-  readonly mode: Exclude<StoreSettings['claim'], undefined>
-}
+export interface ClaimSettings extends Holder, StoreClaim {}
 
 /** Whether a path is the address of a libSQL server. */
 export function isRemote(path: string): boolean {

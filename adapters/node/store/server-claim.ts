@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { Millis } from '../../../src/core/ids.ts'
-import { type Holder, type Lease, releaseLease, takeLease } from '../../../src/store/database.ts'
-import type { Claim } from './claim.ts'
+import { type Claimant, type Lease, releaseLease, takeLease } from '../../../src/store/database.ts'
+import type { Claim, OtherHolder } from './claim.ts'
 
 export interface ServerClaimOptions {
   readonly db: LibSQLDatabase
-  readonly holder: Holder
+  readonly holder: Claimant
   /** How long the lease remains without renewal. */
   readonly duration: Millis
-  /** Whether no other gateway may use the database. */
-  readonly isSole: boolean
+  /** Whether another holder prevents the start. */
+  readonly isRequired: boolean
   /** Called when the wait for another lease begins, with a description of its process. */
   readonly waiting: (process: string) => void
   /** Called when another process has taken the lease, with a description of it. */
@@ -27,14 +27,14 @@ export class ServerClaim implements Claim {
     this.#options = options
   }
 
-  async take(): Promise<string | undefined> {
-    const { duration, isSole } = this.#options
-    const other = isSole ? await this.#waitForLease() : await this.#hold()
-    if (other && isSole) return other.process
+  async take(): Promise<OtherHolder | undefined> {
+    const { duration, isRequired } = this.#options
+    const other = isRequired ? await this.#waitForLease() : await this.#hold()
+    if (other && isRequired) return other
     // When other gateways are allowed, a renewal takes the lease once it is free.
     this.#isLost = other !== undefined
     this.#timer ??= setInterval(() => void this.#renew(), duration / 3).unref()
-    return other?.process
+    return other
   }
 
   /** Waits while the other lease is not renewed: a killed process leaves its lease behind. */

@@ -38,6 +38,7 @@ export async function buildPackage(): Promise<Package> {
   })
   const migrations = join(folder, 'dist', 'migrations')
   cpSync(join(repository, 'src/store/migrations'), migrations, { recursive: true })
+  copyFileSync(join(repository, 'src/shared/functions.lua'), join(folder, 'dist', 'functions.lua'))
   // A native library stays a package.
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')

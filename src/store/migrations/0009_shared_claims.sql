@@ -1,0 +1,1 @@
+ALTER TABLE `gateway_lease` ADD `sharing` text;
