@@ -68,6 +68,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     ...ports,
     config,
     events,
+    shared,
     sharing: nameSharing(config, ports),
   }).catch(async (error: unknown) => {
     await shared?.close()

@@ -111,7 +111,8 @@ function asAnyone({ path, body }: ExplainedText): ExplainedRequest {
 
 /** Lets the parts with state of their own follow the snapshot. */
 function connect(parts: Parts) {
-  const { clouds, reloader, breakers, traffic, cache, activity, bodyLimiter, prober } = parts
+  const { clouds, access, reloader, breakers, traffic, cache, activity, bodyLimiter, prober } =
+    parts
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
     traffic.retain(snapshot.models())
@@ -125,6 +126,7 @@ function connect(parts: Parts) {
     follow(snapshot)
   })
   follow(reloader.snapshot)
+  access.followChanges({ reloadProviderKeys: () => reloader.reloadProviderKeys() })
 }
 
 /** Adds the series that are read at each scrape. */

@@ -14,6 +14,7 @@ import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { RequestRecord } from '../core/request-record.ts'
+import type { SharedState } from '../core/shared-state.ts'
 import type { BudgetReading } from '../metrics/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
@@ -32,6 +33,8 @@ export interface AccessControl {
   /** Applies the settings of a configuration, and loads keys that were created offline. */
   adopt(config: Config): Promise<void>
   adminRoutes(deps: AdminDeps): AdminRoutes
+  /** Applies, from now on, what other processes that share the state change in the database. */
+  followChanges(deps: Pick<AdminDeps, 'reloadProviderKeys'>): void
   /** Writes pending usage to the database and closes it. Resolves to what could not be saved. */
   close(): Promise<Unsaved>
   /** Fails every pending call to the database, so that `close` ends. */
@@ -66,7 +69,9 @@ export interface AccessOptions {
   readonly openStore?: OpenStore | undefined
   /** Starts although another gateway uses the database. */
   readonly allowSecond: boolean
-  /** Names the state that this gateway shares with others; undefined when it shares none. */
+  /** What this gateway shares with others; undefined when it shares nothing. */
+  readonly shared: SharedState | undefined
+  /** Names it. */
   readonly sharing: string | undefined
   readonly fingerprint?: Fingerprint | undefined
   readonly env: Environment

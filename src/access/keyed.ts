@@ -4,10 +4,11 @@ import type { MasterKey } from '../auth/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import { toUsd } from '../core/money.ts'
 import { RecentRequests } from '../records/index.ts'
-import type { AccountRows, Store } from '../store/index.ts'
+import type { AccountRows, ChangeCounts, Store } from '../store/index.ts'
 import { UnsignedWebhooksError, type Webhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
 import { createAdminRoutes } from './admin-routes.ts'
+import { ChangeFollower } from './change-follower.ts'
 import { createKeyAccounts } from './key-accounts.ts'
 
 export interface KeyedAccessOptions extends Omit<AccessOptions, 'openStore'> {
@@ -16,6 +17,8 @@ export interface KeyedAccessOptions extends Omit<AccessOptions, 'openStore'> {
   readonly webhooks: Webhooks
   /** The keys and groups of the database. */
   readonly rows: AccountRows
+  /** The changes that the rows and the webhooks contain. */
+  readonly known: ChangeCounts
 }
 
 /** Access control with auth on. */
@@ -34,6 +37,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   const { usageLog, flusher } = openUsageLog(options)
   const addRow = usageLogSink(usageLog, clock)
   const recent = new RecentRequests(clock)
+  let follower: ChangeFollower | undefined
   const retention = new Retention({ store, clock, log, days: auth.retention_days })
 
   return Object.freeze<AccessControl>({
@@ -54,7 +58,24 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     },
     adminRoutes: (deps) =>
       createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher, recent }, deps),
+    followChanges({ reloadProviderKeys }) {
+      const { shared, known } = options
+      if (!shared) return
+      follower = new ChangeFollower({
+        store,
+        shared,
+        clock,
+        log,
+        known,
+        apply: {
+          accounts: () => accounts.reload(),
+          'provider-keys': reloadProviderKeys,
+          webhooks: () => webhooks.refresh(),
+        },
+      })
+    },
     async close() {
+      follower?.close()
       accounts.refusedLogins.close()
       webhooks.close()
       retention.close()

@@ -14,6 +14,7 @@ export const noAccessControl: AccessControl = Object.freeze({
   providerKeys: async () => new Map(),
   async adopt() {},
   adminRoutes: () => ({}),
+  followChanges() {},
   close: async () => allSaved,
   abandon() {},
 })

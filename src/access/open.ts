@@ -3,6 +3,7 @@ import { checkMasterKey, openMasterKey } from '../auth/index.ts'
 import { ConfigError } from '../core/start-error.ts'
 import { openWebhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
+import { announceChanges } from './announced-store.ts'
 import { createKeyedAccess, type KeyedAccessOptions } from './keyed.ts'
 import { noAccessControl } from './none.ts'
 import { toStartError } from './start-checks.ts'
@@ -28,7 +29,11 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
       claim: { sharing: options.sharing, onConflict: options.allowSecond ? 'report' : 'reject' },
       report: (message, fields) => log.write('error', message, fields),
     })
-    return await openKeyed({ ...options, master, store }).catch(async (error: unknown) => {
+    return await openKeyed({
+      ...options,
+      master,
+      store: options.shared ? announceChanges(store, options.shared) : store,
+    }).catch(async (error: unknown) => {
       await store.close()
       throw error
     })
@@ -38,15 +43,17 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
 }
 
 async function openKeyed(
-  options: Omit<KeyedAccessOptions, 'webhooks' | 'rows'>,
+  options: Omit<KeyedAccessOptions, 'webhooks' | 'rows' | 'known'>,
 ): Promise<OpenedAccess> {
   const { config, store, master, clock, log } = options
   const { sealer } = master
+  // First: what changes from here on is read again.
+  const known = await store.readChanges()
   await checkMasterKey(store, { sealer, clock })
   const webhooks = await openWebhooks({ ...options, sealer }, config.webhooks)
   const storedKeys = await openProviderKeys(store, sealer)
   const rows = await store.readAccounts()
   log.write('info', 'auth is on', { keys: rows.keys.length, groups: rows.groups.length })
   // Last, because this starts timers.
-  return { access: createKeyedAccess({ ...options, webhooks, rows }), storedKeys }
+  return { access: createKeyedAccess({ ...options, webhooks, rows, known }), storedKeys }
 }

@@ -2,6 +2,7 @@ export { createKeyEntry, type GroupEntry, type KeyEntry } from './account-entry.
 export { BudgetAlerts } from './budget-alerts.ts'
 export type { BudgetObserver } from './budget-observer.ts'
 export { KeyRegistry } from './key-registry.ts'
+export { OutageLogger } from './outage-logger.ts'
 export { Retention } from './retention.ts'
 export { SpendFlusher } from './spend-flusher.ts'
 export { type Unsaved, UsageLog } from './usage-log.ts'

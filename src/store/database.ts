@@ -2,6 +2,7 @@ import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { AuditEntry } from '../core/audit.ts'
 import { readAccounts } from './accounts.ts'
 import { addAudit, type ClientDatabase, listAudit, purgeAudit, withAuditRow } from './audit.ts'
+import { readChanges } from './changes.ts'
 import { createGroup, deleteGroup, grantGroup, updateGroup } from './groups.ts'
 import { createKey, deleteKey, grantKey, rotateKey, updateKey } from './keys.ts'
 import {
@@ -53,6 +54,7 @@ type Operations = {
 
 const operations: Operations = {
   readAccounts,
+  readChanges,
   createKey,
   updateKey,
   rotateKey,

@@ -3,6 +3,7 @@ export { SpendSums, type SpentRow } from './spend-text.ts'
 export type * from './store.ts'
 export {
   auditedMethods,
+  changeTopics,
   databaseInUse,
   StoreFault,
   sealedPurposes,

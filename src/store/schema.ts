@@ -1,5 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { budgetPeriods } from '../core/budget-period.ts'
+import { changeTopics } from './store.ts'
 import type { UsageColumnName } from './usage-columns.ts'
 
 /*
@@ -147,6 +148,15 @@ export const webhookSettings = sqliteTable('webhook_settings', {
   /** JSON. */
   settings: text().notNull(),
   updatedAt: integer('updated_at').notNull(),
+})
+
+/**
+ * Counts the changes of each topic, so that other processes notice them. Triggers count, in the transaction
+ * of the change: see the migration. What only adds spend to a key or a group is no change.
+ */
+export const changeCounts = sqliteTable('change_counts', {
+  topic: text({ enum: changeTopics }).primaryKey(),
+  count: integer().notNull(),
 })
 
 /** The ids of written batches, so that a batch which is sent again is not written twice. */

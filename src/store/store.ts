@@ -15,6 +15,9 @@ export interface Store {
   /** Reads every key and group, tombstones included, in order of creation. */
   readAccounts(): Promise<AccountRows>
 
+  /** Reads how often each topic has changed, no matter by which process. */
+  readChanges(): Promise<ChangeCounts>
+
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'>
   updateKey(id: KeyId, change: KeyChange): Promise<KeyRow | 'unknown-key' | 'unknown-group'>
   /** Replaces the secret. */
@@ -91,6 +94,7 @@ export type StoreMethod = Exclude<keyof Store, 'audited' | 'abandon' | 'close'>
  */
 export const storeMethods = Object.keys({
   readAccounts: true,
+  readChanges: true,
   createKey: true,
   updateKey: true,
   rotateKey: true,
@@ -184,6 +188,14 @@ export interface AccountRows {
   readonly keys: readonly KeyRow[]
   readonly groups: readonly GroupRow[]
 }
+
+/**
+ * The stored settings that a process keeps in memory: keys and groups, the keys of providers, and webhooks
+ * with their signing key.
+ */
+export const changeTopics = ['accounts', 'provider-keys', 'webhooks'] as const
+export type ChangeTopic = (typeof changeTopics)[number]
+export type ChangeCounts = Readonly<Record<ChangeTopic, number>>
 
 /** A new key. Its secret is never stored, only the digest. */
 export interface NewKey extends Omit<VirtualKey, 'deletedAt' | 'graceEndsAt'> {

@@ -121,6 +121,14 @@ export class Webhooks {
     this.#apply()
   }
 
+  /** Applies the stored settings and the stored signing key, which another process may have changed. */
+  async refresh(): Promise<void> {
+    const { store, sealer } = this.#options
+    this.#row = await store.readWebhookSettings()
+    this.#signingKey = await openSigningKey(store, sealer)
+    this.#apply()
+  }
+
   /** Stores the settings and turns webhooks on. */
   async put(settings: WebhookSettings, entry: AuditEntry): Promise<void> {
     await this.#store({ enabled: true, settings }, entry)

@@ -8,6 +8,7 @@ import {
   type AuditQuery,
   type AuditRow,
   auditedMethods,
+  type ChangeCounts,
   type GrantError,
   type GroupChange,
   type GroupRow,
@@ -59,6 +60,7 @@ export class MemoryStore implements Store {
   closed = false
   readonly #sealed = new Map<string, SealedRow>()
   #webhooks: WebhookRow | undefined
+  readonly #changes = { accounts: 0, 'provider-keys': 0, webhooks: 0 }
   #lastUsageId = 0
   #lastAuditId = 0
   #turn: Promise<unknown> = Promise.resolve()
@@ -80,12 +82,14 @@ export class MemoryStore implements Store {
     }))
   }
 
+  readChanges(): Promise<ChangeCounts> {
+    return this.#call('readChanges', () => ({ ...this.#changes }))
+  }
+
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'> {
     return this.#call('createKey', () => {
       if (!this.#isGroup(key.groupId)) return 'unknown-group'
-      const row: KeyRow = { ...key, ...freshSecret, deletedAt: null, ...nothingSpent(key) }
-      this.keys.set(row.id, row)
-      return row
+      return this.#putKey({ ...key, ...freshSecret, deletedAt: null, ...nothingSpent(key) })
     })
   }
 
@@ -226,17 +230,21 @@ export class MemoryStore implements Store {
   }
 
   putSealed(row: SealedRow): Promise<void> {
-    return this.#call('putSealed', () => void this.#sealed.set(`${row.purpose}/${row.name}`, row))
+    return this.#call('putSealed', () => this.#putSealed(row))
   }
 
   replaceSealed(rows: readonly SealedRow[]): Promise<void> {
     return this.#call('replaceSealed', () => {
-      for (const row of rows) this.#sealed.set(`${row.purpose}/${row.name}`, row)
+      for (const row of rows) this.#putSealed(row)
     })
   }
 
   deleteSealed(purpose: SealedPurpose, name: string): Promise<boolean> {
-    return this.#call('deleteSealed', () => this.#sealed.delete(`${purpose}/${name}`))
+    return this.#call('deleteSealed', () => {
+      const isDeleted = this.#sealed.delete(`${purpose}/${name}`)
+      if (isDeleted) this.#countSealed(purpose)
+      return isDeleted
+    })
   }
 
   readWebhookSettings(): Promise<WebhookRow | undefined> {
@@ -246,6 +254,7 @@ export class MemoryStore implements Store {
   putWebhookSettings(row: WebhookRow): Promise<void> {
     return this.#call('putWebhookSettings', () => {
       this.#webhooks = row
+      this.#changes.webhooks++
     })
   }
 
@@ -324,12 +333,24 @@ export class MemoryStore implements Store {
     return id === null || alive(this.groups.get(id)) !== undefined
   }
 
+  #putSealed(row: SealedRow): void {
+    this.#sealed.set(`${row.purpose}/${row.name}`, row)
+    this.#countSealed(row.purpose)
+  }
+
+  #countSealed(purpose: SealedPurpose): void {
+    if (purpose === 'provider-key') this.#changes['provider-keys']++
+    if (purpose === 'webhook-signing-key') this.#changes.webhooks++
+  }
+
   #putKey(row: KeyRow): KeyRow {
+    this.#changes.accounts++
     this.keys.set(row.id, row)
     return row
   }
 
   #putGroup(row: GroupRow): GroupRow {
+    this.#changes.accounts++
     this.groups.set(row.id, row)
     return row
   }
