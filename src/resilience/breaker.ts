@@ -1,11 +1,12 @@
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-
-export interface BreakerPolicy {
-  /** The number of consecutive provider faults that opens the circuit. */
-  readonly threshold: number
-  readonly cooldown: Millis
-}
+import type {
+  BreakerPolicy,
+  CircuitReading,
+  Probe,
+  ProbeOutcome,
+  SharedCircuit,
+} from './circuit.ts'
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
@@ -25,20 +26,32 @@ export interface Permit {
   abandon(): void
 }
 
-export type BreakerDecision = Permit | { readonly admitted: false; readonly retryAfter: Millis }
+export type BreakerDecision = Permit | Refusal
+
+interface Refusal {
+  readonly admitted: false
+  readonly retryAfter: Millis
+}
 
 /**
  * The circuit of one provider and model. It is closed until `threshold` consecutive faults, open for
  * `cooldown`, then half-open: one call probes, and other calls still find it open. It outlives reloads.
+ * With shared state, it follows the circuit that all processes have in common, and goes on by itself while
+ * that one is away.
  */
 export class Breaker {
   readonly #clock: Clock
+  readonly #shared: SharedCircuit | undefined
   #faults = 0
   #openUntil: Millis | undefined
-  #probing = false
+  /** The end of the running probe; of one in another process, when its place is free at the latest. */
+  #probingUntil: Millis = 0
+  /** The version of the last reading. */
+  #version = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, shared?: SharedCircuit) {
     this.#clock = clock
+    this.#shared = shared
   }
 
   get state(): CircuitState {
@@ -48,57 +61,104 @@ export class Breaker {
 
   /** True while no call is admitted: the circuit is open, or half-open with its probe running. */
   get isOpen(): boolean {
-    return this.#openUntil !== undefined && (this.#probing || this.state === 'open')
+    return this.#openUntil !== undefined && (this.#isProbing || this.state === 'open')
   }
 
-  admit(policy: BreakerPolicy): BreakerDecision {
+  /** How long the circuit stays open; 0 once it is half-open, undefined while it is closed. */
+  get openFor(): Millis | undefined {
+    return this.#openUntil === undefined ? undefined : this.#remainder()
+  }
+
+  /** Decides on a call: at once, unless another process may have the probe of a half-open circuit. */
+  admit(policy: BreakerPolicy): BreakerDecision | Promise<BreakerDecision> {
     switch (this.state) {
       case 'closed':
-        return this.#permit(policy, false)
+        return this.#permit(policy)
       case 'open':
         return { admitted: false, retryAfter: this.#remainder() }
       case 'half-open':
-        // The probe may take any time, and its failure would start another full cooldown.
-        if (this.#probing) return { admitted: false, retryAfter: policy.cooldown }
-        this.#probing = true
-        return this.#permit(policy, true)
+        if (this.#isProbing) return refuseBesideProbe(policy)
+        return this.#shared?.isUp
+          ? this.#admitProbe(policy, this.#shared)
+          : this.#probeAlone(policy)
     }
   }
 
   /** Counts a fault: an opened stream failed, or a call that was not a probe failed. */
   fault(policy: BreakerPolicy): void {
+    if (this.#openUntil !== undefined) return
     this.#faults++
-    if (this.#openUntil === undefined && this.#faults >= policy.threshold) this.#open(policy)
+    if (this.#faults >= policy.threshold) this.#open(policy)
+    this.#shared?.fault(policy)
   }
 
   /** Counts a success: an opened stream is complete, or a call that was not a probe succeeded. */
   recover(): void {
     // A call from before the circuit opened says nothing about the provider's present state.
-    if (this.#openUntil === undefined) this.#faults = 0
+    if (this.#faults === 0 || this.#openUntil !== undefined) return
+    this.#faults = 0
+    this.#shared?.recover()
   }
 
-  #permit(policy: BreakerPolicy, probe: boolean): Permit {
-    const over = () => {
-      if (probe) this.#probing = false
+  /** Takes over what all processes have in common, unless it is older than what is known. */
+  apply({ version, faults, openFor, probingFor }: CircuitReading): void {
+    if (version <= this.#version) return
+    const now = this.#clock.elapsed()
+    this.#version = version
+    this.#faults = faults
+    this.#openUntil = openFor === undefined ? undefined : now + openFor
+    this.#probingUntil = now + probingFor
+  }
+
+  get #isProbing(): boolean {
+    return this.#clock.elapsed() < this.#probingUntil
+  }
+
+  async #admitProbe(policy: BreakerPolicy, shared: SharedCircuit): Promise<BreakerDecision> {
+    const probe = await shared.takeProbe()
+    if (probe === 'away')
+      return this.#isProbing ? refuseBesideProbe(policy) : this.#probeAlone(policy)
+    if (probe !== 'refused') return this.#permit(policy, probe)
+    // The reply has brought the state that other processes made.
+    if (this.state === 'closed') return this.#permit(policy)
+    return this.#isProbing
+      ? refuseBesideProbe(policy)
+      : { admitted: false, retryAfter: this.#remainder() }
+  }
+
+  #probeAlone(policy: BreakerPolicy): Permit {
+    this.#probingUntil = Number.POSITIVE_INFINITY
+    return this.#permit(policy, ownProbe)
+  }
+
+  #permit(policy: BreakerPolicy, probe?: Probe): Permit {
+    const over = (outcome: ProbeOutcome) => {
+      this.#probingUntil = 0
+      probe?.end(outcome)
+    }
+    const close = (faults: number) => {
+      this.#faults = faults
+      this.#openUntil = undefined
+      over({ kind: 'closed', faults })
     }
     return {
       admitted: true,
-      isProbe: probe,
+      isProbe: probe !== undefined,
       success: () => {
-        over()
-        if (probe) this.#close(0)
+        if (probe) close(0)
         else this.recover()
       },
       opened: () => {
-        over()
-        if (probe) this.#close(policy.threshold - 1)
+        if (probe) close(policy.threshold - 1)
       },
       failure: () => {
-        over()
-        if (probe) this.#open(policy)
-        else this.fault(policy)
+        if (!probe) return this.fault(policy)
+        this.#open(policy)
+        over({ kind: 'open', cooldown: policy.cooldown })
       },
-      abandon: over,
+      abandon: () => {
+        if (probe) over({ kind: 'abandoned' })
+      },
     }
   }
 
@@ -106,12 +166,15 @@ export class Breaker {
     this.#openUntil = this.#clock.elapsed() + policy.cooldown
   }
 
-  #close(faults: number): void {
-    this.#faults = faults
-    this.#openUntil = undefined
-  }
-
   #remainder(): Millis {
     return Math.max(0, (this.#openUntil ?? 0) - this.#clock.elapsed())
   }
 }
+
+/** The probe may take any time, and its failure would start another full cooldown. */
+function refuseBesideProbe({ cooldown }: BreakerPolicy): Refusal {
+  return { admitted: false, retryAfter: cooldown }
+}
+
+/** The probe of a process that decides alone. */
+const ownProbe: Probe = { end() {} }

@@ -3,8 +3,8 @@ import { isOutOfFiles } from '../core/network-failure.ts'
 import type { Model } from '../core/provider.ts'
 import { type CancelScope, timerResolution } from '../wire/cancel-scope.ts'
 import { type Attempt, type CallResult, makeAttempt, type RecordedRequest } from './attempt.ts'
-import type { BreakerPolicy } from './breaker.ts'
 import type { Breakers } from './breakers.ts'
+import type { BreakerPolicy } from './circuit.ts'
 import type { Credentials } from './credentials.ts'
 import { backoff, type LinkRetryPolicy } from './retry.ts'
 
@@ -49,7 +49,9 @@ export async function retryLink<T>(
   for (let tries = 1; ; tries++) {
     const ended = scope.expire()
     if (ended) return { ok: false, failure: ended, attempts }
-    const permit = breaker.admit(policy)
+    const decision = breaker.admit(policy)
+    // Without a wait unless the circuit is half-open.
+    const permit = decision instanceof Promise ? await decision : decision
     if (!permit.admitted) {
       const failure: UpstreamFailure = { kind: 'circuit-open', retryAfter: permit.retryAfter }
       return { ok: false, failure, attempts }
