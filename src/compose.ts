@@ -10,7 +10,13 @@ import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/in
 import type { GatewayOptions } from './options.ts'
 import { RecordBatcher, requestLogSink } from './records/index.ts'
 import { ConfigReloader } from './reload/index.ts'
-import { Breakers, Credentials, ParkedInProcess, SharedCircuits } from './resilience/index.ts'
+import {
+  Breakers,
+  Credentials,
+  ParkedInProcess,
+  SharedCircuits,
+  SharedParkings,
+} from './resilience/index.ts'
 import { TrafficInProcess } from './routing/index.ts'
 import { nameSharing, openSharedState } from './shared/index.ts'
 import { createStartTrace } from './traces/index.ts'
@@ -95,7 +101,10 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const circuits =
     shared && new SharedCircuits({ shared, clock, lease: config.shared?.lease_ms ?? 0 })
   const breakers = new Breakers(clock, circuits)
-  const credentials = new Credentials(clock, new ParkedInProcess())
+  const credentials = new Credentials(
+    clock,
+    shared ? new SharedParkings({ shared, clock }) : new ParkedInProcess(),
+  )
   const traffic = new TrafficInProcess(clock)
   const cache = new AnswerCache({
     clock,

@@ -111,8 +111,18 @@ function asAnyone({ path, body }: ExplainedText): ExplainedRequest {
 
 /** Lets the parts with state of their own follow the snapshot. */
 function connect(parts: Parts) {
-  const { clouds, access, reloader, breakers, traffic, cache, activity, bodyLimiter, prober } =
-    parts
+  const {
+    clouds,
+    access,
+    reloader,
+    breakers,
+    credentials,
+    traffic,
+    cache,
+    activity,
+    bodyLimiter,
+    prober,
+  } = parts
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
     traffic.retain(snapshot.models())
@@ -123,6 +133,7 @@ function connect(parts: Parts) {
   }
   reloader.onSwap((snapshot) => {
     clouds.follow(snapshot.clouds)
+    credentials.forgetRefused()
     follow(snapshot)
   })
   follow(reloader.snapshot)

@@ -68,10 +68,10 @@ export class Credentials {
   }
 
   /** The credentials of a provider that are parked now, in the order of the configuration. */
-  listParked({ usable }: Pick<Provider, 'usable'>): readonly CurrentParking[] {
+  listParked(provider: Pick<Provider, 'name' | 'usable'>): readonly CurrentParking[] {
     const now = this.#clock.elapsed()
-    return usable.flatMap((credential) =>
-      Array.from(this.#parked.list(credential))
+    return provider.usable.flatMap((credential) =>
+      Array.from(this.#parked.list(credential, provider))
         .filter(([, { until }]) => until > now)
         .map(
           ([model, { status, until }]): CurrentParking => ({
@@ -95,9 +95,14 @@ export class Credentials {
     const { status, wait } = cause
     const until = wait === undefined ? Number.POSITIVE_INFINITY : this.#clock.elapsed() + wait
     // A 403 may concern a single model that the account may not use.
-    const scope = status === 403 ? link : undefined
+    const scope = { provider: link.provider, model: status === 403 ? link.id : '' }
     this.#parked.park(credential, { status: status === 429 ? 429 : 401, until }, scope)
     return { credential, status, wait }
+  }
+
+  /** Tries the credentials again that providers have refused: the configuration was reloaded. */
+  forgetRefused(): void {
+    this.#parked.forgetRefused()
   }
 
   /** The failure of a link when all credentials are parked. `last`: what parked the last one just now. */

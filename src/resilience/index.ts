@@ -10,4 +10,5 @@ export { type ParkedCredentials, ParkedInProcess } from './parked-credentials.ts
 export { backoff, type LinkRetryPolicy, type RetryPolicy } from './retry.ts'
 export type { Resilience } from './retry-link.ts'
 export { SharedCircuits } from './shared-circuits.ts'
+export { SharedParkings } from './shared-parkings.ts'
 export { runSplitChain } from './split.ts'

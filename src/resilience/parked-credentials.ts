@@ -1,5 +1,5 @@
 import type { Millis } from '../core/ids.ts'
-import type { Model, UsableCredential } from '../core/provider.ts'
+import type { Model, Provider, UsableCredential } from '../core/provider.ts'
 
 /** Why and until when a credential is not used. */
 export interface Parking {
@@ -9,14 +9,25 @@ export interface Parking {
   readonly until: Millis
 }
 
+/** The requests that do not use a parked credential. */
+export interface ParkingScope {
+  readonly provider: Pick<Provider, 'name'>
+  /** The id of the model; empty for all models of the provider. */
+  readonly model: string
+}
+
 /** Remembers the parked credentials. */
 export interface ParkedCredentials {
   /** Finds the parking of a credential that ends last for a model. It may be over. */
   find(credential: UsableCredential, link: Model): Parking | undefined
   /** The parkings of a credential by the id of the model, the empty id for all models. They may be over. */
-  list(credential: UsableCredential): Iterable<readonly [model: string, Parking]>
-  /** Parks a credential for one model, or for all without `link`. */
-  park(credential: UsableCredential, parking: Parking, link?: Model): void
+  list(
+    credential: UsableCredential,
+    provider: Pick<Provider, 'name'>,
+  ): Iterable<readonly [model: string, Parking]>
+  park(credential: UsableCredential, parking: Parking, scope: ParkingScope): void
+  /** Called at a reload: credentials that providers have refused are tried again. */
+  forgetRefused(): void
 }
 
 /** Remembers for this process. Every snapshot has credentials of its own, so a reload starts anew. */
@@ -26,17 +37,25 @@ export class ParkedInProcess implements ParkedCredentials {
 
   find(credential: UsableCredential, { id }: Model): Parking | undefined {
     const parkings = this.#parkings.get(credential)
-    const common = parkings?.get('')
-    const own = parkings?.get(id)
-    return own && common && common.until > own.until ? common : (own ?? common)
+    return pickLast(parkings?.get(''), parkings?.get(id))
   }
 
   list(credential: UsableCredential): Iterable<readonly [model: string, Parking]> {
     return this.#parkings.get(credential) ?? []
   }
 
-  park(credential: UsableCredential, parking: Parking, link?: Model): void {
+  park(credential: UsableCredential, parking: Parking, { model }: ParkingScope): void {
     const parkings = this.#parkings.get(credential) ?? new Map<string, Parking>()
-    this.#parkings.set(credential, parkings.set(link?.id ?? '', parking))
+    this.#parkings.set(credential, parkings.set(model, parking))
   }
+
+  forgetRefused(): void {}
+}
+
+/** Returns the parking that ends last; of two that end together the second. */
+export function pickLast(
+  first: Parking | undefined,
+  second: Parking | undefined,
+): Parking | undefined {
+  return first && second && first.until > second.until ? first : (second ?? first)
 }

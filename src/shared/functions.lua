@@ -177,3 +177,54 @@ register('circuit_sync', function(root, args)
   end
   return reply
 end)
+
+-- Parked credentials. The hash `parked` has a field for each credential and model: status|end in
+-- milliseconds of the server's time, without an end until the next reload of any process.
+
+local function describe_parking(place, text, now)
+  local status, parked_until = text:match('^(%d+)|(%d*)$')
+  local wait = parked_until == '' and '-' or whole(tonumber(parked_until) - now)
+  return status .. ' ' .. wait .. ' ' .. place
+end
+
+-- Parks a credential: its place, the status, and for how long, `-` for until the next reload. The later end
+-- counts, unless the two are about the same.
+register('park', function(root, args)
+  local now = now_ms()
+  local parked_until = tonumber(args[3]) and now + tonumber(args[3]) or math.huge
+  local known = redis.call('HGET', root .. 'parked', args[1])
+  local known_until = known and (tonumber(known:match('|(%d+)$')) or math.huge)
+  if not known or known_until + 1000 < parked_until then
+    local text = args[2] .. '|' .. (parked_until == math.huge and '' or whole(parked_until))
+    redis.call('HSET', root .. 'parked', args[1], text)
+    redis.call('PUBLISH', root .. 'parked', describe_parking(args[1], text, now))
+  end
+  return { whole(now) }
+end)
+
+-- Returns all parkings, and forgets those that are over.
+register('park_list', function(root)
+  local now = now_ms()
+  local reply = { whole(now) }
+  local parked = redis.call('HGETALL', root .. 'parked')
+  for at = 1, #parked, 2 do
+    local parked_until = tonumber(parked[at + 1]:match('|(%d+)$')) or math.huge
+    if parked_until <= now then
+      redis.call('HDEL', root .. 'parked', parked[at])
+    else
+      reply[#reply + 1] = describe_parking(parked[at], parked[at + 1], now)
+    end
+  end
+  return reply
+end)
+
+-- A process has reloaded: ends the parkings that wait for it.
+register('park_reload', function(root)
+  local now = now_ms()
+  local parked = redis.call('HGETALL', root .. 'parked')
+  for at = 1, #parked, 2 do
+    if parked[at + 1]:match('|$') then redis.call('HDEL', root .. 'parked', parked[at]) end
+  end
+  redis.call('PUBLISH', root .. 'parked', 'reload ' .. whole(now))
+  return { whole(now) }
+end, { 'allow-oom' })

@@ -13,6 +13,8 @@ import { SharedServer } from './shared-server.ts'
 
 /** One of several gateways that share their state. */
 export interface Member extends TestGateway {
+  /** The text of its configuration. */
+  readonly config: string
   /** Sends a request to the admin API with the master key. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates a key. */
@@ -30,15 +32,13 @@ export function gatewayGroup(
 ) {
   const store = new SharedDatabase()
   const open = async (): Promise<Member> => {
-    const test = await testGateway(
-      `${config}\n[shared]\nurl = "redis://a.test"\n[auth]\nenabled = true`,
-      {
-        env: { GATEWAY_MASTER_KEY: masterKey },
-        openShared: server.open,
-        openStore: async () => store,
-        ...options,
-      },
-    )
+    const text = `${config}\n[shared]\nurl = "redis://a.test"\n[auth]\nenabled = true`
+    const test = await testGateway(text, {
+      env: { GATEWAY_MASTER_KEY: masterKey },
+      openShared: server.open,
+      openStore: async () => store,
+      ...options,
+    })
     onTestFinished(async () => {
       await test.gateway.close()
     })
@@ -53,6 +53,7 @@ export function gatewayGroup(
     }
     return {
       ...test,
+      config: text,
       admin,
       async key() {
         const { body } = await admin('POST', '/admin/keys', { name: 'a key' })

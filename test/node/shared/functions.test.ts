@@ -4,6 +4,7 @@ import { openRedisState } from '../../../adapters/node/shared/redis-state.ts'
 import type { SharedState } from '../../../src/index.ts'
 import { addCircuits } from '../../support/circuits-model.ts'
 import { settled } from '../../support/manual-clock.ts'
+import { addParkings } from '../../support/parkings-model.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { SharedServer } from '../../support/shared-server.ts'
 
@@ -30,9 +31,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   ),
   fc.tuple(fc.constant('circuit_end'), name, id, fc.constant('open'), time),
   fc.tuple(fc.constant('circuit_sync'), name, time),
+  fc.tuple(fc.constant('park'), name, fc.constant('429'), time),
+  fc.tuple(fc.constant('park'), name, fc.constant('401'), fc.constant('-')),
+  fc.tuple(fc.constant('park_list')),
+  fc.tuple(fc.constant('park_reload')),
 )
 
-describe.skipIf(!hasRedis)('the functions for circuits', () => {
+describe.skipIf(!hasRedis)('the functions for circuits and parked credentials', () => {
   let redis: RedisServer
   let state: SharedState
 
@@ -49,17 +54,22 @@ describe.skipIf(!hasRedis)('the functions for circuits', () => {
 
   test('a server replies and publishes what the model of the tests does', async () => {
     const published: string[] = []
-    state.subscribe('circuits', (message) => published.push(withoutTimes(message)))
-    await expect.poll(() => redis.command('pubsub', 'numsub', '{test}:circuits')).toMatch(/1$/)
+    for (const channel of ['circuits', 'parked']) {
+      state.subscribe(channel, (message) => published.push(withoutTimes(message)))
+      await expect.poll(() => redis.command('pubsub', 'numsub', `{test}:${channel}`)).toMatch(/1$/)
+    }
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 25 }), async (calls) => {
         redis.command('flushall')
         published.length = 0
         const model = new SharedServer()
         addCircuits(model, () => 0)
+        addParkings(model, () => 0)
         const modelled = await model.open()
         const messages: string[] = []
-        modelled.subscribe('circuits', (message) => messages.push(withoutTimes(message)))
+        for (const channel of ['circuits', 'parked']) {
+          modelled.subscribe(channel, (message) => messages.push(withoutTimes(message)))
+        }
         for (const [called, ...args] of calls) {
           const reply = await state.call(called, args)
           expect(reply.slice(1).map(withoutTimes).sort()).toEqual(
@@ -74,14 +84,17 @@ describe.skipIf(!hasRedis)('the functions for circuits', () => {
   })
 })
 
-/** Drops the version, and how much of a time is left. */
+/** Drops the version, times, and how much of a time is left. */
 function withoutTimes(text: string): string {
-  return text.replace(
+  const parked = text
+    .replace(/^(429|401) (\d+) /, (_, status, wait) => `${status} ${shorten(wait)} `)
+    .replace(/^reload \d+$/, 'reload')
+  return parked.replace(
     /^\d+ (\d+) (-|\d+) (\d+) /,
     (_, faults, openFor, probingFor) => `${faults} ${shorten(openFor)} ${shorten(probingFor)} `,
   )
 }
 
-function shorten(time: string): string {
-  return Number(time) > 0 ? 'a day' : time
+function shorten(left: string): string {
+  return Number(left) > 0 ? 'a day' : left
 }
