@@ -63,8 +63,8 @@ export interface GatewayOptions {
   /** Opens the destination of spans, called once; without it no request is traced. */
   readonly traces?: OpenTraces | undefined
   /**
-   * With auth on, starts even when another gateway uses the same database. Each enforces budgets and
-   * rate limits by itself, so two gateways together grant them twice.
+   * With auth on, starts even when another gateway uses the same database and does not share its state.
+   * Each enforces budgets and rate limits by itself, so two gateways together grant them twice.
    */
   readonly allowSecond?: boolean | undefined
   /** Returns a number from 0 up to 1, for the jitter of retries; `Math.random` by default. */
