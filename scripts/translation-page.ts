@@ -64,7 +64,8 @@ function renderSection(heading: string, rows: TranslationRows): string {
 
 function renderRow(feature: string, row: TranslationRow): string {
   const cells = apiFamilies.map((api) => renderCell(row[api]))
-  return `| ${[formatFeature(feature), ...cells, 'carried'].join(' | ')} |`
+  const verbatim = feature.startsWith('provider_content ') ? 'left out' : 'carried'
+  return `| ${[formatFeature(feature), ...cells, verbatim].join(' | ')} |`
 }
 
 /** Formats the name of a member, with which most features begin, as code. */

@@ -87,6 +87,8 @@ export interface ChatCall {
   readonly wantsUsageChunk: boolean
   /** The client asked for the log probabilities of tokens. */
   readonly wantsLogprobs: boolean
+  /** A message has a vendor's own blocks, which upstreams of the OpenAI format do not know. */
+  readonly hasProviderContent: boolean
 }
 
 /** Returns the text that the arguments of a tool call add to a prompt. */

@@ -1,6 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, RawChoice, StreamIdentity } from '../core/frame.ts'
 import type { ReportedUsage } from '../core/usage.ts'
+import { stringifyJson } from '../wire/raw-json.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 import { Slab } from './slab.ts'
 
@@ -105,6 +106,21 @@ export class ChunkWriter {
   thinkingBlock(block: object): Frame {
     const choices = [{ index: this.#index, delta: { thinking_blocks: [block] } }]
     return { bytes: noBytes, kind: 'quiet', choices, outputBytes: 0 }
+  }
+
+  /**
+   * Writes the vendor's own blocks of the whole answer, with `RawJson` in them. They have no new content and
+   * do not commit a stream.
+   */
+  providerContent(content: object): Frame {
+    const delta = { provider_content: content }
+    return {
+      bytes: this.#encode(`${this.#head}${stringifyJson(delta)}${chunkTail}`),
+      kind: 'quiet',
+      identity: this.#identity,
+      choices: [{ index: this.#index, delta }],
+      outputBytes: 0,
+    }
   }
 
   refusal(text: string): Frame {

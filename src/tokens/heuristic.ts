@@ -1,4 +1,5 @@
 import {
+  type ChatMessage,
   type ChatRequest,
   type ImagePart,
   listImageParts,
@@ -30,11 +31,16 @@ export function estimatePromptTokens(request: ChatRequest, toolBytes?: number): 
       bytes +=
         countUtf8Bytes(called?.name ?? '') + countUtf8Bytes(stringifyArguments(called?.arguments))
     }
-    tokens += tokensPerMessage + estimateTextTokens(bytes)
+    tokens += tokensPerMessage + estimateTextTokens(Math.max(bytes, measureOwnBlocks(message)))
   }
   tokens += toolBytes === undefined ? estimateToolTokens(request) : estimateTextTokens(toolBytes)
   for (const image of listImageParts(request)) tokens += estimateImageTokens(image)
   return tokens
+}
+
+/** A vendor's own blocks go to it in place of the message. */
+function measureOwnBlocks({ provider_content: content }: ChatMessage): number {
+  return content === undefined ? 0 : countUtf8Bytes(JSON.stringify(content))
 }
 
 function estimateToolTokens({ tools }: ChatRequest): number {

@@ -45,6 +45,70 @@ export function extractTexts(json: string, pattern: string): ReadonlyMap<string,
   return texts
 }
 
+/** Returns the texts of the members of an object, by their names. The text must be a valid JSON object. */
+export function extractMembers(json: string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  readMembers(json, skipSpace(json, 0), (at, key) => {
+    const end = findValueEnd(json, at)
+    texts.set(key, json.slice(at, end))
+    return end
+  })
+  return texts
+}
+
+/**
+ * Removes every member that matches a dotted path, with its comma, and keeps all other characters. `*` as in
+ * `extractTexts`. The text must be valid JSON.
+ */
+export function cutMembers(json: string, pattern: string): string {
+  const steps = pattern.split('.')
+  let rest = ''
+  let from = 0
+  const cut = (start: number, end: number) => {
+    rest += json.slice(from, start)
+    from = end
+  }
+
+  /** Reads the value at `start` and returns its end. */
+  const read = (start: number, depth: number): number => {
+    const step = steps[depth]
+    const first = json.charCodeAt(start)
+    if (first === openBracket && step === '*') {
+      return readItems(json, start, (at) => read(at, depth + 1))
+    }
+    if (first !== openBrace) return findValueEnd(json, start)
+    if (depth === steps.length - 1) return cutNamed(start, step)
+    return readMembers(json, start, (at, key) =>
+      key === step ? read(at, depth + 1) : findValueEnd(json, at),
+    )
+  }
+
+  /** Without a kept member before it, a member is cut with the comma behind it. */
+  const cutNamed = (start: number, name: string | undefined): number => {
+    let isFirst = true
+    let waiting: number | undefined
+    let last = start + 1
+    const end = readMembers(json, start, (at, key, keyAt) => {
+      const valueEnd = findValueEnd(json, at)
+      if (key === name) {
+        if (isFirst) waiting ??= keyAt
+        else cut(last, valueEnd)
+      } else {
+        if (waiting !== undefined) cut(waiting, keyAt)
+        waiting = undefined
+        isFirst = false
+      }
+      last = valueEnd
+      return valueEnd
+    })
+    if (waiting !== undefined) cut(waiting, last)
+    return end
+  }
+
+  read(skipSpace(json, 0), 0)
+  return from === 0 ? json : rest + json.slice(from)
+}
+
 /** Removes the white space between the tokens of a JSON text. */
 export function minifyJson(json: string): string {
   let compact = ''
@@ -73,17 +137,18 @@ function readItems(
   return at + 1
 }
 
+/** Reads the members of an object. `read` gets the starts of a value and of its key, and returns the end. */
 function readMembers(
   json: string,
   start: number,
-  read: (at: number, key: string) => number,
+  read: (at: number, key: string, keyAt: number) => number,
 ): number {
   let at = skipSpace(json, start + 1)
   while (at < json.length && json.charCodeAt(at) !== closeBrace) {
     const end = findStringEnd(json, at)
     const key = json.slice(at, end)
     const value = skipSeparator(json, end)
-    at = skipSeparator(json, read(value, parseKey(key)))
+    at = skipSeparator(json, read(value, parseKey(key), at))
   }
   return at + 1
 }

@@ -1,6 +1,7 @@
 import { validateAsSent } from '../../core/as-sent.ts'
 import {
   type ChatCall,
+  type ChatMessage,
   type ChatRequest,
   chatRequest,
   type ImagePart,
@@ -50,6 +51,7 @@ export class ParsedChat implements ChatCall, DoorCall {
   readonly stream: boolean
   readonly wantsUsageChunk: boolean
   readonly wantsLogprobs: boolean
+  readonly hasProviderContent: boolean
   readonly choices: number
   #request: ChatRequest | undefined
   #promptTokens: number | undefined
@@ -65,6 +67,7 @@ export class ParsedChat implements ChatCall, DoorCall {
     this.stream = request.stream === true
     this.wantsUsageChunk = request.stream_options?.include_usage === true
     this.wantsLogprobs = request['logprobs'] === true
+    this.hasProviderContent = request.messages.some(hasProviderContent)
     this.choices = request.n ?? 1
   }
 
@@ -111,6 +114,10 @@ export class ParsedChat implements ChatCall, DoorCall {
     void this.promptTokens
     this.#request = undefined
   }
+}
+
+function hasProviderContent({ provider_content: content }: ChatMessage): boolean {
+  return content !== undefined
 }
 
 function validate(value: unknown): ChatRequest {

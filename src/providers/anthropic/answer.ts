@@ -10,6 +10,9 @@ import {
   type ToolCall,
 } from '../canonical/completion.ts'
 import { collectThinking } from '../claude/thinking-blocks.ts'
+import { isThinking } from './blocks.ts'
+import { collectAnnotations } from './citations.ts'
+import { carryContent } from './content.ts'
 import { parseErrorObject } from './errors.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
@@ -65,6 +68,7 @@ export function parseAnthropicAnswer(bytes: Uint8Array, context: AnswerContext):
       {
         message: {
           ...toCompletionMessage(content, calls),
+          ...carryBlocks(content, json),
           ...(explanation && { refusal: explanation }),
         },
         finishReason: mapFinishReason(stop_reason, calls.length > 0),
@@ -82,6 +86,7 @@ function toCompletionMessage(
   const texts = content.filter(({ type }) => type === 'text')
   const thoughts = content.filter(({ type }) => type === 'thinking')
   const reasoning = thoughts.map(({ thinking }) => thinking ?? '').join('')
+  const annotations = collectAnnotations(content)
   const blocks = collectThinking(content, (block) => (isThinking(block) ? block : undefined))
   return {
     content:
@@ -91,11 +96,21 @@ function toCompletionMessage(
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(blocks.length > 0 && { thinking_blocks: blocks }),
     ...(calls.length > 0 && { tool_calls: calls }),
+    ...(annotations.length > 0 && { annotations }),
   }
 }
 
-function isThinking({ type }: ContentBlock): boolean {
-  return type === 'thinking' || type === 'redacted_thinking'
+/** The JSON text is read only if the blocks are carried. */
+function carryBlocks(content: readonly ContentBlock[], json: string): Partial<CompletionMessage> {
+  let texts: ReadonlyMap<string, string> | undefined
+  const readJson = (index: number) => {
+    texts ??= extractTexts(json, 'content.*')
+    return texts.get(`content.${index}`) ?? '{}'
+  }
+  const carried = carryContent(
+    content.map((block, index) => ({ block, readJson: () => readJson(index) })),
+  )
+  return carried ? { provider_content: carried } : {}
 }
 
 function isCall({ type }: ContentBlock): boolean {

@@ -37,8 +37,12 @@ function rejectPart(part: OtherPart, message: CanonicalMessage): never {
 
 /** A mark is a member of its block. A thinking block must come back unchanged, so it takes none. */
 export const markRules: MarkRules = {
-  canCarry: ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
+  canCarry: (block) => !isThinking(block),
   apply: (block, { control }) => [{ ...block, cache_control: control }],
+}
+
+export function isThinking({ type }: Block): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
 }
 
 export function isMarked(block: Block): boolean {

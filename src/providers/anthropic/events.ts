@@ -7,6 +7,7 @@ const blockDelta = z.object({
   thinking: optionalText,
   signature: optionalText,
   partial_json: optionalText,
+  citation: z.unknown().optional(),
   stop_reason: optionalText,
   stop_details: stopDetails,
 })

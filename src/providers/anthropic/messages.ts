@@ -1,4 +1,5 @@
-import type { CanonicalMessage } from '../canonical/messages.ts'
+import type { CanonicalMessage, PastAnswer } from '../canonical/messages.ts'
+import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
 import {
   type Block,
   type BlockOrMark,
@@ -9,7 +10,8 @@ import {
 import type { ClaudeModel } from '../claude/models.ts'
 import { readThinkingBlocks } from '../claude/thinking-blocks.ts'
 import { alternateTurns, type Turn, type TurnRules } from '../claude/turns.ts'
-import { contentParts, isMarked, markRules, textParts } from './blocks.ts'
+import { contentParts, isMarked, isThinking, markRules, textParts } from './blocks.ts'
+import { contentRules } from './content.ts'
 import { ToolIds, toToolResult, toToolUse } from './tools.ts'
 
 /** The fields of the request body that hold the conversation. */
@@ -112,6 +114,8 @@ function toDraft(message: CanonicalMessage, ids: ToolIds): Draft {
     case 'user':
       return { role: 'user', blocks: toMarkedBlocks(message, contentParts), isText }
     case 'assistant': {
+      const own = readProviderContent(message, contentRules)
+      if (own) return { role: 'assistant', blocks: toOwnBlocks(own, message, ids), isText: false }
       const calls = message.calls.flatMap((call) => toToolUse(call, ids))
       const output = toMarkedBlocks(message, textParts, calls)
       const thinking = readThinkingBlocks(message)
@@ -123,6 +127,40 @@ function toDraft(message: CanonicalMessage, ids: ToolIds): Draft {
     default:
       return message satisfies never
   }
+}
+
+/**
+ * Returns the vendor's own blocks of an earlier answer, with the calls as the message has them and its cache
+ * marks behind the last block.
+ */
+function toOwnBlocks(
+  own: readonly PastBlock[],
+  message: CanonicalMessage,
+  ids: ToolIds,
+): readonly BlockOrMark[] {
+  const blocks = listAccepted(own).flatMap(({ members, call }) =>
+    call ? toToolUse(call, ids, members) : [members],
+  )
+  const marks = toMarkedBlocks(message, textParts).filter((item) => item instanceof CacheMark)
+  return [...blocks, ...marks]
+}
+
+/** Whether an earlier answer goes back with its thinking first. */
+export function beginsWithThinking(message: PastAnswer): boolean {
+  const own = readProviderContent(message, contentRules)
+  if (!own) return readThinkingBlocks(message).length > 0
+  const [first] = listAccepted(own)
+  return first !== undefined && isThinking(first.members)
+}
+
+/** The API refuses blank texts, and thinking at the end of a turn, although models write both. */
+function listAccepted(own: readonly PastBlock[]): readonly PastBlock[] {
+  const written = own.filter(({ members }) => !isBlank(members))
+  return written.slice(0, written.findLastIndex(({ members }) => !isThinking(members)) + 1)
+}
+
+function isBlank({ type, text }: Block): boolean {
+  return type === 'text' && typeof text === 'string' && text.trim() === ''
 }
 
 interface AnthropicTurn extends Turn {

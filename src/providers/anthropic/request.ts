@@ -12,7 +12,7 @@ import { toClaudeSchema } from '../claude/schema.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { canForceCalls, evaluateConditions } from './conditions.ts'
 import { usesStoredFiles } from './media.ts'
-import { toAnthropicMessages } from './messages.ts'
+import { beginsWithThinking, toAnthropicMessages } from './messages.ts'
 import { toToolFields } from './tools.ts'
 
 /** A chat request in the form of the Messages API. */
@@ -40,6 +40,7 @@ export function toAnthropicRequest(
     request: original,
     clientThinking: own.thinking ?? undefined,
     model,
+    beginsWithThinking,
     defaultMaxTokens: () => model.maxTokens,
     maxOutputTokens,
   })

@@ -4,20 +4,22 @@ import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writ
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { type Annotation, addIndexes } from '../canonical/annotations.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import type { ContentBlock } from './answer.ts'
 import { parseErrorObject } from './errors.ts'
 import { type Delta, type StreamEvent, streamEvent } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
+import { StreamedContent } from './stream-content.ts'
 import { parseUsage } from './usage.ts'
 
 /** A call whose block has started and not ended. */
 interface OpenCall {
   /** Its position among the calls; blocks of other types do not count. */
   readonly index: number
-  /** Reads the arguments from the start of the block. They count if no fragment follows. */
-  readonly readInput: () => string
+  /** Reads the block as it started, as JSON. Its arguments count if no fragment follows. */
+  readonly readStart: () => string
   hasArguments: boolean
 }
 
@@ -34,6 +36,8 @@ export class AnthropicStream implements FrameDecoder {
   /** Keyed by the index of the content block. */
   readonly #openCalls = new Map<number, OpenCall>()
   readonly #thinking = new ThinkingRuns()
+  readonly #content = new StreamedContent()
+  #annotationCount = 0
   #calls = 0
   #isOpen = false
   #id: string | undefined
@@ -75,11 +79,11 @@ export class AnthropicStream implements FrameDecoder {
       case 'message_start':
         return this.#start(message, json)
       case 'content_block_start': {
-        const readInput = () => extractInput(json, 'content_block.input')
-        return content_block ? this.#openBlock(index, content_block, readInput) : []
+        const readStart = () => extractBlock(json, 'content_block')
+        return content_block ? this.#openBlock(index, content_block, readStart) : []
       }
       case 'content_block_delta':
-        return delta ? this.#continueBlock(index, delta) : []
+        return delta ? this.#continueBlock(index, delta, json) : []
       case 'content_block_stop':
         return this.#closeBlock(index)
       case 'message_delta':
@@ -112,13 +116,14 @@ export class AnthropicStream implements FrameDecoder {
     this.#isOpen = true
     this.#id = id
     const blocks = content.flatMap((block, index) => {
-      const readInput = () => extractInput(json, 'message.content.*.input', index)
-      return [...this.#openBlock(index, block, readInput), ...this.#closeBlock(index)]
+      const readStart = () => extractBlock(json, 'message.content.*', index)
+      return [...this.#openBlock(index, block, readStart), ...this.#closeBlock(index)]
     })
     return [counted, ...blocks]
   }
 
-  #openBlock(block: number, start: ContentBlock, readInput: () => string): Frame[] {
+  #openBlock(block: number, start: ContentBlock, readStart: () => string): Frame[] {
+    this.#content.open(block, start, readStart)
     switch (start.type) {
       case 'thinking':
       case 'redacted_thinking':
@@ -131,7 +136,7 @@ export class AnthropicStream implements FrameDecoder {
         return [...this.#flushThinking(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
       case 'tool_use': {
         const index = this.#calls++
-        this.#openCalls.set(block, { index, readInput, hasArguments: false })
+        this.#openCalls.set(block, { index, readStart, hasArguments: false })
         const call = { index, id: start.id || newCallId(), name: start.name ?? '' }
         return [...this.#flushThinking(), this.#chunks.toolCall(call)]
       }
@@ -140,7 +145,8 @@ export class AnthropicStream implements FrameDecoder {
     }
   }
 
-  #continueBlock(block: number, delta: Delta): Frame[] {
+  #continueBlock(block: number, delta: Delta, json: string): Frame[] {
+    this.#content.add(block, delta, json)
     switch (delta.type) {
       case 'text_delta':
         // Some compatible servers send no `content_block_start`.
@@ -177,22 +183,32 @@ export class AnthropicStream implements FrameDecoder {
     return run.length === 0 ? [] : [...ended, this.#chunks.thinking(run)]
   }
 
-  /** Emits the arguments from the start of the block for a call that got no fragments. */
+  /** Emits the arguments from the start of the block for a call that got no fragments, or citations. */
   #closeBlock(block: number): Frame[] {
+    const annotations = this.#content.close(block)
+    if (annotations.length > 0) return [this.#annotate(annotations)]
     const call = this.#openCalls.get(block)
     this.#openCalls.delete(block)
     if (!call || call.hasArguments) return []
-    return [this.#chunks.toolArguments(call.index, call.readInput())]
+    return [this.#chunks.toolArguments(call.index, extractInput(call.readStart()))]
+  }
+
+  #annotate(annotations: readonly Annotation[]): Frame {
+    const indexed = addIndexes(annotations, this.#annotationCount)
+    this.#annotationCount += annotations.length
+    return this.#chunks.delta({ annotations: indexed })
   }
 
   #finish(): Frame[] {
     const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeBlock(block))
     const thinking = this.#flushThinking()
     const explanation = this.#stopReason === 'refusal' ? this.#explanation : undefined
+    const content = this.#content.finish()
     return [
       ...calls,
       ...thinking,
       ...(explanation ? [this.#chunks.refusal(explanation)] : []),
+      ...(content ? [this.#chunks.providerContent(content)] : []),
       ...this.#chunks.finish(
         mapFinishReason(this.#stopReason, this.#calls > 0),
         parseUsage(this.#usage),
@@ -221,6 +237,10 @@ function malformed(detail: string): Frame {
 }
 
 /** Returns the JSON text at `pattern`, whose `*` stands for `index`. */
-function extractInput(json: string, pattern: string, index = 0): string {
-  return normalizeArguments(extractTexts(json, pattern).get(pattern.replace('*', String(index))))
+function extractBlock(json: string, pattern: string, index = 0): string {
+  return extractTexts(json, pattern).get(pattern.replace('*', String(index))) ?? '{}'
+}
+
+function extractInput(block: string): string {
+  return normalizeArguments(extractTexts(block, 'input').get('input'))
 }

@@ -58,8 +58,10 @@ function limitParallelCalls(
   return { type: 'auto', ...choice, disable_parallel_tool_use: true }
 }
 
-export function toToolUse(call: PastCall, ids: ToolIds): readonly BlockOrMark[] {
+/** `own` are the members of the vendor's own block, if the client has returned it. */
+export function toToolUse(call: PastCall, ids: ToolIds, own: Block = {}): readonly BlockOrMark[] {
   const block = {
+    ...own,
     type: 'tool_use',
     id: ids.assign(call.id),
     name: call.name,

@@ -4,6 +4,7 @@ import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import {
   type CompletionMessage,
   createCompletionAnswer,
@@ -11,7 +12,10 @@ import {
   type ToolCall,
 } from '../canonical/completion.ts'
 import type { JsonObject } from '../canonical/messages.ts'
+import type { ProviderContent } from '../canonical/provider-content.ts'
 import { collectThinking } from '../claude/thinking-blocks.ts'
+import { toAnnotations } from './citations.ts'
+import { carryContent, isServerCall, readText } from './content.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
@@ -43,7 +47,10 @@ export const optionalText = z.string().nullish()
 const block = z.looseObject({
   text: optionalText,
   citationsContent: z
-    .looseObject({ content: z.array(z.looseObject({ text: optionalText })).nullish() })
+    .looseObject({
+      content: z.array(z.looseObject({ text: optionalText })).nullish(),
+      citations: z.array(z.unknown()).nullish().catch(undefined),
+    })
     .nullish(),
   toolUse: z.looseObject({ toolUseId: optionalText, name: z.string() }).nullish(),
   reasoningContent: z
@@ -64,24 +71,43 @@ const answer = z.looseObject({
 })
 
 function toCompletionMessage(blocks: readonly ContentBlock[], json: string): CompletionMessage {
-  const text = blocks.map(extractText).join('')
+  const text = blocks.map(readText).join('')
   const reasoning = blocks.map((b) => b.reasoningContent?.reasoningText?.text ?? '').join('')
   const thinking = collectThinking(blocks, ({ reasoningContent }) =>
     reasoningContent ? toThinking(reasoningContent) : undefined,
   )
   const calls = toToolCalls(blocks, json)
+  const annotations = collectAnnotations(blocks)
+  const carried = carryBlocks(blocks, json)
   return {
     content: text === '' && calls.length > 0 ? null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
+    ...(annotations.length > 0 && { annotations }),
+    ...(carried && { provider_content: carried }),
   }
 }
 
-/** Includes the cited texts. The citations themselves have no counterpart. */
-function extractText({ text, citationsContent }: ContentBlock): string {
-  const cited = citationsContent?.content?.map((part) => part.text ?? '') ?? []
-  return [text ?? '', ...cited].join('')
+/** The JSON text is read only if the blocks are carried. */
+function carryBlocks(blocks: readonly ContentBlock[], json: string): ProviderContent | undefined {
+  let texts: ReadonlyMap<string, string> | undefined
+  const readJson = (index: number) => {
+    texts ??= extractTexts(json, 'output.message.content.*')
+    return texts.get(`output.message.content.${index}`) ?? '{}'
+  }
+  return carryContent(
+    blocks.map((each, index) => ({ block: each, readJson: () => readJson(index) })),
+  )
+}
+
+function collectAnnotations(blocks: readonly ContentBlock[]): readonly Annotation[] {
+  let end = 0
+  return blocks.flatMap((each) => {
+    const start = end
+    end += countCharacters(readText(each))
+    return toAnnotations(each.citationsContent?.citations ?? [], { start, end })
+  })
 }
 
 /** Converts reasoning into the members of a `thinking_blocks` entry, as the Messages API has them. */
@@ -95,7 +121,7 @@ function toToolCalls(blocks: readonly ContentBlock[], json: string): ToolCall[] 
   if (!blocks.some(({ toolUse }) => toolUse)) return []
   const inputs = extractTexts(json, 'output.message.content.*.toolUse.input')
   return blocks.flatMap(({ toolUse }, index) => {
-    if (!toolUse) return []
+    if (!toolUse || isServerCall(toolUse)) return []
     const text = normalizeArguments(inputs.get(`output.message.content.${index}.toolUse.input`))
     const called = { name: toolUse.name, arguments: text }
     return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]

@@ -15,7 +15,11 @@ export const event = z.object({
   contentBlockIndex: z.number().optional(),
   start: z
     .object({
-      toolUse: z.object({ toolUseId: optionalText, name: z.string() }).nullish(),
+      toolUse: z
+        .looseObject({ toolUseId: optionalText, name: z.string(), type: optionalText })
+        .nullish(),
+      toolResult: z.looseObject({}).nullish(),
+      image: z.unknown().optional(),
     })
     .nullish(),
   delta: z
@@ -25,6 +29,8 @@ export const event = z.object({
       reasoningContent: z
         .object({ text: optionalText, signature: optionalText, redactedContent: optionalText })
         .nullish(),
+      toolResult: z.array(z.unknown()).nullish().catch(undefined),
+      citation: z.looseObject({}).nullish().catch(undefined),
     })
     .nullish(),
   stopReason: optionalText,
@@ -34,4 +40,5 @@ export const event = z.object({
 export type StreamEvent = z.infer<typeof event>
 export type Delta = NonNullable<StreamEvent['delta']>
 export type ReasoningDelta = NonNullable<Delta['reasoningContent']>
-export type ToolUse = NonNullable<NonNullable<StreamEvent['start']>['toolUse']>
+export type BlockStart = Partial<NonNullable<StreamEvent['start']>>
+export type ToolUse = NonNullable<BlockStart['toolUse']>

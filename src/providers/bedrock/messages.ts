@@ -1,5 +1,7 @@
+import { isObject } from '../../wire/json.ts'
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
+import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
 import {
   type Block,
   type BlockOrMark,
@@ -18,8 +20,10 @@ import {
   textParts,
   toReasoningBlock,
 } from './blocks.ts'
+import { contentRules } from './content.ts'
 import { MediaBlocks } from './media.ts'
 import type { BedrockModel } from './models.ts'
+import { listAccepted } from './past-content.ts'
 import { ToolUseIds } from './tools.ts'
 
 /** The fields of the request body that hold the conversation. */
@@ -85,6 +89,8 @@ class MessageTranslator {
       case 'user':
         return [{ role: 'user', blocks: toMarkedBlocks(message, this.#contentParts) }]
       case 'assistant': {
+        const own = readProviderContent(message, contentRules)
+        if (own) return [{ role: 'assistant', blocks: this.#toOwnBlocks(own, message) }]
         const thinking = this.#model.hasSignedReasoning ? readThinkingBlocks(message) : []
         const calls = message.calls.flatMap((call) => [
           this.#toToolUse(call),
@@ -100,9 +106,23 @@ class MessageTranslator {
     }
   }
 
-  #toToolUse(call: PastCall): Block {
+  /**
+   * Returns the service's own blocks of an earlier answer, with the calls as the message has them and its
+   * cache marks behind the last block.
+   */
+  #toOwnBlocks(own: readonly PastBlock[], message: CanonicalMessage): readonly BlockOrMark[] {
+    const blocks = listAccepted(own, this.#model).flatMap(({ members, block, call }) =>
+      call ? [this.#toToolUse(call, block['toolUse']), ...readMark(call.raw)] : [members],
+    )
+    const marks = toMarkedBlocks(message, textParts).filter((item) => item instanceof CacheMark)
+    return [...blocks, ...marks]
+  }
+
+  /** `own` is the service's own `toolUse`, if the client has returned it. */
+  #toToolUse(call: PastCall, own: unknown = {}): Block {
     return {
       toolUse: {
+        ...(isObject(own) && own),
         toolUseId: this.#ids.assign(call.id),
         name: call.name,
         input: call.object,

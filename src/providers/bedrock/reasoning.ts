@@ -8,6 +8,7 @@ import type { ClaudeModel } from '../claude/models.ts'
 import { claudeFields, mergeOutputConfig } from '../claude/own-fields.ts'
 import { type ClaudeThinking, resolveThinking } from '../claude/reasoning.ts'
 import type { BedrockModel } from './models.ts'
+import { beginsWithThinking } from './past-content.ts'
 
 /** The reasoning fields of a request, and its output limit, which depends on them. */
 export interface BedrockReasoning {
@@ -84,7 +85,7 @@ const ownFields = loose(claudeFields)
 const answerTokens = 4096
 
 function resolveClaudeReasoning(
-  { request, maxOutputTokens }: ReasoningInput,
+  { request, model: bedrockModel, maxOutputTokens }: ReasoningInput,
   model: ClaudeModel,
 ): BedrockReasoning {
   const own = parseRequestFields(ownFields, request)
@@ -93,6 +94,7 @@ function resolveClaudeReasoning(
     request,
     clientThinking,
     model,
+    beginsWithThinking: (message) => beginsWithThinking(message, bedrockModel),
     defaultMaxTokens: (wanted) =>
       !clientThinking && readThinkingBudget(wanted) > 0 ? answerTokens : undefined,
     maxOutputTokens,

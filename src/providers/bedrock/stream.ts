@@ -4,10 +4,20 @@ import { newCallId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
 import { tryParseJson } from '../../wire/json.ts'
+import { type Annotation, addIndexes } from '../canonical/annotations.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
+import { isServerCall } from './content.ts'
 import { parseStreamFailure } from './errors.ts'
-import { type Delta, event, eventTypes, type ReasoningDelta, type ToolUse } from './events.ts'
+import {
+  type BlockStart,
+  type Delta,
+  event,
+  eventTypes,
+  type ReasoningDelta,
+  type ToolUse,
+} from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
+import { StreamedContent } from './stream-content.ts'
 import { parseUsage } from './usage.ts'
 
 export interface StreamContext {
@@ -24,6 +34,8 @@ export class ConverseStream implements FrameDecoder {
   /** Keyed by the index of the content block, which counts blocks of every type. */
   readonly #calls = new Map<number, OpenCall>()
   readonly #thinking = new ThinkingRuns()
+  readonly #content = new StreamedContent()
+  #annotationCount = 0
   /** Set when the answer is complete, except perhaps for its usage. */
   #stop: { readonly reason: string } | undefined
   /** AWS sends it last; some proxies send it before the stop reason. */
@@ -74,9 +86,9 @@ export class ConverseStream implements FrameDecoder {
     const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
     switch (type) {
       case 'contentBlockStart':
-        return start?.toolUse ? this.#openCall(block, start.toolUse) : []
+        return start ? this.#openBlock(block, start) : []
       case 'contentBlockDelta':
-        return delta ? this.#readDelta(block, delta) : []
+        return delta ? this.#readDelta(block, delta, () => decoder.decode(payload)) : []
       case 'contentBlockStop':
         return this.#closeBlock(block)
       case 'messageStop':
@@ -90,6 +102,14 @@ export class ConverseStream implements FrameDecoder {
     }
   }
 
+  #openBlock(block: number, start: BlockStart): Frame[] {
+    this.#content.open(block, start)
+    const { toolUse } = start
+    return toolUse && !isServerCall(toolUse)
+      ? this.#openCall(block, toolUse)
+      : this.#flushThinking()
+  }
+
   #openCall(block: number, { toolUseId, name }: ToolUse): Frame[] {
     const index = this.#calls.size
     this.#calls.set(block, { index, hasArguments: false })
@@ -100,7 +120,9 @@ export class ConverseStream implements FrameDecoder {
   }
 
   /** Texts and reasoning have no start event: they begin with their first delta. */
-  #readDelta(block: number, { text, toolUse, reasoningContent }: Delta): Frame[] {
+  #readDelta(block: number, delta: Delta, readJson: () => string): Frame[] {
+    const { text, toolUse, reasoningContent } = delta
+    this.#content.add(block, delta, readJson)
     if (text) return [...this.#flushThinking(), this.#writer.text(text)]
     if (reasoningContent) return this.#think(block, reasoningContent)
     const call = this.#calls.get(block)
@@ -130,20 +152,32 @@ export class ConverseStream implements FrameDecoder {
     return run.length === 0 ? [] : [...ended, this.#writer.thinking(run)]
   }
 
-  /** A call without arguments has no delta, so its empty object is written here. */
+  /** Emits the sources of a text. A call without arguments has no delta: its empty object is written here. */
   #closeBlock(block: number): Frame[] {
+    const annotations = this.#content.close(block)
+    if (annotations.length > 0) return [this.#annotate(annotations)]
     const call = this.#calls.get(block)
     if (!call || call.hasArguments) return []
     call.hasArguments = true
     return [this.#writer.toolArguments(call.index, '{}')]
   }
 
+  #annotate(annotations: readonly Annotation[]): Frame {
+    const indexed = addIndexes(annotations, this.#annotationCount)
+    this.#annotationCount += annotations.length
+    return this.#writer.delta({ annotations: indexed })
+  }
+
   #finish(stopReason: string): Frame[] {
-    const thinking = this.#flushThinking()
+    const ended = this.#flushThinking()
+    const content = this.#content.finish()
+    if (content) ended.push(this.#writer.providerContent(content))
     const reason = mapFinishReason(stopReason, this.#calls.size > 0)
-    return [...thinking, ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage))]
+    return [...ended, ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage))]
   }
 }
+
+const decoder = new TextDecoder()
 
 /** A call whose arguments have begun or may begin. */
 interface OpenCall {

@@ -1,6 +1,7 @@
 import type { ChatAnswer } from '../../core/endpoints.ts'
 import { type ReportedUsage, renderUsage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
+import { stringifyJson } from '../../wire/raw-json.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { joinGeneratedText } from './text.ts'
 
@@ -74,7 +75,7 @@ export function createCompletionAnswer({
         choices: rendered,
         usage: renderUsage(resolved),
       }
-      return encoder.encode(JSON.stringify(body))
+      return encoder.encode(stringifyJson(body))
     },
   }
 }
@@ -82,25 +83,4 @@ export function createCompletionAnswer({
 /** Returns the arguments of a tool call as JSON text, from a vendor that sends a JSON value. */
 export function normalizeArguments(text: string | undefined): string {
   return text === undefined || text === 'null' ? '{}' : text
-}
-
-/** A citation of one source for a part of the answer, in the form of the OpenAI API. */
-export interface Annotation {
-  readonly type: 'url_citation'
-  readonly url_citation: {
-    /** The start and the end of the cited part in the text of the answer, in characters. */
-    readonly start_index: number
-    readonly end_index: number
-    /** The address of the source; empty when it has none. */
-    readonly url: string
-    readonly title: string
-    /** The cited text and the vendor's id of the source; not part of the OpenAI API. */
-    readonly text: string
-    readonly source_id: string
-  }
-}
-
-/** Adds each annotation's index in the list, because some stream accumulators merge lists by `index`. */
-export function addIndexes(annotations: readonly Annotation[], from: number): readonly object[] {
-  return annotations.map((annotation, at) => ({ index: from + at, ...annotation }))
 }

@@ -72,6 +72,8 @@ export type CanonicalMessage =
       readonly content: CanonicalContent
       readonly reasoning: string | undefined
       readonly calls: readonly PastCall[]
+      /** Reads what a copy of a vendor's own blocks would change. */
+      readonly readRawText: RawTextReader
     })
   | (Placed & {
       readonly role: 'tool'
@@ -81,6 +83,9 @@ export type CanonicalMessage =
       /** The call failed. */
       readonly isError: boolean
     })
+
+/** An earlier answer of a model. */
+export type PastAnswer = CanonicalMessage & { readonly role: 'assistant' }
 
 type RawMessage = ChatRequest['messages'][number]
 
@@ -140,6 +145,7 @@ function readMessage(
         content: appendAudio(content || refusal || content, audio, path),
         reasoning: reasoning_content ?? undefined,
         calls: legacy && calls.length === 0 ? [legacy] : calls,
+        readRawText,
         path,
         raw,
       }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../canonical/messages.ts'
+import type { JsonObject, PastAnswer } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { resolveOutputLimit } from './max-tokens.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
@@ -31,6 +31,8 @@ export interface ThinkingInput {
   /** The client's own `thinking` object. It is sent verbatim and wins over the effort. */
   readonly clientThinking: JsonObject | undefined
   readonly model: ClaudeModel
+  /** Whether an earlier answer goes back with its thinking first. */
+  readonly beginsWithThinking: (message: PastAnswer) => boolean
   /** Returns the limit for a request without one; undefined leaves it to the service. */
   readonly defaultMaxTokens: (thinking: JsonObject | undefined) => number | undefined
   /** The model's configured limit. */
@@ -46,7 +48,9 @@ export function resolveThinking(input: ThinkingInput): ClaudeThinking {
   const translated = translateEffort(request.reasoningEffort, model)
   // Models of compatible servers sign nothing, so they miss nothing.
   const isRefused = (thinking: JsonObject | undefined) =>
-    thinking?.['type'] === 'enabled' && model.thinking !== 'none' && lacksThinking(request.messages)
+    thinking?.['type'] === 'enabled' &&
+    model.thinking !== 'none' &&
+    lacksThinking(request.messages, input.beginsWithThinking)
   const isClientThinking = clientThinking !== undefined && !isRefused(clientThinking)
   const isTranslatedRefused = isRefused(translated.thinking)
   const isMissing = isRefused(clientThinking) || (!isClientThinking && isTranslatedRefused)

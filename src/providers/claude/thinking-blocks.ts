@@ -1,5 +1,5 @@
 import { isObject } from '../../wire/json.ts'
-import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
+import type { CanonicalMessage, JsonObject, PastAnswer } from '../canonical/messages.ts'
 
 /*
  * Thinking reaches the client and comes back in `thinking_blocks`, in the form of the Messages API: a
@@ -103,9 +103,12 @@ function isProven({ type, signature, data }: JsonObject): boolean {
  * that thinks on a budget is then refused: "Expected `thinking` or `redacted_thinking`, but found
  * `tool_use`". https://github.com/anomalyco/opencode/issues/3077
  */
-export function lacksThinking(messages: readonly CanonicalMessage[]): boolean {
+export function lacksThinking(
+  messages: readonly CanonicalMessage[],
+  beginsWithThinking: (message: PastAnswer) => boolean,
+): boolean {
   const latest = messages.findLast(
-    (message) => message.role === 'assistant' && message.calls.length > 0,
+    (message): message is PastAnswer => message.role === 'assistant' && message.calls.length > 0,
   )
-  return latest !== undefined && readThinkingBlocks(latest).length === 0
+  return latest !== undefined && !beginsWithThinking(latest)
 }

@@ -9,7 +9,7 @@ export interface Turn {
 }
 
 export interface TurnRules<Each extends Turn> {
-  /** Orders the blocks of one turn as the vendor requires. */
+  /** Orders the blocks of a user's turn as the vendor requires. */
   readonly arrange: (blocks: readonly Block[]) => readonly Block[]
   /** The user turn in front of a conversation that the assistant opens. */
   readonly opening: Each
@@ -25,7 +25,10 @@ export function alternateTurns<Each extends Turn>(
   { arrange, opening }: TurnRules<Each>,
 ): readonly Each[] {
   const groups = groupByRole(turns.filter(({ content }) => content.length > 0))
-  const merged = groups.map((group) => ({ ...group[0], content: arrange(mergeContent(group)) }))
+  const merged = groups.map((group) => {
+    const content = mergeContent(group)
+    return { ...group[0], content: group[0].role === 'user' ? arrange(content) : content }
+  })
   const first = merged[0]
   if (!first) {
     throw new UntranslatableError(

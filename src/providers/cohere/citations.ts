@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Annotation } from '../canonical/completion.ts'
+import { type Annotation, createAnnotation, listDistinct } from '../canonical/annotations.ts'
 
 const text = z.string().nullish()
 
@@ -31,18 +31,10 @@ export function toAnnotations(citation: Citation, starts: readonly number[]): An
   // Citations of plans and thoughts are left out: they are not part of the text.
   if (citation.type && citation.type !== 'TEXT_CONTENT') return []
   const offset = starts[citation.content_index ?? 0] ?? 0
-  return (citation.sources ?? []).map(({ id, document, tool_output: output }) => {
+  const range = { start: offset + citation.start, end: offset + citation.end }
+  const annotations = (citation.sources ?? []).map(({ id, document, tool_output: output }) => {
     const { url, title } = document ?? output ?? {}
-    return {
-      type: 'url_citation',
-      url_citation: {
-        start_index: offset + citation.start,
-        end_index: offset + citation.end,
-        url: url ?? '',
-        title: title ?? '',
-        text: citation.text ?? '',
-        source_id: id ?? '',
-      },
-    }
+    return createAnnotation(range, { url, title, text: citation.text, id })
   })
+  return [...listDistinct(annotations)]
 }

@@ -9,13 +9,17 @@ import {
   createCompletionAnswer,
 } from '../canonical/completion.ts'
 import { findAudio, toOpenAiAudio, toOpenAiImage } from './answer-media.ts'
+import { carryContent, contentRules } from './content.ts'
 import { parseFailure } from './errors.ts'
 import { mapFinishReason, nativeFinishFields } from './finish-reason.ts'
+import { toAnnotations } from './grounding.ts'
 import {
+  createPartReader,
   type GeminiPart,
   type IndexedCandidate,
   type LogprobsResult,
   listCandidates,
+  type PartReader,
   parseGeminiResponse,
   type TokenLogprob,
 } from './response.ts'
@@ -36,26 +40,44 @@ export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget)
   const candidates = listCandidates(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')
   const created = unixSeconds(clock)
+  const readPart = createPartReader(json)
   return {
     ok: true,
     answer: createCompletionAnswer({
       id: answer.responseId || newCompletionId(),
       created,
       model: modelId,
-      choices: candidates.map((candidate) => toChoice(candidate, created)),
+      choices: candidates.map((candidate) => toChoice(candidate, { created, readPart })),
       usage: parseUsage(answer.usageMetadata),
     }),
   }
 }
 
-function toChoice(candidate: IndexedCandidate, created: number): CompletionChoice {
+interface ChoiceContext {
+  readonly created: number
+  readonly readPart: PartReader
+}
+
+function toChoice(
+  candidate: IndexedCandidate,
+  { created, readPart }: ChoiceContext,
+): CompletionChoice {
   const { content, finishReason, logprobsResult: tokens, refusal } = candidate
   if (refusal !== undefined) {
     // The service wrote the refusal, not the model: it must not count as generated output.
     const message = { content: null, refusal }
     return { message, generated: '', finishReason: mapFinishReason(finishReason, false) }
   }
-  const message = toMessage(content?.parts ?? [], created)
+  const parts = content?.parts ?? []
+  const carried = carryContent(
+    parts.map((part, at) => ({ part, readJson: () => readPart(candidate.position, at) })),
+  )
+  const annotations = toAnnotations(candidate.groundingMetadata, parts.map(contentRules.readText))
+  const message = {
+    ...toMessage(parts, created),
+    ...(annotations.length > 0 && { annotations }),
+    ...(carried && { provider_content: carried }),
+  }
   return {
     message,
     finishReason: mapFinishReason(finishReason, message.tool_calls !== undefined),

@@ -1,6 +1,9 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { isObject } from '../../wire/json.ts'
 import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
+import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
+import { contentRules } from './content.ts'
 import { type RequestPart, toContentPart, toContentParts, toImageParts } from './media.ts'
 import type { GeminiModel } from './models.ts'
 import { readSignature } from './signatures.ts'
@@ -88,6 +91,8 @@ function toTurns(messages: readonly NonSystemMessage[], options: ConversationOpt
       case 'assistant': {
         // Some clients restart call ids in every turn: a result belongs to the latest call.
         for (const { id, name } of message.calls) names.set(id, name)
+        const own = readProviderContent(message, contentRules)
+        if (own) return { speaker: 'model', parts: own.map((past) => toOwnPart(past, options)) }
         const texts = toContentParts(message, options.defaultMimeType)
         const images = toImageParts(message.raw, message.path)
         const calls = message.calls.map((call) => toCallPart(call, options))
@@ -173,6 +178,17 @@ function toCallPart(call: PastCall, { model }: ConversationOptions): RequestPart
     functionCall: { ...(model.takesCallIds && { id }), name, args: call.object },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
   }
+}
+
+/** Returns a part of an earlier answer as it was, with its call as the message has it. */
+function toOwnPart(
+  { members, block, call }: PastBlock,
+  { model }: ConversationOptions,
+): RequestPart {
+  if (!call) return members
+  const { id: _, ...own } = isObject(block['functionCall']) ? block['functionCall'] : {}
+  const functionCall = { ...(model.takesCallIds && { id: call.id }), ...own, args: call.object }
+  return { ...members, functionCall }
 }
 
 function toResultPart(

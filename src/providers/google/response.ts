@@ -27,7 +27,7 @@ const functionCall = z.object({
   willContinue: z.boolean().nullish(),
 })
 
-const part = z.object({
+const part = z.looseObject({
   text: z.string().nullish(),
   thought: z.boolean().nullish(),
   thoughtSignature: z.string().nullish(),
@@ -47,6 +47,7 @@ const candidate = z.object({
   content: z.object({ parts: z.array(part).nullish() }).nullish(),
   finishReason: z.string().nullish(),
   finishMessage: z.string().nullish(),
+  groundingMetadata: z.unknown().optional(),
   logprobsResult: logprobsResult.nullish(),
 })
 
@@ -80,6 +81,18 @@ export function parseGeminiResponse(json: string, value: unknown): GeminiRespons
   return data
 }
 
+/** Returns the JSON text of a part, by the places of its candidate and of itself. */
+export type PartReader = (candidate: number, part: number) => string
+
+/** Creates a reader of a response, which searches it when it is called first. */
+export function createPartReader(json: string): PartReader {
+  let texts: ReadonlyMap<string, string> | undefined
+  return (candidateAt, partAt) => {
+    texts ??= extractTexts(json, 'candidates.*.content.parts.*')
+    return texts.get(`candidates.${candidateAt}.content.parts.${partAt}`) ?? '{}'
+  }
+}
+
 const call = 'candidates.*.content.parts.*.functionCall'
 
 /**
@@ -111,6 +124,8 @@ function restoreArguments({ candidates }: GeminiResponse, json: string): void {
  */
 export type IndexedCandidate = GeminiCandidate & {
   readonly index: number
+  /** Its place in the response. */
+  readonly position: number
   readonly refusal?: string | undefined
 }
 
@@ -122,12 +137,12 @@ export type IndexedCandidate = GeminiCandidate & {
 export function listCandidates({ candidates, promptFeedback }: GeminiResponse): IndexedCandidate[] {
   if (candidates && candidates.length > 0) {
     return candidates
-      .map((found, position) => ({ ...found, index: found.index ?? position }))
+      .map((found, position) => ({ ...found, position, index: found.index ?? position }))
       .sort((a, b) => a.index - b.index)
   }
   const reason = promptFeedback?.blockReason
   // Services spell the default BLOCK_REASON_UNSPECIFIED or BLOCKED_REASON_UNSPECIFIED: not blocked.
   if (!reason || reason.endsWith('UNSPECIFIED')) return []
   const refusal = promptFeedback?.blockReasonMessage || undefined
-  return [{ index: 0, finishReason: 'PROHIBITED_CONTENT', refusal }]
+  return [{ index: 0, position: 0, finishReason: 'PROHIBITED_CONTENT', refusal }]
 }

@@ -1,11 +1,13 @@
-import { type Frame, flatMapFrames } from '../../core/frame.ts'
+import type { Frame } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
+import { addIndexes } from '../canonical/annotations.ts'
 import { toOpenAiLogprobs } from './answer.ts'
 import { audioMetadata, findAudio, toOpenAiImage } from './answer-media.ts'
 import { PartialArguments } from './arguments.ts'
 import { isUnspecified, mapFinishReason, nativeFinishFields } from './finish-reason.ts'
-import type { GeminiCall, GeminiPart, IndexedCandidate } from './response.ts'
+import type { GeminiCall, GeminiPart, IndexedCandidate, PartReader } from './response.ts'
 import { signatureFields, textSignature } from './signatures.ts'
+import { StreamedContent } from './stream-content.ts'
 import { toOpenAiToolCall } from './tools.ts'
 
 export interface StreamChoiceOptions {
@@ -20,6 +22,7 @@ export class StreamChoice {
   readonly index: number
   readonly writer: ChunkWriter
   readonly #created: number
+  readonly #content = new StreamedContent()
   #hasStarted = false
   #hasAudio = false
   /** Number of images so far. Some clients merge the items of a list by `index`. */
@@ -54,13 +57,17 @@ export class StreamChoice {
     return nativeFinishFields(this.#finish ?? {})
   }
 
-  translate(candidate: IndexedCandidate): Frame[] {
+  translate(candidate: IndexedCandidate, readPart: PartReader): Frame[] {
     const { content, finishReason, finishMessage, logprobsResult: tokens, refusal } = candidate
     const parts = content?.parts ?? []
     const firstText = parts.find(({ text, thought }) => text && !thought)
-    const frames = flatMapFrames(parts, (part) =>
-      this.#write(part, part === firstText && tokens ? toOpenAiLogprobs(tokens) : undefined),
-    )
+    const frames: Frame[] = []
+    parts.forEach((part, at) => {
+      const logprobs = part === firstText && tokens ? toOpenAiLogprobs(tokens) : undefined
+      frames.push(...this.#write(part, logprobs))
+      if (!this.#isInPieces(part)) this.#content.add(part, () => readPart(candidate.position, at))
+    })
+    if (candidate.groundingMetadata) this.#content.ground(candidate.groundingMetadata)
     // The service wrote the refusal, not the model.
     if (refusal !== undefined) frames.push(this.writer.delta({ refusal }))
     if (finishReason && !isUnspecified(finishReason)) {
@@ -77,12 +84,24 @@ export class StreamChoice {
     const frames = this.#closeCall()
     const signature = signatureFields(this.#signature)
     this.#signature = undefined
-    return signature.extra_content ? [...frames, this.writer.delta({ ...signature })] : frames
+    if (signature.extra_content) frames.push(this.writer.delta({ ...signature }))
+    const annotations = this.#content.listAnnotations()
+    if (annotations.length > 0) {
+      frames.push(this.writer.delta({ annotations: addIndexes(annotations, 0) }))
+    }
+    const content = this.#content.finish()
+    if (content) frames.push(this.writer.providerContent(content))
+    return frames
+  }
+
+  /** True for a call whose arguments come in pieces; the call is added when it has ended. */
+  #isInPieces({ functionCall: call }: GeminiPart): boolean {
+    return call ? !call.name || Boolean(call.willContinue || call.partialArgs) : false
   }
 
   #write(part: GeminiPart, logprobs: object | undefined): Frame[] {
-    const { functionCall, text, thought, thoughtSignature } = part
-    if (functionCall) return this.#writeCall(functionCall, thoughtSignature)
+    const { functionCall, text, thought } = part
+    if (functionCall) return this.#writeCall(functionCall, part)
     if (!thought) this.#signature = textSignature(part) ?? this.#signature
     if (text) return [thought ? this.writer.reasoning(text) : this.writer.text(text, logprobs)]
     const image = toOpenAiImage(part)
@@ -95,18 +114,23 @@ export class StreamChoice {
   }
 
   /** A call without a name continues the open call. */
-  #writeCall(call: GeminiCall, signature: string | null | undefined): Frame[] {
+  #writeCall(call: GeminiCall, part: GeminiPart): Frame[] {
     const frames: Frame[] = []
     if (call.name || !this.#openCall) {
       frames.push(...this.#closeCall())
-      const { id, type: _, function: made, ...extra } = toOpenAiToolCall(call, signature)
+      const {
+        id,
+        type: _,
+        function: made,
+        ...extra
+      } = toOpenAiToolCall(call, part.thoughtSignature)
       const index = this.#callCount++
       frames.push(this.writer.toolCall({ index, id, name: made.name, extra }))
       if (!call.willContinue && !call.partialArgs) {
         frames.push(this.writer.toolArguments(index, made.arguments))
         return frames
       }
-      this.#openCall = { index, pieces: new PartialArguments() }
+      this.#openCall = { index, part, pieces: new PartialArguments() }
     }
     for (const piece of call.partialArgs ?? []) this.#openCall?.pieces.add(piece)
     return call.willContinue ? frames : [...frames, ...this.#closeCall()]
@@ -115,11 +139,15 @@ export class StreamChoice {
   #closeCall(): Frame[] {
     const open = this.#openCall
     this.#openCall = undefined
-    return open ? [this.writer.toolArguments(open.index, open.pieces.json)] : []
+    if (!open) return []
+    this.#content.addCall(open.part, open.pieces.json)
+    return [this.writer.toolArguments(open.index, open.pieces.json)]
   }
 }
 
 interface OpenCall {
   readonly index: number
+  /** The part in which it began. */
+  readonly part: GeminiPart
   readonly pieces: PartialArguments
 }

@@ -7,7 +7,13 @@ import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
-import { type GeminiResponse, listCandidates, parseGeminiResponse } from './response.ts'
+import {
+  createPartReader,
+  type GeminiResponse,
+  listCandidates,
+  type PartReader,
+  parseGeminiResponse,
+} from './response.ts'
 import { StreamChoice } from './stream-choice.ts'
 import { parseUsage } from './usage.ts'
 
@@ -52,7 +58,7 @@ export class GeminiStream implements FrameDecoder {
     if (failure) return this.#fail(bytes, failure)
     if (!data) return []
     const response = parseGeminiResponse(data, value)
-    if (response) return this.#translate(response)
+    if (response) return this.#translate(response, createPartReader(data))
     const detail = 'a stream event is not a GenerateContentResponse'
     return this.#fail(bytes, { kind: 'malformed', detail })
   }
@@ -63,12 +69,12 @@ export class GeminiStream implements FrameDecoder {
     return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
   }
 
-  #translate(response: GeminiResponse): Frame[] {
+  #translate(response: GeminiResponse, readPart: PartReader): Frame[] {
     this.#id ||= response.responseId
     const frames = flatMapFrames(listCandidates(response), (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
-      return choice.translate(candidate)
+      return choice.translate(candidate, readPart)
     })
     if (isObject(response.usageMetadata)) frames.push(this.#count(response.usageMetadata))
     return frames

@@ -1,6 +1,8 @@
 import type { MemberLayout } from '../../core/layout.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
 import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
+import { cutMembers } from '../../wire/json-text.ts'
 
 /** A request whose bytes the upstream gets. */
 export interface VerbatimRequest {
@@ -29,6 +31,12 @@ export function buildVerbatimBody(
   return splice(request.bytes, changes)
 }
 
+/** Cuts the blocks of other vendors out of the messages, and keeps all other bytes. */
+export function cutProviderContent({ bytes }: VerbatimRequest): VerbatimRequest {
+  const rest = encoder.encode(cutMembers(decoder.decode(bytes), 'messages.*.provider_content'))
+  return { bytes: rest, layout: scanLayout(rest, ['model', 'stream_options']) }
+}
+
 /** Parses `stream_options` from the bytes, because the gateway does not keep the parsed request. */
 export function readStreamOptions({
   bytes,
@@ -45,3 +53,5 @@ export function encodeModel(upstreamId: string): Uint8Array {
 }
 
 const encoder = new TextEncoder()
+/** A byte order mark is one of the bytes to keep. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -8,7 +8,7 @@ import { estimateVerbatimOutput } from '../base/output-bound.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { hasContent, joinGeneratedText } from '../canonical/text.ts'
 import { parseOpenAiAnswer } from './answer.ts'
-import { buildVerbatimBody, encodeModel } from './body.ts'
+import { buildVerbatimBody, cutProviderContent, encodeModel } from './body.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
 
 export interface OpenAiChatOptions {
@@ -31,7 +31,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     buildRequest: (call) => ({
       url: options.url,
       headers: {},
-      body: buildVerbatimBody(call, {
+      body: buildVerbatimBody(call.hasProviderContent ? cutProviderContent(call) : call, {
         model,
         asksUsage: call.stream && usageFor(call) !== 'not-asked',
       }),

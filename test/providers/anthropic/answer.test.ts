@@ -52,6 +52,7 @@ describe('thinking', () => {
       content: 'Hello',
       reasoning_content: 'One. Two.',
       thinking_blocks: blocks,
+      provider_content: { family: 'anthropic', content: [...blocks, text] },
     })
   })
 

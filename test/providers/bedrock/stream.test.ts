@@ -104,7 +104,6 @@ describe('an event', () => {
       'with an unknown delta',
       awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { x: 1 } }),
     ],
-    ['with a citation', awsEvent('contentBlockDelta', { delta: { citation: { title: 't' } } })],
     ['with an empty text', say('')],
     ['that opens no call', awsEvent('contentBlockStart', { contentBlockIndex: 0, start: {} })],
     ['that closes a text', close(0)],
@@ -116,6 +115,59 @@ describe('an event', () => {
     )
     // The text commits the stream.
     expect(await failed([start, event])).toMatchObject({ code: 'LM-3010', calls: 3 })
+  })
+
+  test('a citation gives a source at the end of its text', async () => {
+    const web = { url: 'https://a.b/c', domain: 'a.b' }
+    const citation = { sourceContent: [{ text: 'so' }], location: { web } }
+    const cite = awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { citation } })
+    const { chunks } = await read([
+      start,
+      say('Ü'),
+      cite,
+      cite,
+      say('b'),
+      close(0),
+      stop(),
+      metadata,
+    ])
+    const annotation = {
+      start_index: 0,
+      end_index: 2,
+      url: 'https://a.b/c',
+      title: 'a.b',
+      text: 'so',
+    }
+    expect(assemble(chunks)).toMatchObject({
+      content: 'Üb',
+      annotations: [{ url_citation: annotation }],
+    })
+    expect(JSON.stringify(chunks)).toContain(
+      `"provider_content":${JSON.stringify({
+        family: 'bedrock',
+        content: [
+          { citationsContent: { content: [{ text: 'Üb' }], citations: [citation, citation] } },
+        ],
+      })}`,
+    )
+  })
+
+  test('a tool that the service ran is no call', async () => {
+    const toolUse = { toolUseId: 't', name: 'nova_grounding', type: 'server_tool_use' }
+    const toolResult = { toolUseId: 't', type: 'nova_grounding_result', status: 'success' }
+    const events = [
+      awsEvent('contentBlockStart', { contentBlockIndex: 0, start: { toolUse } }),
+      argue(0, '{"q":12345678901234567890}'),
+      awsEvent('contentBlockStart', { contentBlockIndex: 1, start: { toolResult } }),
+      awsEvent('contentBlockDelta', {
+        contentBlockIndex: 1,
+        delta: { toolResult: [{ json: {} }] },
+      }),
+      awsEvent('contentBlockDelta', { contentBlockIndex: 2, delta: { text: 'So' } }),
+    ]
+    const { chunks } = await read([start, ...events, stop('end_turn'), metadata])
+    expect(assemble(chunks)).toMatchObject({ content: 'So', calls: [], finish: 'stop' })
+    expect(JSON.stringify(chunks)).toContain('"content":[{"json":{}}]}},{"text":"So"}]')
   })
 
   test('an event that is not a ConverseStream event ends the stream with an error', async () => {

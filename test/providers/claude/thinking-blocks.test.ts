@@ -39,9 +39,17 @@ describe.each(families)('$name', (family) => {
       return answer.choices[0].message
     }
 
-    /** Sends the results of the calls and returns the upstream request, or the error. */
-    async function next(content: readonly AnswerBlock[], fields: object = {}, setup: Setup = {}) {
-      const answer = await message(content, fields, setup)
+    /**
+     * Sends the results of the calls and returns the upstream request, or the error. By default the client
+     * keeps no `provider_content`.
+     */
+    async function next(
+      content: readonly AnswerBlock[],
+      fields: object = {},
+      { keepsContent = false, ...setup }: Setup & { readonly keepsContent?: boolean } = {},
+    ) {
+      const { provider_content: own, ...rest } = await message(content, fields, setup)
+      const answer: MergedMessage = keepsContent ? { ...rest, provider_content: own } : rest
       const ids = (answer['tool_calls'] ?? []) as readonly { id: string }[]
       const results = ids.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
       const { chat, upstream } = await family.gateway(setup)
@@ -81,15 +89,16 @@ describe.each(families)('$name', (family) => {
       ['after a text', [thought('One.'), text('So.'), thought('Two.'), call('t1')]],
       ['after a call', [thought('One.'), call('t1'), hidden, call('t2')]],
       ['after a text that opens', [text('So.'), thought('One.'), call('t1')]],
-    ])('a message with a thought %s goes back without thinking', async (_name, content) => {
-      const model = 'claude-opus-4-8'
-      const { turn } = await next(content, { reasoning_effort: 'low' }, { model })
-      expect(turn).toEqual(
-        content
-          .filter(({ type }) => type === 'text' || type === 'tool_use')
-          .map((block) =>
-            block.type === 'tool_use' ? { ...block, name: 'f', input: { a: 1 } } : block,
-          ),
+    ])('a thought %s goes back there with provider_content only', async (_name, content) => {
+      const setup = { model: 'claude-opus-4-8' }
+      const asked = { reasoning_effort: 'low' }
+      const returned = content.map((block) =>
+        block.type === 'tool_use' ? { ...block, name: 'f', input: { a: 1 } } : block,
+      )
+      const { turn } = await next(content, asked, { ...setup, keepsContent: true })
+      expect(turn).toEqual(returned)
+      expect((await next(content, asked, setup)).turn).toEqual(
+        returned.filter(({ type }) => type === 'text' || type === 'tool_use'),
       )
     })
 

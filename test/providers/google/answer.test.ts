@@ -26,6 +26,7 @@ describe('the parts of an answer', () => {
       content: 'AB',
       reasoning_content: 'Hm, yes.',
       extra_content: { google: { thought_signature: 'YQ==' } },
+      provider_content: { family: 'google', content: parts },
     })
   })
 
@@ -91,9 +92,18 @@ describe('the parts of an answer', () => {
   test.each<[string, object]>([
     ['a file', { fileData: { fileUri: 'gs://b/c' } }],
     ['code that Google executed', { executableCode: { language: 'PYTHON', code: '1' } }],
-    ['nothing', {}],
-  ])('%s is skipped', async (_, part) => {
-    const { choices } = await readCompletion(answered([part, { text: 'A' }], stop))
+  ])('%s is in provider_content only', async (_, part) => {
+    const parts = [part, { text: 'A' }]
+    const { choices } = await readCompletion(answered(parts, stop))
+    expect(choices[0]?.message).toEqual({
+      role: 'assistant',
+      content: 'A',
+      provider_content: { family: 'google', content: parts },
+    })
+  })
+
+  test('a part without data is skipped', async () => {
+    const { choices } = await readCompletion(answered([{}, { text: 'A' }], stop))
     expect(choices[0]?.message).toEqual({ role: 'assistant', content: 'A' })
   })
 

@@ -66,6 +66,17 @@ describe('the content of a stream', () => {
         images: [{ index: 0, type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } }],
       },
       { extra_content: { google: { thought_signature: 'YQ==' } } },
+      {
+        provider_content: {
+          family: 'google',
+          content: [
+            { text: 'Hm', thought: true },
+            { thoughtSignature: 'YQ==' },
+            { text: 'A' },
+            { inlineData: { mimeType: 'image/png', data: 'iVBO' } },
+          ],
+        },
+      },
       {},
     ])
   })
@@ -79,6 +90,15 @@ describe('the content of a stream', () => {
     expect(deltas(chunks).slice(1)).toEqual([
       { content: 'A' },
       { extra_content: { google: { thought_signature: 'Yg==' } } },
+      {
+        provider_content: {
+          family: 'google',
+          content: [
+            { text: 'A', thoughtSignature: 'YQ==' },
+            { text: '', thoughtSignature: 'Yg==' },
+          ],
+        },
+      },
       {},
     ])
   })

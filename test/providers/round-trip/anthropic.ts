@@ -19,6 +19,7 @@ export const anthropic: Vendor = {
       callId: claudeId,
       isProven: true,
       explains: true,
+      searches: true,
     })
     const stop = {
       stop_reason: said.stop,
@@ -26,35 +27,31 @@ export const anthropic: Vendor = {
     }
     const events = [
       event('message_start', { message: { ...message([]), stop_reason: null } }),
-      ...said.blocks.flatMap((block, index) => [
-        ...(chance.is(0.1) ? [event('ping')] : []),
-        ...anthropicEvents(block, index, chance),
-      ]),
+      ...said.blocks
+        .flatMap(toParts)
+        .flatMap((part, index) => [
+          ...(chance.is(0.1) ? [event('ping')] : []),
+          ...anthropicEvents(part, index, chance),
+        ]),
       event('message_delta', { delta: stop, usage: { output_tokens: 9 } }),
       event('message_stop'),
     ]
     return {
-      whole: written(
-        message(
-          said.blocks.map((block) => anthropicBlock(block, chance)),
-          stop,
-        ),
-      ),
+      whole: written(message(said.blocks.flatMap(toParts).map(toBlock), stop)),
       stream: new TextEncoder().encode(events.join('')),
       shown: toShown(said),
-      back: toReturned(said),
+      back: toReturned(said)?.flatMap(toParts).map(toBack),
     }
   },
   turns(body) {
     const inputs = extractTexts(body, 'messages.*.content.*.input')
-    const { messages } = JSON.parse(body) as { messages: Turn<Block>[] }
+    const { messages } = JSON.parse(body) as { messages: Turn<AnthropicInput>[] }
     return messages.flatMap(({ role, content }, m) =>
       role === 'assistant'
         ? [
             listBlocks(content).map((block, b) => {
               if (block.type !== 'tool_use') return block
-              const { id, type } = block
-              return { type, id, input: inputs.get(`messages.${m}.content.${b}.input`) ?? '' }
+              return { ...block, input: inputs.get(`messages.${m}.content.${b}.input`) ?? '' }
             }),
           ]
         : [],
@@ -101,68 +98,105 @@ function anthropicInput(content: AnthropicInput['content']): Input {
   }
 }
 
-function anthropicBlock(block: Block, chance: Chance): object {
+/** A block in the vendor's form, with its input as JSON text. */
+interface Part {
+  readonly block: Readonly<Record<string, unknown>>
+  readonly input?: string
+}
+
+function toParts(block: Block): Part[] {
   switch (block.type) {
-    case 'tool_use':
-      return { ...block, name: 'f', input: new RawText(block.input) }
-    case 'text':
-      return chance.is(0.2) ? { ...block, citations: [citation] } : block
+    case 'tool_use': {
+      const { input, ...call } = block
+      return [{ block: { ...call, name: 'f' }, input }]
+    }
+    case 'search': {
+      const { id, query, results } = block
+      const found = results.map(({ url, title, cited }) => ({
+        type: 'web_search_result',
+        url,
+        title,
+        encrypted_content: cited,
+        page_age: null,
+      }))
+      return [
+        {
+          block: { type: 'server_tool_use', id, name: 'web_search' },
+          input: JSON.stringify({ query }),
+        },
+        { block: { type: 'web_search_tool_result', tool_use_id: id, content: found } },
+      ]
+    }
+    case 'text': {
+      const { type, text, sources } = block
+      const citations = sources?.map(({ url, title, cited }) => ({
+        type: 'web_search_result_location',
+        url,
+        title,
+        cited_text: cited,
+        encrypted_index: 'RW5jcnlwdGVk',
+      }))
+      return [{ block: { type, text, ...(citations && { citations }) } }]
+    }
     case 'thinking':
     case 'redacted_thinking':
-      return block
+      return [{ block }]
   }
 }
 
-const citation = {
-  type: 'char_location',
-  cited_text: 'cited',
-  document_index: 0,
-  document_title: 'A document',
-  start_char_index: 0,
-  end_char_index: 5,
+function toBlock({ block, input }: Part): object {
+  return input === undefined ? block : { ...block, input: new RawText(input) }
 }
 
-function anthropicEvents(block: Block, index: number, chance: Chance): string[] {
+/** The form in which `turns` returns a block. */
+function toBack({ block, input }: Part): object {
+  if (input === undefined) return block
+  return block['type'] === 'tool_use' ? { ...block, input } : { ...block, input: JSON.parse(input) }
+}
+
+function anthropicEvents(part: Part, index: number, chance: Chance): string[] {
   return [
-    event('content_block_start', { index, content_block: opening(block) }),
-    ...anthropicDeltas(block, chance).map((delta) =>
-      event('content_block_delta', { index, delta }),
-    ),
+    event('content_block_start', { index, content_block: opening(part) }),
+    ...anthropicDeltas(part, chance).map((delta) => event('content_block_delta', { index, delta })),
     event('content_block_stop', { index }),
   ]
 }
 
-function opening(block: Block): object {
-  switch (block.type) {
+function opening({ block, input }: Part): object {
+  switch (block['type']) {
     case 'thinking':
       return { type: 'thinking', thinking: '', signature: '' }
-    case 'redacted_thinking':
-      return block
     case 'text':
       return { type: 'text', text: '' }
-    case 'tool_use':
-      return { type: 'tool_use', id: block.id, name: 'f', input: {} }
+    default:
+      return input === undefined ? block : { ...block, input: {} }
   }
 }
 
-function anthropicDeltas(block: Block, chance: Chance): object[] {
-  switch (block.type) {
+function anthropicDeltas({ block, input }: Part, chance: Chance): object[] {
+  const { type, text, thinking, signature, citations } = block
+  switch (type) {
     case 'thinking':
       return [
-        ...chance.pieces(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
-        { type: 'signature_delta', signature: block.signature },
+        ...chance
+          .pieces(String(thinking))
+          .map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+        { type: 'signature_delta', signature },
       ]
-    case 'redacted_thinking':
-      return []
     case 'text':
       return [
-        ...chance.pieces(block.text).map((piece) => ({ type: 'text_delta', text: piece })),
-        ...(chance.is(0.2) ? [{ type: 'citations_delta', citation }] : []),
+        ...chance.pieces(String(text)).map((piece) => ({ type: 'text_delta', text: piece })),
+        ...(Array.isArray(citations) ? citations : []).map((citation) => ({
+          type: 'citations_delta',
+          citation,
+        })),
       ]
-    case 'tool_use':
-      return ['', ...chance.pieces(block.input)].map((piece) => ({
-        type: 'input_json_delta',
-        partial_json: piece,
-      }))
+    default:
+      return input === undefined
+        ? []
+        : ['', ...chance.pieces(input)].map((piece) => ({
+            type: 'input_json_delta',
+            partial_json: piece,
+          }))
   }
 }

@@ -3,22 +3,33 @@ import type { Answer } from './vendor.ts'
 import { object, proof, text } from './words.ts'
 
 /*
- * Claude, at Anthropic and on Bedrock, and other models on Bedrock. A message of the OpenAI format has
- * one text and a list of calls, so it cannot carry
- * - the borders of text blocks, and texts after calls: the texts are joined before the calls;
+ * Claude, at Anthropic and on Bedrock, and other models on Bedrock. The vendor does not accept back
  * - a text that is white space;
- * - citations, which need documents that the gateway never sends;
- * - thinking after other blocks: then no thinking comes back;
- * - truncated arguments: `{"rawInvalidInput": "…"}` comes back;
- * - the explanation of a refusal beside a text; without a text it comes back as the text.
+ * - thinking without its proof, or at the end of a turn;
+ * - truncated arguments: `{"rawInvalidInput": "…"}` comes back.
+ * The explanation of a refusal is no block; without a text it comes back as the text.
  */
 
 export type Block =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly sources?: readonly Source[] }
   /** The input is JSON text. */
   | { readonly type: 'tool_use'; readonly id: string; readonly input: string }
+  /** A search that the vendor ran, and its results. */
+  | {
+      readonly type: 'search'
+      readonly id: string
+      readonly query: string
+      readonly results: readonly Source[]
+    }
+
+export interface Source {
+  readonly url: string
+  readonly title: string
+  /** What the answer cites of it. */
+  readonly cited: string
+}
 
 interface ModelTurn {
   readonly blocks: readonly Block[]
@@ -33,25 +44,29 @@ export interface ModelQuirks {
   readonly isProven: boolean
   /** A refusal may have an explanation. */
   readonly explains: boolean
+  /** It may search by itself. */
+  readonly searches: boolean
 }
 
 export function createTurn(
   chance: Chance,
   isStreamed: boolean,
-  { callId, isProven, explains }: ModelQuirks,
+  { callId, isProven, explains, searches }: ModelQuirks,
 ): ModelTurn {
   if (explains && chance.is(0.04)) {
     const blocks: Block[] = chance.is(0.5) ? [{ type: 'text', text: text(chance) }] : []
     return { blocks, stop: 'refusal', explanation: text(chance) }
   }
   const thoughts = chance.some(0, 2, () => createThought(chance, isProven))
-  const texts = chance.some(0, 2, (): Block => ({ type: 'text', text: createText(chance) }))
+  const texts = chance.some(0, 2, () => createText(chance))
   const calls = chance.some(
     texts.length === 0 ? 1 : 0,
     3,
     (): Block => ({ type: 'tool_use', id: callId(chance), input: object(chance) }),
   )
   const others = [...texts, ...calls]
+  const found = searches && chance.is(0.3) ? chance.some(1, 2, () => createSearch(chance)) : []
+  for (const block of found) others.splice(chance.below(others.length + 1), 0, block)
   // The newest models also think between texts and calls, but never last.
   const late = chance.is(0.3) ? chance.some(1, 2, () => createThought(chance, isProven)) : []
   for (const block of late) others.splice(chance.below(others.length), 0, block)
@@ -72,8 +87,19 @@ function createThought(chance: Chance, isProven: boolean): Block {
   return { type: 'thinking', thinking, signature: proof(chance) }
 }
 
-function createText(chance: Chance): string {
-  return chance.is(0.15) ? chance.pick(['\n\n', ' ']) : text(chance)
+function createText(chance: Chance): Block {
+  if (chance.is(0.15)) return { type: 'text', text: chance.pick(['\n\n', ' ']) }
+  const sources = chance.is(0.2) ? chance.some(1, 2, (at) => createSource(chance, at)) : []
+  return { type: 'text', text: text(chance), ...(sources.length > 0 && { sources }) }
+}
+
+function createSource(chance: Chance, at: number): Source {
+  return { url: `https://example.org/${at}`, title: text(chance), cited: text(chance) }
+}
+
+function createSearch(chance: Chance): Block {
+  const results = chance.some(0, 2, (at) => createSource(chance, at))
+  return { type: 'search', id: `srvtoolu_${chance.below(1e9)}`, query: text(chance), results }
 }
 
 export function claudeId(chance: Chance): string {
@@ -83,32 +109,53 @@ export function claudeId(chance: Chance): string {
 export function toShown({ blocks, explanation = '' }: ModelTurn): Answer['shown'] {
   return {
     refusal: explanation,
-    content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    content: blocks.map(textOf).join(''),
     reasoning: blocks.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
+    annotations: blocks.flatMap((block, at) => {
+      const before = [...blocks.slice(0, at).map(textOf).join('')].length
+      return toAnnotations(block, before)
+    }),
     calls: blocks.flatMap((block) =>
       block.type === 'tool_use' ? [{ name: 'f', arguments: block.input || '{}' }] : [],
     ),
   }
 }
 
+const textOf = (block: Block) => (block.type === 'text' ? block.text : '')
+
+function toAnnotations(block: Block, start: number): object[] {
+  const { sources = [] } = block.type === 'text' ? block : {}
+  return sources.map(({ url, title, cited }) => ({
+    type: 'url_citation',
+    url_citation: {
+      start_index: start,
+      end_index: start + [...textOf(block)].length,
+      url,
+      title,
+      text: cited,
+      source_id: '',
+    },
+  }))
+}
+
 const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
 
-/** The vendor does not accept thinking without a signature. */
-const isKept = (block: Block) => block.type !== 'thinking' || block.signature !== ''
+/** The vendor does not accept blank texts, and thinking without a signature. */
+const isKept = (block: Block) =>
+  block.type === 'thinking'
+    ? block.signature !== ''
+    : block.type !== 'text' || block.text.trim() !== ''
 
-export function toReturned(said: ModelTurn): readonly Block[] | undefined {
-  const { blocks, explanation = '' } = said
-  const first = blocks.findIndex((block) => !isThought(block))
-  const leads = !blocks.slice(first).some(isThought)
-  const content = toShown(said).content || explanation
-  const turn = [
-    ...(leads ? blocks.filter(isThought).filter(isKept) : []),
-    ...(content.trim() === '' ? [] : [{ type: 'text', text: content } as const]),
-    ...blocks.flatMap((block) =>
-      block.type === 'tool_use' ? [{ ...block, input: inputBack(block.input) }] : [],
-    ),
-  ]
-  return turn.length > 0 ? turn : undefined
+/** Returns what comes back of an answer. */
+export function toReturned({ blocks, explanation = '' }: ModelTurn): readonly Block[] | undefined {
+  const kept = blocks.filter(isKept)
+  const turn = kept.slice(0, kept.findLastIndex((block) => !isThought(block)) + 1)
+  const isRefused = explanation !== '' && blocks.every((block) => textOf(block) === '')
+  const refusal = isRefused ? [{ type: 'text', text: explanation } as const] : []
+  const back = [...turn, ...refusal].map((block) =>
+    block.type === 'tool_use' ? { ...block, input: inputBack(block.input) } : block,
+  )
+  return back.length > 0 ? back : undefined
 }
 
 function inputBack(input: string): string {

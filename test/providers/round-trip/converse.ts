@@ -27,20 +27,19 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
       const said = createTurn(chance, isStreamed, habits)
       const events = [
         awsEvent('messageStart', { role: 'assistant', p: 'abc' }),
-        ...said.blocks.flatMap((block, index) => converseEvents(block, index, chance)),
+        ...said.blocks
+          .flatMap(toParts)
+          .flatMap((part, index) => converseEvents(part, index, chance)),
         awsEvent('messageStop', { stopReason: said.stop }),
         awsEvent('metadata', { usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }),
       ]
       return {
         whole: written(
-          answered(
-            said.blocks.map((block) => converseBlock(block, chance)),
-            { stopReason: said.stop },
-          ),
+          answered(said.blocks.flatMap(toParts).map(toBlock), { stopReason: said.stop }),
         ),
         stream: Uint8Array.from(events.flatMap((bytes) => [...bytes])),
         shown: toShown(said),
-        back: toReturned(said),
+        back: toReturned(said)?.flatMap(toParts).map(toBack),
       }
     },
     turns(body) {
@@ -50,7 +49,7 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
         role === 'assistant'
           ? [
               listBlocks(content).map((block, b) =>
-                claudeWords(block, inputs.get(`messages.${m}.content.${b}.toolUse.input`) ?? ''),
+                toBack({ block, input: inputs.get(`messages.${m}.content.${b}.toolUse.input`) }),
               ),
             ]
           : [],
@@ -60,9 +59,11 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
       const { messages } = JSON.parse(body) as { messages: Turn<ConverseBlock>[] }
       return inputsInOrder(
         messages.map(({ role, content }) => ({
-          calls: listBlocks(content).flatMap(({ toolUse }) => toolUse?.toolUseId ?? []),
+          calls: listBlocks(content).flatMap(({ toolUse }) =>
+            toolUse && toolUse.type === undefined ? toolUse.toolUseId : [],
+          ),
           results: listBlocks(content).flatMap(({ toolResult }) =>
-            toolResult
+            toolResult && role === 'user'
               ? [{ id: toolResult.toolUseId, input: converseInput(toolResult.content) }]
               : [],
           ),
@@ -77,6 +78,15 @@ export const bedrock: Vendor = converse('bedrock', 'us.anthropic.claude-opus-4-8
   callId: claudeId,
   isProven: true,
   explains: false,
+  searches: false,
+})
+
+/** Nova searches by itself. */
+export const nova: Vendor = converse('bedrock, Nova', 'us.amazon.nova-2-lite-v1:0', {
+  callId: (chance) => `tooluse_${chance.below(1e9)}`,
+  isProven: false,
+  explains: false,
+  searches: true,
 })
 
 /** Kimi numbers its calls. */
@@ -84,6 +94,7 @@ export const kimi: Vendor = converse('bedrock, Kimi', 'moonshot.kimi-k2-thinking
   callId: (chance) => `functions.f:${chance.below(1e9)}`,
   isProven: false,
   explains: false,
+  searches: false,
 })
 
 /** Mistral's models require ids of nine letters and digits. */
@@ -91,16 +102,21 @@ export const mistral: Vendor = converse('bedrock, Mistral', 'mistral.mistral-lar
   callId: (chance) => chance.some(9, 9, () => chance.pick([...'abcXYZ0189'])).join(''),
   isProven: false,
   explains: false,
+  searches: false,
 })
 
-interface ConverseBlock {
+interface ConverseBlock extends Readonly<Record<string, unknown>> {
   readonly text?: string
   readonly image?: { readonly source: { readonly bytes: string } }
-  readonly toolUse?: { readonly toolUseId: string }
+  readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly type?: string }
   readonly toolResult?: { readonly toolUseId: string; readonly content: readonly ConverseBlock[] }
   readonly reasoningContent?: {
     readonly reasoningText?: { readonly text: string; readonly signature: string }
     readonly redactedContent?: string
+  }
+  readonly citationsContent?: {
+    readonly content: readonly { readonly text: string }[]
+    readonly citations: readonly object[]
   }
 }
 
@@ -111,65 +127,88 @@ function converseInput(content: readonly ConverseBlock[]): Input {
   }
 }
 
-function claudeWords(
-  { text: said, toolUse, reasoningContent }: ConverseBlock,
-  input: string,
-): object {
-  if (said !== undefined) return { type: 'text', text: said }
-  if (toolUse) return { type: 'tool_use', id: toolUse.toolUseId, input }
-  const { reasoningText, redactedContent } = reasoningContent ?? {}
-  return reasoningText
-    ? { type: 'thinking', thinking: reasoningText.text, signature: reasoningText.signature }
-    : { type: 'redacted_thinking', data: redactedContent }
+/** A block in the service's form, with its input as JSON text. */
+interface Part {
+  readonly block: ConverseBlock
+  readonly input?: string | undefined
 }
 
-const citation = { title: 'A document', source: 'd1', sourceContent: [{ text: 'cited' }] }
-
-function converseBlock(block: Block, chance: Chance): object {
+function toParts(block: Block): Part[] {
   switch (block.type) {
     case 'thinking': {
       const { thinking, signature } = block
-      return {
-        reasoningContent: { reasoningText: { text: thinking, ...(signature && { signature }) } },
-      }
+      const reasoningText = { text: thinking, signature }
+      return [{ block: { reasoningContent: { reasoningText } } }]
     }
     case 'redacted_thinking':
-      return { reasoningContent: { redactedContent: block.data } }
-    case 'text':
-      return chance.is(0.2)
-        ? { citationsContent: { content: [{ text: block.text }], citations: [citation] } }
-        : { text: block.text }
+      return [{ block: { reasoningContent: { redactedContent: block.data } } }]
+    case 'text': {
+      const { text: said, sources } = block
+      if (!sources) return [{ block: { text: said } }]
+      const citations = sources.map(({ url, title, cited }) => ({
+        title,
+        sourceContent: [{ text: cited }],
+        location: { web: { url, domain: 'example.org' } },
+      }))
+      return [{ block: { citationsContent: { content: [{ text: said }], citations } } }]
+    }
     case 'tool_use':
-      return { toolUse: { toolUseId: block.id, name: 'f', input: new RawText(block.input) } }
+      return [{ block: { toolUse: { toolUseId: block.id, name: 'f' } }, input: block.input }]
+    case 'search': {
+      const { id: toolUseId, query, results } = block
+      const toolUse = { toolUseId, name: 'nova_grounding', type: 'server_tool_use' }
+      const content = results.map((json): ConverseBlock => ({ json }))
+      const toolResult = {
+        toolUseId,
+        type: 'nova_grounding_result',
+        status: 'success',
+        content,
+      }
+      return [{ block: { toolUse }, input: JSON.stringify({ query }) }, { block: { toolResult } }]
+    }
   }
 }
 
-function converseEvents(block: Block, contentBlockIndex: number, chance: Chance): Uint8Array[] {
-  const start = block.type === 'tool_use' && { toolUse: { toolUseId: block.id, name: 'f' } }
+function toBlock({ block, input }: Part): object {
+  if (input === undefined) return block
+  return { toolUse: { ...block.toolUse, input: new RawText(input) } }
+}
+
+/** The form in which `turns` returns a block. */
+function toBack({ block, input }: Part): object {
+  return input === undefined ? block : { toolUse: { ...block.toolUse, input } }
+}
+
+function converseEvents(part: Part, contentBlockIndex: number, chance: Chance): Uint8Array[] {
+  const { toolUse, toolResult } = part.block
+  const { content: _, ...resultStart } = toolResult ?? {}
+  const start = toolUse ? { toolUse } : toolResult && { toolResult: resultStart }
   return [
     ...(start ? [awsEvent('contentBlockStart', { contentBlockIndex, start })] : []),
-    ...converseDeltas(block, chance).map((delta) =>
+    ...converseDeltas(part, chance).map((delta) =>
       awsEvent('contentBlockDelta', { contentBlockIndex, delta, p: 'abcdef' }),
     ),
     awsEvent('contentBlockStop', { contentBlockIndex }),
   ]
 }
 
-function converseDeltas(block: Block, chance: Chance): object[] {
-  switch (block.type) {
-    case 'thinking':
-      return [
-        ...chance.pieces(block.thinking).map((said) => ({ reasoningContent: { text: said } })),
-        ...(block.signature ? [{ reasoningContent: { signature: block.signature } }] : []),
-      ]
-    case 'redacted_thinking':
-      return [{ reasoningContent: { redactedContent: block.data } }]
-    case 'text':
-      return [
-        ...chance.pieces(block.text).map((piece) => ({ text: piece })),
-        ...(chance.is(0.2) ? [{ citation }] : []),
-      ]
-    case 'tool_use':
-      return chance.pieces(block.input).map((input) => ({ toolUse: { input } }))
+function converseDeltas({ block, input }: Part, chance: Chance): object[] {
+  const { text: said, citationsContent, reasoningContent, toolResult } = block
+  if (input !== undefined)
+    return chance.pieces(input).map((piece) => ({ toolUse: { input: piece } }))
+  if (toolResult) return toolResult.content.map((part) => ({ toolResult: [part] }))
+  if (reasoningContent) {
+    const { reasoningText, redactedContent } = reasoningContent
+    if (!reasoningText) return [{ reasoningContent: { redactedContent } }]
+    const { text: thought, signature } = reasoningText
+    return [
+      ...chance.pieces(thought).map((piece) => ({ reasoningContent: { text: piece } })),
+      ...(signature ? [{ reasoningContent: { signature } }] : []),
+    ]
   }
+  const { content = [{ text: said ?? '' }], citations = [] } = citationsContent ?? {}
+  return [
+    ...content.flatMap((part) => chance.pieces(part.text)).map((piece) => ({ text: piece })),
+    ...citations.map((citation) => ({ citation })),
+  ]
 }

@@ -6,11 +6,8 @@ import type { Answer, Vendor } from './vendor.ts'
 import { object, proof, RawText, text, written } from './words.ts'
 
 /*
- * Gemini, with and without signatures of calls. A message of the OpenAI format cannot carry
- * - thoughts, which the vendor does not accept back;
- * - the borders of texts, and which of them was signed: the texts are joined and get the last
- *   signature;
- * - the position of audio and images among texts: they follow the texts, and calls follow the images.
+ * Gemini, with and without signatures of calls. Every part comes back in its place, as the vendor asks for.
+ * Neighbouring pieces of a stream's text come back as one part if none of them is signed.
  */
 
 interface Part {
@@ -19,6 +16,9 @@ interface Part {
   readonly thoughtSignature?: string
   readonly inlineData?: { readonly mimeType: string; readonly data: string }
   readonly functionCall?: Call
+  /** Code that the vendor ran, and its result. */
+  readonly executableCode?: object
+  readonly codeExecutionResult?: object
 }
 
 interface Call {
@@ -68,7 +68,19 @@ function createTurn(chance: Chance, { hasIds }: Model): Part[] {
       inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: proof(chance) },
     }),
   )
-  return [...chance.shuffled([...thoughts, ...signed]), ...sounds, ...images, ...calls]
+  const runs = chance.some(0, chance.is(0.2) ? 2 : 0, (): Part[] => [
+    {
+      executableCode: { language: 'PYTHON', code: text(chance) },
+      ...(chance.is(0.5) && signature()),
+    },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output: text(chance) } },
+  ])
+  const said = chance.shuffled([...[...thoughts, ...signed].map((part) => [part]), ...runs])
+  const media = [...sounds, ...images]
+  // Code may draw, and models may write behind a picture.
+  return chance.is(0.2)
+    ? [...chance.shuffled([...said.flat(), ...media]), ...calls]
+    : [...said.flat(), ...media, ...calls]
 }
 
 /** A blocked prompt, with the service's message if there is one. */
@@ -90,16 +102,21 @@ function blocked(chance: Chance): Answer {
   }
 }
 
-function toReturned(parts: readonly Part[]): readonly Part[] {
-  const texts = parts.filter((part) => part.text !== undefined && !part.thought)
-  const said = texts.map((part) => part.text).join('')
-  const thoughtSignature = texts.findLast((part) => part.thoughtSignature)?.thoughtSignature
-  return [
-    ...(said === '' ? [] : [{ text: said, ...(thoughtSignature && { thoughtSignature }) }]),
-    ...parts.filter(({ inlineData }) => inlineData),
-    ...parts.filter(({ functionCall }) => functionCall),
-  ]
+/** Joins the pieces of texts that are not signed. */
+function joinPieces(pieces: readonly Part[]): Part[] {
+  const parts: Part[] = []
+  for (const piece of pieces.filter((part) => !isEmpty(part))) {
+    const last = parts.at(-1)
+    const isJoined = last && isPlain(last) && isPlain(piece) && last.thought === piece.thought
+    if (isJoined) parts.splice(-1, 1, { ...last, text: `${last.text}${piece.text}` })
+    else parts.push(piece)
+  }
+  return parts
 }
+
+const isPlain = ({ text: said, thoughtSignature }: Part) =>
+  said !== undefined && thoughtSignature === undefined
+const isEmpty = (part: Part) => part.text === '' && isPlain(part)
 
 const joinText = (parts: readonly Part[], isThought: boolean) =>
   parts.map((part) => ((part.thought === true) === isThought ? (part.text ?? '') : '')).join('')
@@ -119,12 +136,13 @@ function vendor(name: string, model: Model): Vendor {
         chat: (body, init) => gateway.chat({ ...(body as object), model: 'g' }, init),
       }
     },
-    answer(chance) {
+    answer(chance, isStreamed) {
       if (chance.is(0.05)) return blocked(chance)
       const parts = createTurn(chance, model)
+      const streamed = toPieces(parts, chance)
       return {
         whole: written(response(parts, { finishReason: 'STOP' }), chance.is(0.5) ? 2 : undefined),
-        stream: new TextEncoder().encode(toEvents(parts, chance).join('')),
+        stream: new TextEncoder().encode(toEvents(streamed, chance).join('')),
         shown: {
           content: joinText(parts, false),
           reasoning: joinText(parts, true),
@@ -132,7 +150,7 @@ function vendor(name: string, model: Model): Vendor {
             call ? [{ name: call.name, arguments: call.args }] : [],
           ),
         },
-        back: toReturned(parts),
+        back: isStreamed ? joinPieces(streamed) : parts,
       }
     },
     turns(body) {
@@ -210,8 +228,8 @@ function response(parts: readonly Part[], candidate: object): object {
 }
 
 /** Streams texts in pieces; a signature comes with the last piece or in an empty text after it. */
-function toEvents(parts: readonly Part[], chance: Chance): string[] {
-  const pieces = parts.flatMap((part): Part[] => {
+function toPieces(parts: readonly Part[], chance: Chance): Part[] {
+  return parts.flatMap((part): Part[] => {
     const { text: said, thoughtSignature, ...others } = part
     if (said === undefined) return [part]
     const texts = chance.pieces(said).map((piece): Part => ({ text: piece, ...others }))
@@ -222,6 +240,9 @@ function toEvents(parts: readonly Part[], chance: Chance): string[] {
       ...texts.slice(-1).map((last) => ({ ...last, thoughtSignature })),
     ]
   })
+}
+
+function toEvents(pieces: readonly Part[], chance: Chance): string[] {
   const ending = chance.is(0.5) ? [{ text: '' }] : []
   const all = [...pieces, ...ending]
   const events: Part[][] = []

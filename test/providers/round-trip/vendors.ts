@@ -1,6 +1,6 @@
 import { anthropic } from './anthropic.ts'
 import { cohere } from './cohere.ts'
-import { bedrock, kimi, mistral } from './converse.ts'
+import { bedrock, kimi, mistral, nova } from './converse.ts'
 import { gemini2, gemini3 } from './gemini.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -8,6 +8,7 @@ import type { Vendor } from './vendor.ts'
 export const vendors: readonly Vendor[] = [
   anthropic,
   bedrock,
+  nova,
   kimi,
   mistral,
   gemini2,

@@ -70,6 +70,21 @@ const calling = (...tool_calls: readonly object[]) => ({
 })
 const result = (content: unknown) => ({ role: 'tool', tool_call_id: 'c1', content })
 
+/** An example with the texts of an earlier answer as the vendor's blocks. */
+const carrying = (family: string, members: object = {}): Example =>
+  answering(
+    {
+      provider_content: {
+        family,
+        content: [
+          { ...members, text: 'S' },
+          { ...members, text: 'o' },
+        ],
+      },
+    },
+    'provider_content',
+  )
+
 /** An example with an earlier answer that has more than text. */
 const answering = (members: object, param: string): Example => ({
   fields: messages(question, { role: 'assistant', content: 'So', ...members }, question),
@@ -271,6 +286,9 @@ export const examples: Readonly<Record<Feature, Example>> = {
     { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] },
     'thinking_blocks',
   ),
+  'provider_content of the family anthropic': carrying('anthropic', { type: 'text' }),
+  'provider_content of the family google': carrying('google'),
+  'provider_content of the family bedrock': carrying('bedrock'),
   'extra_content.google.thought_signature': answering(
     { extra_content: { google: { thought_signature: 'c2ln' } } },
     'extra_content',

@@ -84,6 +84,24 @@ export const messages = {
     ),
     cohere: ignored,
   },
+  'provider_content of the family anthropic': {
+    anthropic: mapped(converseBlock, 'in place of the message'),
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: ignored,
+  },
+  'provider_content of the family google': {
+    anthropic: ignored,
+    gemini: mapped(geminiParts, 'in place of the message'),
+    bedrock: ignored,
+    cohere: ignored,
+  },
+  'provider_content of the family bedrock': {
+    anthropic: ignored,
+    gemini: ignored,
+    bedrock: mapped(converseBlock, 'in place of the message'),
+    cohere: ignored,
+  },
   'extra_content.google.thought_signature': {
     anthropic: ignored,
     gemini: mapped(`${geminiParts}.0.thoughtSignature`, '`thoughtSignature`'),

@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import {
+  type Annotation,
+  countCharacters,
+  createAnnotation,
+  listDistinct,
+  type TextRange,
+} from '../canonical/annotations.ts'
+
+const text = z.string().nullish().catch(undefined)
+const position = z.int().nonnegative().nullish().catch(undefined)
+
+/** A citation of any type: https://platform.claude.com/docs/en/build-with-claude/citations */
+const citation = z.object({
+  cited_text: text,
+  url: text,
+  title: text,
+  source: text,
+  document_title: text,
+  file_id: text,
+  document_index: position,
+  search_result_index: position,
+})
+
+/** Translates the citations of one text block. */
+export function toAnnotations(citations: readonly unknown[], range: TextRange): Annotation[] {
+  const annotations = citations.flatMap((given) => {
+    const { data } = citation.safeParse(given)
+    if (!data) return []
+    const index = data.document_index ?? data.search_result_index
+    return createAnnotation(range, {
+      url: data.url ?? data.source,
+      title: data.title ?? data.document_title,
+      text: data.cited_text,
+      id: data.file_id ?? index?.toString(),
+    })
+  })
+  return [...listDistinct(annotations)]
+}
+
+/** Translates the citations of a whole answer. */
+export function collectAnnotations(
+  blocks: readonly { readonly type: string; readonly text?: string | undefined }[],
+): readonly Annotation[] {
+  let end = 0
+  return blocks.flatMap((block) => {
+    const start = end
+    if (block.type !== 'text') return []
+    end += countCharacters(block.text ?? '')
+    const citations = 'citations' in block ? block.citations : undefined
+    return Array.isArray(citations) ? toAnnotations(citations, { start, end }) : []
+  })
+}

@@ -1,0 +1,166 @@
+import { extractMembers, extractTexts } from '../../wire/json-text.ts'
+import { stringifyJson } from '../../wire/raw-json.ts'
+import { type Annotation, countCharacters } from '../canonical/annotations.ts'
+import { PastCall } from '../canonical/past-call.ts'
+import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
+import type { ContentBlock } from './answer.ts'
+import { toAnnotations } from './citations.ts'
+import { type AnswerBlock, carryContent } from './content.ts'
+import type { Delta } from './events.ts'
+
+/** Collects the blocks of a streamed answer, in the form that they have in a whole one. */
+export class StreamedContent {
+  readonly #blocks: StreamedBlock[] = []
+  readonly #byIndex = new Map<number, StreamedBlock>()
+  #length = 0
+  /** The length of the answer's text so far. */
+  #characters = 0
+  /** The blocks cannot be carried: they are too long, or have a delta that is newer than this code. */
+  #isLost = false
+
+  /** Adds a block. `readJson` returns it as JSON text. */
+  open(index: number, start: ContentBlock, readJson: () => string): void {
+    const block = new StreamedBlock(start, readJson, this.#characters)
+    this.#blocks.push(block)
+    this.#byIndex.set(index, block)
+    if (start.type === 'text') this.#characters += countCharacters(start.text ?? '')
+    // Only the other blocks may be long from the start.
+    if (start.type !== 'text' && start.type !== 'tool_use') this.#count(readJson().length)
+  }
+
+  /** Adds a piece to a block. `json` is the text of the event. */
+  add(index: number, delta: Delta, json: string): void {
+    const block = this.#byIndex.get(index) ?? this.#openUnannounced(index, delta)
+    if (delta.text) this.#characters += countCharacters(delta.text)
+    if (this.#isLost) return
+    if (!block?.add(delta, json)) this.#lose()
+    else this.#count(measure(delta, json))
+  }
+
+  /** Ends a block. Returns the annotations of its text. */
+  close(index: number): readonly Annotation[] {
+    const block = this.#byIndex.get(index)
+    this.#byIndex.delete(index)
+    return block?.listAnnotations(this.#characters) ?? []
+  }
+
+  /** Returns the blocks at the end of the answer, if a message cannot bring them back. */
+  finish(): ProviderContent | undefined {
+    return this.#isLost ? undefined : carryContent(this.#blocks)
+  }
+
+  /** Some compatible servers send no start of a text. */
+  #openUnannounced(index: number, { type }: Delta): StreamedBlock | undefined {
+    if (type !== 'text_delta' || this.#isLost) return undefined
+    this.open(index, { type: 'text', text: '' }, () => '{"type":"text","text":""}')
+    return this.#byIndex.get(index)
+  }
+
+  #count(length: number): void {
+    this.#length += length
+    if (this.#length > maxContentLength) this.#lose()
+  }
+
+  #lose(): void {
+    this.#isLost = true
+    this.#blocks.length = 0
+  }
+}
+
+function measure({ type, text, thinking, partial_json: input }: Delta, json: string): number {
+  if (type === 'citations_delta' || type === 'signature_delta') return json.length
+  return (text ?? thinking ?? input ?? '').length
+}
+
+/** A block as it grows. */
+class StreamedBlock implements AnswerBlock {
+  readonly #start: ContentBlock
+  readonly #readStart: () => string
+  readonly #from: number
+  readonly #citations: { readonly json: string; readonly value: unknown }[] = []
+  #text: string
+  #thinking: string
+  #signature: unknown
+  #input: string | undefined
+  /** Members that a delta has set, as JSON. */
+  #set: ReadonlyMap<string, string> = new Map()
+
+  constructor(start: ContentBlock, readStart: () => string, from: number) {
+    this.#start = start
+    this.#readStart = readStart
+    this.#from = from
+    this.#text = start.text ?? ''
+    this.#thinking = start.thinking ?? ''
+    this.#signature = start['signature']
+  }
+
+  /** Returns false for a delta of an unknown type. */
+  add(delta: Delta, json: string): boolean {
+    switch (delta.type) {
+      case 'text_delta':
+        this.#text += delta.text ?? ''
+        return true
+      case 'thinking_delta':
+        this.#thinking += delta.thinking ?? ''
+        return true
+      case 'signature_delta':
+        this.#signature = delta.signature
+        return true
+      case 'input_json_delta':
+        this.#input = `${this.#input ?? ''}${delta.partial_json ?? ''}`
+        return true
+      case 'citations_delta':
+        this.#citations.push({ json: readDelta(json, 'citation'), value: delta.citation })
+        return true
+      case 'compaction_delta':
+        this.#set = extractMembers(readDelta(json))
+        return true
+      default:
+        return false
+    }
+  }
+
+  listAnnotations(end: number): readonly Annotation[] {
+    const citations = this.#citations.map(({ value }) => value)
+    const start = this.#from
+    return citations.length === 0 ? [] : toAnnotations(citations, { start, end })
+  }
+
+  get block() {
+    const citations = this.#citations.map(({ value }) => value)
+    return {
+      ...this.#start,
+      text: this.#start.type === 'text' ? this.#text : undefined,
+      signature: this.#signature,
+      ...(citations.length > 0 && { citations }),
+    }
+  }
+
+  readJson(): string {
+    const { type } = this.#start
+    const members = new Map(extractMembers(this.#readStart()))
+    for (const [name, json] of this.#set) if (name !== 'type') members.set(name, json)
+    if (type === 'text') members.set('text', JSON.stringify(this.#text))
+    if (type === 'thinking') {
+      members.set('thinking', JSON.stringify(this.#thinking))
+      members.set('signature', JSON.stringify(this.#signature))
+    }
+    if (this.#citations.length > 0) {
+      members.set('citations', `[${this.#citations.map(({ json }) => json).join(',')}]`)
+    }
+    if (this.#input) members.set('input', toInputJson(this.#input))
+    return `{${[...members].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
+  }
+}
+
+/** An input that was cut off is carried in the form in which it goes back. */
+function toInputJson(text: string): string {
+  return stringifyJson(
+    new PastCall({ id: '', name: '', arguments: text, path: '', raw: {} }).object,
+  )
+}
+
+function readDelta(json: string, ...path: string[]): string {
+  const pattern = ['delta', ...path].join('.')
+  return extractTexts(json, pattern).get(pattern) ?? '{}'
+}

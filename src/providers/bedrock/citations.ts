@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import {
+  type Annotation,
+  createAnnotation,
+  listDistinct,
+  type TextRange,
+} from '../canonical/annotations.ts'
+
+const text = z.string().nullish().catch(undefined)
+
+/** A citation: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html */
+const citation = z.object({
+  title: text,
+  source: text,
+  sourceContent: z.array(z.object({ text })).nullish().catch(undefined),
+  location: z
+    .object({ web: z.object({ url: text, domain: text }).nullish() })
+    .nullish()
+    .catch(undefined),
+})
+
+/** Translates the citations of one block. */
+export function toAnnotations(
+  citations: readonly unknown[],
+  range: TextRange,
+): readonly Annotation[] {
+  const annotations = citations.flatMap((given) => {
+    const { data } = citation.safeParse(given)
+    if (!data) return []
+    const { title, source, sourceContent, location } = data
+    return createAnnotation(range, {
+      url: location?.web?.url,
+      title: title ?? location?.web?.domain,
+      text: sourceContent?.map((part) => part.text ?? '').join(''),
+      id: source,
+    })
+  })
+  return listDistinct(annotations)
+}

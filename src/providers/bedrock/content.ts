@@ -1,0 +1,94 @@
+import { isObject } from '../../wire/json.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import {
+  type ContentRules,
+  createProviderContent,
+  type ProviderContent,
+} from '../canonical/provider-content.ts'
+
+/** How the blocks of an assistant message are read when a client returns them. */
+export const contentRules: ContentRules = {
+  family: 'bedrock',
+  findFault,
+  readText,
+  readCall({ toolUse }) {
+    if (!isObject(toolUse) || isServerCall(toolUse)) return undefined
+    return { name: toolUse['name'], input: toolUse['input'] }
+  },
+}
+
+/** Blocks that only a user sends. */
+const inputTypes = ['image', 'document', 'video', 'audio', 'guardContent', 'searchResult']
+
+/** The service checks the rest of a block, as it checks any other input of a client. */
+function findFault(block: JsonObject): string | undefined {
+  const input = inputTypes.find((type) => type in block) ?? findPlainResult(block)
+  if (input !== undefined) return `must be a block of an answer, not ${input}`
+  const { text, toolUse } = block
+  if ('text' in block && typeof text !== 'string') return 'must have a text'
+  if (!('toolUse' in block)) return undefined
+  const isCall = isObject(toolUse) && typeof toolUse['name'] === 'string'
+  return isCall && isObject(toolUse['input']) ? undefined : 'must have a name and an input'
+}
+
+/** The results of tools that the service ran have a type. */
+function findPlainResult({ toolResult }: JsonObject): string | undefined {
+  const isOwn = isObject(toolResult) && typeof toolResult['type'] === 'string'
+  return toolResult === undefined || isOwn ? undefined : 'toolResult'
+}
+
+/** Returns the text of a block. That of a cited block is a list. */
+export function readText({ text, citationsContent: cited }: JsonObject): string {
+  const parts = isObject(cited) && Array.isArray(cited['content']) ? cited['content'] : []
+  return [{ text }, ...parts]
+    .map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('')
+}
+
+/** True for a call that the service runs itself. */
+export function isServerCall({ type }: JsonObject): boolean {
+  return type === 'server_tool_use'
+}
+
+/** A block of an answer. */
+export interface AnswerBlock {
+  readonly block: JsonObject
+  /** Returns the block as JSON text, with its numbers as the service wrote them. */
+  readonly readJson: () => string
+}
+
+/**
+ * Returns the blocks of an answer for its message, unless a message of the OpenAI API brings them back
+ * unchanged. Reasoning without its proof is left out: models do not accept it back.
+ */
+export function carryContent(blocks: readonly AnswerBlock[]): ProviderContent | undefined {
+  const returned = blocks.filter(({ block }) => !isUnprovenReasoning(block))
+  const isAccepted = returned.every(({ block }) => findFault(block) === undefined)
+  if (!isAccepted || isPlain(returned)) return undefined
+  return createProviderContent(
+    'bedrock',
+    returned.map((one) => one.readJson()),
+  )
+}
+
+function isUnprovenReasoning({ reasoningContent: reasoning }: JsonObject): boolean {
+  if (!isObject(reasoning)) return false
+  const { reasoningText: text, redactedContent: data } = reasoning
+  const proof = isObject(text) ? text['signature'] : data
+  return typeof proof !== 'string' || proof === ''
+}
+
+/** True for one text and the calls behind it, without anything that the OpenAI API does not have. */
+function isPlain(blocks: readonly AnswerBlock[]): boolean {
+  return blocks
+    .filter(({ block }) => block['text'] !== '')
+    .every(({ block }, at) => {
+      const names = Object.keys(block).filter((name) => block[name] !== undefined)
+      if (names.length !== 1) return false
+      const { text, toolUse } = block
+      if (text !== undefined) return at === 0
+      return isObject(toolUse) && Object.keys(toolUse).every((name) => callMembers.has(name))
+    })
+}
+
+const callMembers: ReadonlySet<string> = new Set(['toolUseId', 'name', 'input'])

@@ -1,0 +1,75 @@
+/** A citation of one source for a part of the answer, in the form of the OpenAI API. */
+export interface Annotation {
+  readonly type: 'url_citation'
+  readonly url_citation: {
+    /** The start and the end of the cited part in the text of the answer, in characters. */
+    readonly start_index: number
+    readonly end_index: number
+    /** The address of the source; empty when it has none. */
+    readonly url: string
+    readonly title: string
+    /** The cited text and the vendor's id of the source; not part of the OpenAI API. */
+    readonly text: string
+    readonly source_id: string
+  }
+}
+
+/** A part of an answer's text, in characters. */
+export interface TextRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** What a vendor says about a source. */
+export interface CitedSource {
+  readonly url?: string | null | undefined
+  readonly title?: string | null | undefined
+  readonly text?: string | null | undefined
+  readonly id?: string | null | undefined
+}
+
+/** Returns the annotation for one source of a part of the text. */
+export function createAnnotation(
+  { start, end }: TextRange,
+  { url, title, text, id }: CitedSource,
+): Annotation {
+  return {
+    type: 'url_citation',
+    url_citation: {
+      start_index: start,
+      end_index: end,
+      url: url ?? '',
+      title: title ?? '',
+      text: text ?? '',
+      source_id: id ?? '',
+    },
+  }
+}
+
+/** Leaves out what names the same source for the same part of the text again. */
+export function listDistinct(annotations: readonly Annotation[]): readonly Annotation[] {
+  if (annotations.length < 2) return annotations
+  const bySource = new Map<string, Annotation>()
+  for (const annotation of annotations) {
+    const { text: _, ...place } = annotation.url_citation
+    const key = JSON.stringify(Object.values(place))
+    if (!bySource.has(key)) bySource.set(key, annotation)
+  }
+  return [...bySource.values()]
+}
+
+/** Adds each annotation's index in the list, because some stream accumulators merge lists by `index`. */
+export function addIndexes(annotations: readonly Annotation[], from: number): readonly object[] {
+  return annotations.map((annotation, at) => ({ index: from + at, ...annotation }))
+}
+
+/** Counts the characters of a text; both halves of a surrogate pair are one. */
+export function countCharacters(text: string): number {
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) !== lowSurrogate) count++
+  }
+  return count
+}
+
+const lowSurrogate = 0xdc00

@@ -1,0 +1,161 @@
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { isObject } from '../../wire/json.ts'
+import { extractMembers, extractTexts, minifyJson } from '../../wire/json-text.ts'
+import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+import { type JsonObject, joinText, listParts, type PastAnswer } from './messages.ts'
+import type { PastCall } from './past-call.ts'
+
+/*
+ * An answer may hold more than a message of the OpenAI API can: several texts, thoughts between them, proofs,
+ * tools that the vendor ran, citations. The message then carries the vendor's own blocks as well, in
+ * `provider_content`, and in a later turn they go back to the same family of APIs in place of the message.
+ */
+
+/** The APIs whose blocks are not the same. Both kinds for Gemini are of the family `google`. */
+export type ContentFamily = 'anthropic' | 'google' | 'bedrock' | 'cohere'
+
+/** The value of `provider_content`. */
+export interface ProviderContent {
+  readonly family: ContentFamily
+  /** The list of blocks, as the vendor wrote them. */
+  readonly content: RawJson
+}
+
+/** The blocks of a longer answer are not carried. In characters of JSON; a request may not hold more either. */
+export const maxContentLength = 4 * 1024 * 1024
+
+/** Returns the blocks of an answer, given as JSON texts, for its message; undefined if they are too long. */
+export function createProviderContent(
+  family: ContentFamily,
+  blocks: readonly string[],
+): ProviderContent | undefined {
+  const json = `[${blocks.map(minifyJson).join(',')}]`
+  return json.length > maxContentLength ? undefined : { family, content: new RawJson(json) }
+}
+
+/** What the gateway reads in the blocks of a family. */
+export interface ContentRules {
+  readonly family: ContentFamily
+  /** Returns the rule that a block breaks; undefined for a block that an answer may hold. */
+  readonly findFault: (block: JsonObject) => string | undefined
+  /** Returns the part of the message's text that a block holds. */
+  readonly readText: (block: JsonObject) => string
+  /** Returns the call that a block asks the client for; undefined for any other block. */
+  readonly readCall: (block: JsonObject) => BlockCall | undefined
+}
+
+/** A call in a vendor's block. */
+export interface BlockCall {
+  readonly name: unknown
+  /** The arguments: an object, or absent. */
+  readonly input: unknown
+}
+
+/** A block that goes back to its vendor. */
+export interface PastBlock {
+  /** The client's own object. */
+  readonly block: JsonObject
+  /** Its members; those that are not texts as `RawJson`, as the client sent them. */
+  readonly members: JsonObject
+  /** The call of the message that the block stands for. */
+  readonly call: PastCall | undefined
+}
+
+/**
+ * Returns the vendor's own blocks of an earlier answer. Undefined if the message has none, if they are those
+ * of another family, or if the client has edited the text or the calls of the message, which then count.
+ * Throws `UntranslatableError` for malformed blocks of this family.
+ */
+export function readProviderContent(
+  message: PastAnswer,
+  rules: ContentRules,
+): readonly PastBlock[] | undefined {
+  const given = message.raw['provider_content']
+  if (given === undefined || given === null) return undefined
+  const path = `${message.path}.provider_content`
+  if (!isObject(given)) throw new UntranslatableError(`${path} must be an object`, path)
+  if (given['family'] !== rules.family) return undefined
+  const blocks = checkBlocks(given['content'], `${path}.content`, rules)
+  if (!hasSameText(message, blocks, rules)) return undefined
+  const calls = matchCalls(message, blocks, rules)
+  if (!calls) return undefined
+  const texts = extractTexts(message.readRawText(`${path}.content`), '*')
+  return blocks.map((block, index) => ({
+    block,
+    members: readExactMembers(block, texts.get(`${index}`) ?? '{}'),
+    call: calls.get(block),
+  }))
+}
+
+function checkBlocks(content: unknown, path: string, rules: ContentRules): readonly JsonObject[] {
+  if (!Array.isArray(content)) throw new UntranslatableError(`${path} must be an array`, path)
+  const blocks = content.map((block: unknown, index) => {
+    const place = `${path}.${index}`
+    const rule = isObject(block) ? rules.findFault(block) : 'must be an object'
+    if (rule !== undefined) throw new UntranslatableError(`${place}: ${rule}`, place)
+    // `findFault` is only called for objects, and its rule above excludes all else.
+    return block as JsonObject
+  })
+  if (JSON.stringify(content).length <= maxContentLength) return blocks
+  throw new UntranslatableError(`${path} is longer than ${maxContentLength} characters`, path)
+}
+
+/** Media beside the text are not in the blocks, except for audio, which has a member of its own. */
+function hasSameText(
+  message: PastAnswer,
+  blocks: readonly JsonObject[],
+  { readText }: ContentRules,
+): boolean {
+  const isText = listParts(message).every(
+    ({ type, path }) => type === 'text' || path.endsWith('.audio'),
+  )
+  return isText && joinText(message) === blocks.map(readText).join('')
+}
+
+/** Returns the call of each block that has one; undefined unless they are the calls of the message. */
+function matchCalls(
+  { calls }: PastAnswer,
+  blocks: readonly JsonObject[],
+  { readCall }: ContentRules,
+): ReadonlyMap<JsonObject, PastCall> | undefined {
+  const matched = new Map<JsonObject, PastCall>()
+  for (const block of blocks) {
+    const made = readCall(block)
+    if (!made) continue
+    const call = calls[matched.size]
+    if (!call || call.name !== made.name || !hasSameInput(call, made.input ?? {})) return undefined
+    matched.set(block, call)
+  }
+  return matched.size === calls.length ? matched : undefined
+}
+
+function hasSameInput(call: PastCall, input: unknown): boolean {
+  return isSameJson(JSON.parse(stringifyJson(call.object)), input)
+}
+
+/** Clients write numbers that JavaScript cannot hold as `null`. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false
+    return one.every((item, index) => isSameJson(item, other[index]))
+  }
+  if (!isObject(one)) return toFinite(one) === toFinite(other)
+  const names = Object.keys(one)
+  if (!isObject(other) || names.length !== Object.keys(other).length) return false
+  return names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
+}
+
+function toFinite(value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? null : value
+}
+
+/** Takes members from the JSON text itself: parsing would round large numbers. */
+function readExactMembers(block: JsonObject, json: string): JsonObject {
+  const texts = extractMembers(json)
+  return Object.fromEntries(
+    Object.entries(block).map(([name, value]) => {
+      const text = texts.get(name)
+      return [name, typeof value === 'string' || text === undefined ? value : new RawJson(text)]
+    }),
+  )
+}

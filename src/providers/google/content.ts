@@ -1,0 +1,107 @@
+import { isObject } from '../../wire/json.ts'
+import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import {
+  type ContentRules,
+  createProviderContent,
+  type ProviderContent,
+} from '../canonical/provider-content.ts'
+import type { GeminiPart } from './response.ts'
+
+/** How the parts of an assistant message are read when a client returns them. */
+export const contentRules: ContentRules = {
+  family: 'google',
+  findFault,
+  readText: ({ text, thought }) => (typeof text === 'string' && thought !== true ? text : ''),
+  readCall({ functionCall: call, thought }) {
+    if (!isObject(call) || thought === true) return undefined
+    return { name: call['name'], input: call['args'] }
+  },
+}
+
+/** The service checks the rest of a part, as it checks any other input of a client. */
+function findFault(part: JsonObject): string | undefined {
+  const { text, functionCall: call } = part
+  if ('functionResponse' in part) return 'must be a part of an answer, not functionResponse'
+  if ('text' in part && typeof text !== 'string') return 'must have a text'
+  if (!('functionCall' in part)) return undefined
+  const isCall = isObject(call) && typeof call['name'] === 'string'
+  const { args = {} } = isCall ? call : {}
+  return isCall && isObject(args) ? undefined : 'must have a name and args'
+}
+
+/** A part of an answer. */
+export interface AnswerPart {
+  readonly part: GeminiPart
+  /** Returns the part as JSON text, with its numbers as the service wrote them. */
+  readonly readJson: () => string
+}
+
+/** Writes a call from its pieces. */
+export function writeCall(
+  { functionCall: call, thoughtSignature }: GeminiPart,
+  args: string,
+): string {
+  const { id, name } = call ?? {}
+  return stringifyJson({
+    functionCall: { ...(id && { id }), name: name ?? '', args: new RawJson(args) },
+    ...(thoughtSignature && { thoughtSignature }),
+  })
+}
+
+/** True for a part that has only a text and perhaps the mark of a thought. */
+export function isPlainText(part: GeminiPart): boolean {
+  return Object.entries(part).every(
+    ([name, value]) => name === 'text' || name === 'thought' || value === undefined,
+  )
+}
+
+/**
+ * Returns the parts of an answer for its message, unless a message of the OpenAI API brings them back
+ * unchanged. Media are not sent twice if the members of the message for them do.
+ */
+export function carryContent(parts: readonly AnswerPart[]): ProviderContent | undefined {
+  const returned = parts.filter(({ part }) => !isEmpty(part) && !isDraft(part))
+  const hasMedia = returned.some(({ part }) => part.inlineData)
+  const order = returned.map(({ part }) => rank(part))
+  const isOrdered = order.every((own, at) => own !== undefined && own >= (order[at - 1] ?? 0))
+  const isOneText = order.filter((own) => own === 0).length < 2
+  const isSigned = returned.some(({ part }) => part.thoughtSignature)
+  if (isOrdered && isOneText && (hasMedia || !isSigned)) return undefined
+  return createProviderContent(
+    'google',
+    returned.map((one) => one.readJson()),
+  )
+}
+
+/** Several models refuse a part without data. */
+function isEmpty(part: GeminiPart): boolean {
+  return !part.text && isPlainText(part)
+}
+
+/** Image models think in drafts, which are large and no part of the answer. */
+function isDraft({ thought, inlineData }: GeminiPart): boolean {
+  return thought === true && Boolean(inlineData)
+}
+
+/** The members that a message has a place for. */
+const known: ReadonlySet<string> = new Set([
+  'text',
+  'thought',
+  'thoughtSignature',
+  'functionCall',
+  'inlineData',
+])
+
+/** Returns the place of a part in what comes back of a message; undefined if it does not come back. */
+function rank(part: GeminiPart): number | undefined {
+  const { text, thought, functionCall, inlineData, thoughtSignature } = part
+  const isKnown = Object.entries(part).every(
+    ([name, value]) => known.has(name) || value === undefined,
+  )
+  if (thought || !isKnown) return undefined
+  if (functionCall) return 3
+  if (inlineData?.mimeType?.startsWith('image/')) return 2
+  if (inlineData?.mimeType?.startsWith('audio/')) return thoughtSignature ? undefined : 1
+  return text ? 0 : undefined
+}

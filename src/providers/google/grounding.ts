@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import {
+  type Annotation,
+  countCharacters,
+  createAnnotation,
+  listDistinct,
+  type TextRange,
+} from '../canonical/annotations.ts'
+
+const text = z.string().nullish().catch(undefined)
+const offset = z.int().nonnegative().nullish().catch(undefined)
+const source = z.object({ uri: text, title: text, documentName: text, placeId: text }).nullish()
+
+const groundingMetadata = z.object({
+  groundingChunks: z
+    .array(z.object({ web: source, retrievedContext: source, maps: source }))
+    .nullish()
+    .catch(undefined),
+  groundingSupports: z
+    .array(
+      z.object({
+        segment: z
+          .object({ partIndex: offset, startIndex: offset, endIndex: offset, text })
+          .nullish(),
+        groundingChunkIndices: z.array(z.int().nonnegative()).nullish(),
+      }),
+    )
+    .nullish()
+    .catch(undefined),
+})
+
+type Grounding = z.infer<typeof groundingMetadata>
+type Chunk = NonNullable<Grounding['groundingChunks']>[number]
+type Segment = NonNullable<NonNullable<Grounding['groundingSupports']>[number]['segment']>
+
+/**
+ * Translates the sources of an answer. `texts` are its parts, empty where a part is not in the text of the
+ * message. A source that supports no part of the text has an empty range at its start.
+ * https://ai.google.dev/gemini-api/docs/google-search
+ */
+export function toAnnotations(metadata: unknown, texts: readonly string[]): readonly Annotation[] {
+  const { data } = groundingMetadata.safeParse(metadata)
+  const chunks = data?.groundingChunks ?? []
+  if (chunks.length === 0) return []
+  const supported = (data?.groundingSupports ?? []).flatMap(
+    ({ segment, groundingChunkIndices: indices }) => {
+      const range = segment ? locate(segment, texts) : nowhere
+      return (indices ?? []).map((index) => ({ index, range, cited: segment?.text }))
+    },
+  )
+  const used = new Set(supported.map(({ index }) => index))
+  const unused = chunks.flatMap((_, index) =>
+    used.has(index) ? [] : [{ index, range: nowhere, cited: undefined }],
+  )
+  const annotations = [...supported, ...unused].flatMap(({ index, range, cited }) => {
+    const chunk = chunks[index]
+    return chunk ? createAnnotation(range, { ...toSource(chunk), text: cited }) : []
+  })
+  return listDistinct(annotations)
+}
+
+const nowhere: TextRange = { start: 0, end: 0 }
+
+function toSource({ web, retrievedContext: stored, maps }: Chunk) {
+  const { uri, title, documentName, placeId } = web ?? stored ?? maps ?? {}
+  return { url: uri, title, id: documentName ?? placeId }
+}
+
+/** The service counts bytes within a part; in a stream the parts are those of the whole answer. */
+function locate(segment: Segment, texts: readonly string[]): TextRange {
+  const whole = texts.join('')
+  const at = segment.partIndex ?? 0
+  const before = countCharacters(texts.slice(0, at).join(''))
+  const inPart = sliceBytes(texts[at] ?? '', segment)
+  if (inPart && (!segment.text || inPart.text === segment.text)) return shift(inPart, before)
+  const inWhole = sliceBytes(whole, segment)
+  if (inWhole && inWhole.text === segment.text) return inWhole
+  return findText(whole, segment.text ?? '')
+}
+
+interface Slice extends TextRange {
+  readonly text: string
+}
+
+function sliceBytes(whole: string, { startIndex, endIndex }: Segment): Slice | undefined {
+  const bytes = encoder.encode(whole)
+  const from = startIndex ?? 0
+  if (endIndex === undefined || endIndex === null || endIndex > bytes.length || from > endIndex) {
+    return undefined
+  }
+  const start = countCharacters(decoder.decode(bytes.subarray(0, from)))
+  const cited = decoder.decode(bytes.subarray(from, endIndex))
+  return { start, end: start + countCharacters(cited), text: cited }
+}
+
+function shift({ start, end }: TextRange, by: number): TextRange {
+  return { start: start + by, end: end + by }
+}
+
+function findText(whole: string, cited: string): TextRange {
+  const at = cited === '' ? -1 : whole.indexOf(cited)
+  if (at < 0) return nowhere
+  const start = countCharacters(whole.slice(0, at))
+  return { start, end: start + countCharacters(cited) }
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
