@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createGateway, type Log } from '../../../src/index.ts'
+import { createGateway, type Log, type OpenStore } from '../../../src/index.ts'
 import type { RunningGateway } from '../admin-client.ts'
 import { readDemoText } from '../config-text.ts'
 import { createPorts, openGateway } from '../open-gateway.ts'
 import { serve } from '../serve.ts'
+import { addDemoHistory } from './demo-history.ts'
 
 /** A demo gateway in this process. */
 export interface DemoGateway extends RunningGateway {
@@ -14,14 +15,19 @@ export interface DemoGateway extends RunningGateway {
   close(): Promise<void>
 }
 
-/** Starts the demo configuration with auth on, two keys with budgets, and a request now and then. */
+/** Starts the demo configuration with auth on, keys with budgets, past usage, and a request now and then. */
 export async function startDemo(): Promise<DemoGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-demo-'))
   const masterKey = randomBytes(32).toString('hex')
   const env = { GATEWAY_MASTER_KEY: masterKey, GATEWAY_AUTH__DB_PATH: join(folder, 'gateway.db') }
   const ports = createPorts(env)
   const config = `${await readDemoText()}\n[auth]\nenabled = true\n`
-  const options = { ...ports, env, config, log: () => silent }
+  const openStore: OpenStore = async (settings) => {
+    const store = await ports.openStore(settings)
+    await addDemoHistory(store, Math.floor(Date.now() / 1000))
+    return store
+  }
+  const options = { ...ports, openStore, env, config, log: () => silent }
   const gateway = await openGateway(createGateway(options))
   const serving = await serve(gateway, { host: '127.0.0.1', port: 0 })
   const traffic = await startTraffic({ address: serving.address, masterKey })
