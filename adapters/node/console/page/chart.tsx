@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
-import { formatClock } from './format.ts'
 import { colorChanges } from './theme.ts'
 
 /** One line or one stack of bars. */
@@ -21,22 +20,26 @@ export interface ChartProps {
   /** Bars are stacked in the order of the series. */
   readonly style: 'bars' | 'lines'
   readonly format: (value: number) => string
+  /** The seconds from one time to the next. */
+  readonly step: number
+  readonly formatTime: (seconds: number) => string
 }
 
 const height = 180
 
 /** A chart over time. It reads like its summary to those who cannot see it. */
-export function Chart({ title, summary, times, series, style, format }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { title, summary, times, series, style, step } = props
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>(undefined)
   const colors = colorChanges.value
-  const shape = series.map(({ label }) => label).join()
+  const shape = [step, ...series.map(({ label }) => label)].join()
 
   useEffect(() => {
     const { current: element } = place
     if (!element) return undefined
     const created = new UPlot(
-      describeChart({ series, style, format, width: element.clientWidth }),
+      describeChart(props, element.clientWidth),
       toData({ times, series, style }),
       element,
     )
@@ -88,9 +91,12 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-type Look = Pick<ChartProps, 'series' | 'style' | 'format'> & { readonly width: number }
+type Look = Omit<ChartProps, 'title' | 'summary' | 'times'>
 
-function describeChart({ series, style, format, width }: Look): UPlot.Options {
+function describeChart(
+  { series, style, format, step, formatTime }: Look,
+  width: number,
+): UPlot.Options {
   const styles = getComputedStyle(document.documentElement)
   const color = (name: string) => styles.getPropertyValue(`--${name}`).trim()
   const axis = {
@@ -109,11 +115,17 @@ function describeChart({ series, style, format, width }: Look): UPlot.Options {
     legend: { show: false },
     scales: {
       // Room for half a bar at both ends.
-      x: { range: (_, min, max) => [min - 30, max + 30] },
-      y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] },
+      x: { range: (_, min, max) => [min - step / 2, max + step / 2] },
+      y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, size: 24, grid: { show: false }, values: (_, splits) => splits.map(formatClock) },
+      {
+        ...axis,
+        size: 24,
+        grid: { show: false },
+        splits: ({ data: [times] }) => thinOut(times, step, width / 80),
+        values: (_, splits) => splits.map(formatTime),
+      },
       { ...axis, size: 56, values: (_, splits) => splits.map(format) },
     ],
     series: [
@@ -126,4 +138,13 @@ function describeChart({ series, style, format, width }: Look): UPlot.Options {
       })),
     ],
   }
+}
+
+/** Every how many steps a time may have a label: the halves and thirds of hours and days. */
+const rhythms = [1, 2, 3, 6, 10, 15, 30]
+
+/** Returns times at round distances, at most about as many as the limit. */
+function thinOut(times: ArrayLike<number>, step: number, limit: number): number[] {
+  const rhythm = rhythms.find((every) => times.length / every <= limit) ?? 60
+  return Array.from(times).filter((time) => (time / step) % rhythm === 0)
 }

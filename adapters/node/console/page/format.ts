@@ -4,6 +4,8 @@ const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const minute = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
+const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
 export function formatCount(count: number): string {
   return count < 10_000 ? whole.format(count) : compact.format(count)
 }
@@ -40,6 +42,11 @@ export function formatClock(seconds: number): string {
 /** The date of unix seconds, in the browser's time zone. */
 export function formatDate(seconds: number): string {
   return day.format(seconds * 1000)
+}
+
+/** The day and the month of unix seconds, in UTC. */
+export function formatUtcDay(seconds: number): string {
+  return utcDay.format(seconds * 1000)
 }
 
 /** A duration in words: `3 d`, `5 h`, `12 min`, `40 s`. */

@@ -1,6 +1,6 @@
 import { Budgets } from './budgets.tsx'
 import { Chart } from './chart.tsx'
-import { formatCount, formatDuration, formatPercent, formatUsd } from './format.ts'
+import { formatClock, formatCount, formatDuration, formatPercent, formatUsd } from './format.ts'
 import { Providers } from './providers.tsx'
 import { Requests } from './requests.tsx'
 import type { Minute, Status } from './shapes.ts'
@@ -90,6 +90,8 @@ function RequestChart({ minutes }: MinutesProps) {
       times={minutes.map(({ starts_at: at }) => at)}
       style="bars"
       format={formatCount}
+      step={60}
+      formatTime={formatClock}
       series={[
         { label: 'served', color: 'good', values: minutes.map((each) => each.requests_ok) },
         {
@@ -116,6 +118,8 @@ function LatencyChart({ minutes }: MinutesProps) {
       times={minutes.map(({ starts_at: at }) => at)}
       style="lines"
       format={formatDuration}
+      step={60}
+      formatTime={formatClock}
       series={[
         { label: 'median', color: 'accent', values: minutes.map((each) => each.latency_p50_ms) },
         { label: 'p95', color: 'second', values: minutes.map((each) => each.latency_p95_ms) },

@@ -99,4 +99,10 @@ export interface UsageGroup {
   readonly tokens_in: number
   readonly tokens_out: number
   readonly cost: number
+  readonly intervals: readonly UsageInterval[]
+}
+
+export interface UsageInterval {
+  readonly start: number
+  readonly cost: number
 }

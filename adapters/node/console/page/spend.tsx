@@ -1,15 +1,32 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { read } from './api.ts'
-import { formatCount, formatUsd } from './format.ts'
+import { Chart } from './chart.tsx'
+import { formatClock, formatCount, formatUsd, formatUtcDay } from './format.ts'
 import type { UsageGroup } from './shapes.ts'
 import { names } from './state.ts'
 
-const spans = [
-  { name: '24 hours', seconds: 86_400 },
-  { name: '7 days', seconds: 7 * 86_400 },
-  { name: '30 days', seconds: 30 * 86_400 },
-] as const
+interface Interval {
+  readonly name: string
+  readonly seconds: number
+  readonly formatTime: (seconds: number) => string
+}
+
+const hour: Interval = { name: 'hour', seconds: 3600, formatTime: formatClock }
+const day: Interval = { name: 'day', seconds: 86_400, formatTime: formatUtcDay }
+
+interface Span {
+  readonly name: string
+  readonly interval: Interval
+  /** The number of intervals, with the one that has begun. */
+  readonly count: number
+}
+
+const spans: readonly [Span, ...Span[]] = [
+  { name: '24 hours', interval: hour, count: 24 },
+  { name: '7 days', interval: day, count: 7 },
+  { name: '30 days', interval: day, count: 30 },
+]
 
 const groupings = [
   { name: 'Key', field: 'key_id' },
@@ -18,35 +35,43 @@ const groupings = [
   { name: 'Provider', field: 'provider' },
 ] as const
 
-/** What was spent, by key, group, model or provider. */
+/** The sums of a span, and the starts of its intervals. */
+interface Sums {
+  readonly span: Span
+  readonly starts: readonly number[]
+  readonly groups: readonly UsageGroup[]
+}
+
+/** What was spent over time, and by key, group, model or provider. */
 export function Spend() {
-  const seconds = useSignal<number>(spans[0].seconds)
+  const span = useSignal<Span>(spans[0])
   const field = useSignal<string>(groupings[0].field)
-  const sums = useSignal<readonly UsageGroup[] | undefined>(undefined)
+  const sums = useSignal<Sums | undefined>(undefined)
   useEffect(() => {
-    const query = `since=${Math.floor(Date.now() / 1000) - seconds.value}&group_by=${field.value}`
     let isCurrent = true
-    void read<{ groups: UsageGroup[] }>(`/admin/usage?${query}`)
-      .then(({ groups }) => {
-        if (isCurrent) sums.value = groups
+    void readSums(span.value, field.value)
+      .then((answer) => {
+        if (isCurrent) sums.value = answer
       })
       // The bar above shows that the gateway does not answer.
       .catch(() => undefined)
     return () => {
       isCurrent = false
     }
-  }, [seconds.value, field.value])
+  }, [span.value, field.value])
   return (
-    <section class="panel">
+    <>
       <div class="section-head">
         <h2>Spend</h2>
         <label>
           of the last{' '}
-          <select onChange={({ currentTarget }) => (seconds.value = Number(currentTarget.value))}>
-            {spans.map((span) => (
-              <option key={span.name} value={span.seconds}>
-                {span.name}
-              </option>
+          <select
+            onChange={({ currentTarget }) => {
+              span.value = spans[currentTarget.selectedIndex] ?? spans[0]
+            }}
+          >
+            {spans.map(({ name }) => (
+              <option key={name}>{name}</option>
             ))}
           </select>
         </label>
@@ -61,8 +86,42 @@ export function Spend() {
           </select>
         </label>
       </div>
-      {sums.value && <SpendTable sums={sums.value} />}
-    </section>
+      {sums.value && <SpendChart sums={sums.value} />}
+      <section class="panel">{sums.value && <SpendTable sums={sums.value.groups} />}</section>
+    </>
+  )
+}
+
+async function readSums(span: Span, field: string): Promise<Sums> {
+  const { interval, count } = span
+  const last = Math.floor(Date.now() / 1000 / interval.seconds) * interval.seconds
+  const starts = Array.from(
+    { length: count },
+    (_, at) => last - (count - 1 - at) * interval.seconds,
+  )
+  const query = `since=${starts[0]}&group_by=${field}&interval=${interval.name}&limit=1000`
+  const { groups } = await read<Pick<Sums, 'groups'>>(`/admin/usage?${query}`)
+  return { span, starts, groups }
+}
+
+function SpendChart({ sums: { span, starts, groups } }: { readonly sums: Sums }) {
+  const { interval, name } = span
+  const costs = new Map(starts.map((start) => [start, 0]))
+  for (const { start, cost } of groups.flatMap(({ intervals }) => intervals)) {
+    costs.set(start, (costs.get(start) ?? 0) + cost)
+  }
+  const total = groups.reduce((sum, { cost }) => sum + cost, 0)
+  return (
+    <Chart
+      title={`Spend by ${interval.name}`}
+      summary={`${formatUsd(total)} in the last ${name}`}
+      times={starts}
+      style="bars"
+      format={formatUsd}
+      step={interval.seconds}
+      formatTime={interval.formatTime}
+      series={[{ label: 'cost', color: 'accent', values: [...costs.values()] }]}
+    />
   )
 }
 
