@@ -12,9 +12,10 @@ export interface PageRequest {
 /** What the page may ask of the admin API. Secrets and the configuration stay out of its reach. */
 const forwarded: readonly (readonly [methods: string, path: RegExp])[] = [
   ['GET', /^\/admin\/(?:status|requests|usage|audit|groups|keys)$/],
-  ['POST', /^\/admin\/keys$/],
-  ['PATCH DELETE', /^\/admin\/keys\/\w+$/],
-  ['POST', /^\/admin\/keys\/\w+\/(?:rotate|grant)$/],
+  ['POST', /^\/admin\/(?:keys|groups)$/],
+  ['PATCH DELETE', /^\/admin\/(?:keys|groups)\/\w+$/],
+  ['POST', /^\/admin\/keys\/\w+\/rotate$/],
+  ['POST', /^\/admin\/(?:keys|groups)\/\w+\/grant$/],
 ]
 
 /** The data-plane routes of the chat box. */

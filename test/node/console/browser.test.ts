@@ -107,6 +107,22 @@ async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
   return { ...world, tab }
 }
 
+/** The keys that a person without a mouse presses. */
+function keyboardOf(tab: Page) {
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await tab.keyboard.press(key)
+  }
+  const focusOn = async (name: string) => {
+    for (let steps = 0; steps < 40; steps++) {
+      const focused = await tab.evaluate('document.activeElement?.textContent.trim()')
+      if (focused === name) return
+      await press('Tab')
+    }
+    throw new Error(`no way to ${name} with the Tab key`)
+  }
+  return { press, focusOn }
+}
+
 /** Waits until the page shows a text. */
 async function expectText(tab: Page, wanted: string | RegExp): Promise<void> {
   await expect.poll(() => tab.getByText(wanted).count()).toBeGreaterThan(0)
@@ -175,17 +191,7 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
 
   test('a key is created and deleted by keyboard alone', async () => {
     const { tab, host } = await visit()
-    const press = async (...keys: string[]) => {
-      for (const key of keys) await tab.keyboard.press(key)
-    }
-    const focusOn = async (name: string) => {
-      for (let steps = 0; steps < 40; steps++) {
-        const focused = await tab.evaluate('document.activeElement?.textContent.trim()')
-        if (focused === name) return
-        await press('Tab')
-      }
-      throw new Error(`no way to ${name} with the Tab key`)
-    }
+    const { press, focusOn } = keyboardOf(tab)
     await focusOn('Keys')
     await press('Enter')
     await focusOn('New key')
@@ -208,6 +214,116 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await press('Enter')
     await tab.getByText('There is no key yet.').waitFor()
     expect((await host.admin('GET', '/admin/keys')).body).toEqual({ keys: [] })
+  })
+
+  test('a group is created, edited and deleted by keyboard alone', async () => {
+    const { tab, host } = await visit()
+    const { press, focusOn } = keyboardOf(tab)
+    await focusOn('Keys')
+    await press('Enter')
+    await focusOn('New group')
+    await press('Enter')
+    await tab.keyboard.type('team')
+    await press('Enter')
+    await tab.getByRole('row').filter({ hasText: 'team' }).waitFor()
+    await focusOn('Edit team')
+    await press('Enter')
+    await press('End')
+    await tab.keyboard.type('crew')
+    await press('Tab')
+    await tab.keyboard.type('3')
+    await press('Enter')
+    await tab.getByRole('row').filter({ hasText: '$0 of $3.00' }).waitFor()
+    await focusOn('Delete teamcrew')
+    await press('Enter')
+    await focusOn('Delete')
+    await press('Enter')
+    await tab.getByText('There is no group yet.').waitFor()
+    expect((await host.admin('GET', '/admin/groups')).body).toEqual({ groups: [] })
+  })
+
+  test('a key is edited, with its present values filled in', async () => {
+    const { tab, host } = await visit()
+    const { id } = await host.key({
+      name: 'old name',
+      budget_max: 2,
+      budget_period: 'week',
+      rpm_limit: 9,
+    })
+    await tab.getByRole('link', { name: 'Keys' }).click()
+    await tab.getByRole('button', { name: 'Edit old name' }).click()
+    expect(await tab.getByLabel('The budget resets each').inputValue()).toBe('week')
+    expect(await tab.getByLabel('Requests per minute').inputValue()).toBe('9')
+    await tab.getByRole('textbox', { name: 'Name' }).fill('new name')
+    await tab.getByLabel('Requests per minute').fill('')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await tab.getByRole('row').filter({ hasText: 'new name' }).waitFor()
+    expect((await host.admin('GET', `/admin/keys/${id}`)).body).toMatchObject({
+      name: 'new name',
+      budget_max: 2,
+      budget_period: 'week',
+      rpm_limit: null,
+      models: null,
+    })
+  })
+
+  test('a group is created, gets a key, and is edited and deleted', async () => {
+    const { tab, host } = await visit()
+    await tab.getByRole('link', { name: 'Keys' }).click()
+    await tab.getByRole('button', { name: 'New group' }).click()
+    await tab.getByLabel('Name').fill('team')
+    await tab.getByLabel('Budget in US dollars').fill('5')
+    await tab.getByRole('button', { name: 'Create group' }).click()
+    const row = tab.getByRole('row').filter({ hasText: '$0 of $5.00' })
+    await row.waitFor()
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await tab.getByLabel('Name').fill('member')
+    await tab.getByLabel('Group').selectOption('team')
+    await tab.getByRole('button', { name: 'Create key' }).click()
+    await tab.getByRole('button', { name: 'Done' }).click()
+    await tab.getByRole('row').filter({ hasText: 'group team' }).waitFor()
+    await row.getByRole('button', { name: 'Grant to team' }).click()
+    await tab.getByLabel('Amount in US dollars').fill('2.5')
+    await tab.keyboard.press('Enter')
+    await tab.getByText('$0 of $7.50').waitFor()
+    await tab.getByRole('button', { name: 'Delete team' }).click()
+    await tab.getByRole('button', { name: 'Delete', exact: true }).click()
+    await tab.getByRole('alert').getByText('1 key that is not deleted').waitFor()
+    await tab.getByRole('button', { name: 'Cancel' }).click()
+    await tab.getByRole('button', { name: 'Delete member' }).click()
+    await tab.getByRole('button', { name: 'Delete', exact: true }).click()
+    await tab.getByText('There is no key yet.').waitFor()
+    await tab.getByRole('button', { name: 'Edit team' }).click()
+    await tab.getByLabel('Models').fill('demo*')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await tab.getByRole('row').filter({ hasText: 'demo*' }).waitFor()
+    expect((await host.admin('GET', '/admin/groups')).body).toMatchObject({
+      groups: [{ name: 'team', budget_max: 7.5, models: ['demo*'] }],
+    })
+    await tab.getByRole('button', { name: 'Delete team' }).click()
+    await tab.getByRole('button', { name: 'Delete', exact: true }).click()
+    await tab.getByText('There is no group yet.').waitFor()
+    expect((await host.admin('GET', '/admin/groups')).body).toEqual({ groups: [] })
+  })
+
+  test('the spend is shown over time, and by model', async () => {
+    const { tab, host } = await visit()
+    const { key } = await host.key({ name: 'search service' })
+    await host.chat(key, { ...short, model: 'demo' })
+    await expect
+      .poll(async () => JSON.stringify((await host.admin('GET', '/admin/usage')).body))
+      .toContain('"requests":1')
+    await tab.getByRole('link', { name: 'Spend' }).click()
+    await tab
+      .getByRole('img', { name: /^Spend by hour: \$0\.000\d+ in the last 24 hours$/ })
+      .waitFor()
+    await tab.getByLabel('of the last').selectOption('30 days')
+    await tab
+      .getByRole('img', { name: /^Spend by day: \$0\.000\d+ in the last 30 days$/ })
+      .waitFor()
+    expect(await tab.locator('.u-wrap canvas').count()).toBe(1)
+    await tab.getByLabel(/^by/).selectOption('Model')
+    await tab.getByRole('row').filter({ hasText: 'demo' }).waitFor()
   })
 
   test('a refused change says why, and the dialog stays open', async () => {
@@ -303,6 +419,8 @@ describe.skipIf(!hasBrowser || screenshots === undefined)('the screenshots', () 
       await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
       await show('keys')
       await tab.getByRole('link', { name: 'Spend' }).click()
+      await tab.getByLabel('of the last').selectOption('30 days')
+      await tab.getByRole('img', { name: 'Spend by day' }).waitFor()
       await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
       await show('spend')
       await tab.getByRole('link', { name: 'Chat', exact: true }).click()

@@ -120,6 +120,7 @@ describe('the server of the console', () => {
     ['PUT', '/api/admin/provider-keys/demo'],
     ['GET', '/api/admin/webhooks'],
     ['DELETE', '/api/admin/cache'],
+    ['POST', '/api/admin/groups/x/rotate'],
     ['GET', '/api/admin/keys/../config'],
     ['GET', '/api/admin/keys/%2e%2e/config'],
     ['DELETE', '/api/v1/models'],

@@ -1,61 +1,121 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { AccountDialog, type Open, type Opened } from './account-dialogs.tsx'
+import type { Noun } from './account-form.tsx'
 import { change } from './api.ts'
 import { BudgetBar, describeBudget } from './budgets.tsx'
-import { Dialog } from './dialog.tsx'
 import { formatDate } from './format.ts'
-import { NewKey } from './new-key.tsx'
 import { State } from './providers.tsx'
-import { Secret } from './secret.tsx'
-import type { Key, KeyWithSecret } from './shapes.ts'
+import type { Key, Subject } from './shapes.ts'
 import { groups, keys, names, readAccounts } from './state.ts'
 
-/** What a dialog is about. */
-type Opened =
-  | { readonly dialog: 'new' }
-  | { readonly dialog: 'secret'; readonly created: KeyWithSecret }
-  | { readonly dialog: 'grant' | 'rotate' | 'delete'; readonly key: Key }
-
-/** The keys and groups, and everything that can be done with a key. */
+/** The keys and groups, and everything that can be done with them. */
 export function Keys() {
   const opened = useSignal<Opened | undefined>(undefined)
-  const close = () => (opened.value = undefined)
+  const open: Open = (next) => {
+    opened.value = next
+  }
   return (
     <>
       <section class="panel">
-        <div class="section-head">
-          <h2>Keys</h2>
-          <button type="button" class="primary" onClick={() => (opened.value = { dialog: 'new' })}>
-            New key
-          </button>
-        </div>
+        <Head title="Keys" noun="keys" open={open} />
         {keys.value.length === 0 && <p class="empty">There is no key yet.</p>}
-        {keys.value.length > 0 && <KeyTable open={(next) => (opened.value = next)} />}
+        {keys.value.length > 0 && <KeyTable open={open} />}
       </section>
-      {groups.value.length > 0 && <GroupTable />}
-      {opened.value && <OpenedDialog opened={opened.value} close={close} show={show(opened)} />}
+      <section class="panel">
+        <Head title="Groups" noun="groups" open={open} />
+        {groups.value.length === 0 && (
+          <p class="empty">
+            There is no group yet. The keys of a group share its budget and limits.
+          </p>
+        )}
+        {groups.value.length > 0 && <GroupTable open={open} />}
+      </section>
+      {opened.value && <AccountDialog opened={opened.value} open={open} />}
     </>
   )
 }
 
-/** Returns a function that shows the secret of a key, once. */
-function show(opened: { value: Opened | undefined }) {
-  return (created: KeyWithSecret) => {
-    opened.value = { dialog: 'secret', created }
-  }
+interface TableProps {
+  readonly open: Open
 }
 
-interface TableProps {
-  readonly open: (next: Opened) => void
+function Head({ title, noun, open }: TableProps & { readonly title: string; readonly noun: Noun }) {
+  return (
+    <div class="section-head">
+      <h2>{title}</h2>
+      <button type="button" class="primary" onClick={() => open({ dialog: 'new', noun })}>
+        {noun === 'keys' ? 'New key' : 'New group'}
+      </button>
+    </div>
+  )
 }
 
 function KeyTable({ open }: TableProps) {
+  return (
+    <AccountTable columns={['Name', 'State']}>
+      {keys.value.map((key) => (
+        <tr key={key.id}>
+          <th scope="row">
+            {key.name}
+            <br />
+            <span class="faint">
+              {key.group_id === null
+                ? `created ${formatDate(key.created_at)}`
+                : `group ${names.value.get(key.group_id) ?? key.group_id.slice(0, 8)}`}
+            </span>
+          </th>
+          <td>
+            <State {...describeState(key)} />
+          </td>
+          <Limits subject={key} />
+          <td class="actions">
+            <KeyActions subject={key} open={open} />
+          </td>
+        </tr>
+      ))}
+    </AccountTable>
+  )
+}
+
+function GroupTable({ open }: TableProps) {
+  return (
+    <AccountTable columns={['Name', 'Keys']}>
+      {groups.value.map((group) => (
+        <tr key={group.id}>
+          <th scope="row">
+            {group.name}
+            <br />
+            <span class="faint">created {formatDate(group.created_at)}</span>
+          </th>
+          <td>{keys.value.filter((key) => key.group_id === group.id).length}</td>
+          <Limits subject={group} />
+          <td class="actions">
+            <SharedActions noun="groups" subject={group} open={open} />
+          </td>
+        </tr>
+      ))}
+    </AccountTable>
+  )
+}
+
+interface AccountTableProps {
+  /** The first columns, before those of the limits. */
+  readonly columns: readonly string[]
+  readonly children: ComponentChildren
+}
+
+function AccountTable({ columns, children }: AccountTableProps) {
   return (
     <div class="scroll">
       <table>
         <thead>
           <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
             <th scope="col" class="wide">
               Budget
             </th>
@@ -66,168 +126,68 @@ function KeyTable({ open }: TableProps) {
             </th>
           </tr>
         </thead>
-        <tbody>
-          {keys.value.map((key) => (
-            <tr key={key.id}>
-              <th scope="row">
-                {key.name}
-                <br />
-                <span class="faint">
-                  {key.group_id === null
-                    ? `created ${formatDate(key.created_at)}`
-                    : `group ${names.value.get(key.group_id) ?? key.group_id.slice(0, 8)}`}
-                </span>
-              </th>
-              <td>
-                <State {...describeState(key)} />
-              </td>
-              <td class="wide">
-                {describeBudget(key)}
-                {key.budget_max !== null && <BudgetBar subject={key} />}
-              </td>
-              <td>{describeLimits(key)}</td>
-              <td>{key.models?.join(', ') ?? 'all'}</td>
-              <td class="actions">
-                <Actions subject={key} open={open} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
+        <tbody>{children}</tbody>
       </table>
     </div>
   )
 }
 
-interface ActionsProps extends TableProps {
-  readonly subject: Key
+/** The cells of the budget, the limits and the models. */
+function Limits({ subject }: { readonly subject: Subject }) {
+  return (
+    <>
+      <td class="wide">
+        {describeBudget(subject)}
+        {subject.budget_max !== null && <BudgetBar subject={subject} />}
+      </td>
+      <td>{describeLimits(subject)}</td>
+      <td>{subject.models?.join(', ') ?? 'all'}</td>
+    </>
+  )
 }
 
-function Actions({ subject: key, open }: ActionsProps) {
+function KeyActions({ subject: key, open }: TableProps & { readonly subject: Key }) {
   const setDisabled = async (disabled: boolean) => {
     await change('PATCH', `/admin/keys/${key.id}`, { disabled }).catch(() => undefined)
     await readAccounts()
   }
   return (
-    <>
-      {key.budget_max !== null && (
-        <button type="button" class="quiet" onClick={() => open({ dialog: 'grant', key })}>
-          Grant<span class="visually-hidden"> to {key.name}</span>
-        </button>
-      )}
-      <button type="button" class="quiet" onClick={() => open({ dialog: 'rotate', key })}>
+    <SharedActions noun="keys" subject={key} open={open}>
+      <button type="button" class="quiet" onClick={() => open({ dialog: 'rotate', subject: key })}>
         Rotate<span class="visually-hidden"> {key.name}</span>
       </button>
       <button type="button" class="quiet" onClick={() => setDisabled(!key.disabled)}>
         {key.disabled ? 'Enable' : 'Disable'}
         <span class="visually-hidden"> {key.name}</span>
       </button>
-      <button type="button" class="quiet danger" onClick={() => open({ dialog: 'delete', key })}>
-        Delete<span class="visually-hidden"> {key.name}</span>
+    </SharedActions>
+  )
+}
+
+interface ActionsProps extends TableProps {
+  readonly noun: Noun
+  readonly subject: Key | Subject
+  /** Further actions, before the deletion. */
+  readonly children?: ComponentChildren
+}
+
+function SharedActions({ noun, subject, open, children }: ActionsProps) {
+  const show = (dialog: 'edit' | 'grant' | 'delete') => () => open({ dialog, noun, subject })
+  return (
+    <>
+      {subject.budget_max !== null && (
+        <button type="button" class="quiet" onClick={show('grant')}>
+          Grant<span class="visually-hidden"> to {subject.name}</span>
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={show('edit')}>
+        Edit<span class="visually-hidden"> {subject.name}</span>
+      </button>
+      {children}
+      <button type="button" class="quiet danger" onClick={show('delete')}>
+        Delete<span class="visually-hidden"> {subject.name}</span>
       </button>
     </>
-  )
-}
-
-function GroupTable() {
-  return (
-    <section class="panel">
-      <h2>Groups</h2>
-      <ul class="rows">
-        {groups.value.map((group) => (
-          <li key={group.id}>
-            <div class="row-head">
-              <strong>{group.name}</strong>
-              <span>{describeBudget(group)}</span>
-            </div>
-            {group.budget_max !== null && <BudgetBar subject={group} />}
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-interface OpenedProps {
-  readonly opened: Opened
-  readonly close: () => void
-  readonly show: (created: KeyWithSecret) => void
-}
-
-function OpenedDialog({ opened, close, show: showSecret }: OpenedProps) {
-  switch (opened.dialog) {
-    case 'new':
-      return <NewKey close={close} show={showSecret} />
-    case 'secret':
-      return <Secret created={opened.created} close={close} />
-    case 'grant':
-      return <Grant subject={opened.key} close={close} />
-    case 'rotate':
-      return <Rotate subject={opened.key} close={close} show={showSecret} />
-    case 'delete':
-      return <Delete subject={opened.key} close={close} />
-    default:
-      return opened satisfies never
-  }
-}
-
-interface SubjectProps {
-  readonly subject: Key
-  readonly close: () => void
-}
-
-function Grant({ subject, close }: SubjectProps) {
-  const submit = async (form: FormData) => {
-    const amount = Number(form.get('amount'))
-    await change('POST', `/admin/keys/${subject.id}/grant`, { amount })
-    await readAccounts()
-  }
-  return (
-    <Dialog title={`Grant to ${subject.name}`} action="Grant" submit={submit} close={close}>
-      <p class="hint">{describeBudget(subject)}. A grant raises the budget for good.</p>
-      <label>
-        Amount in US dollars
-        <input name="amount" type="number" min="0" step="any" required autofocus />
-      </label>
-    </Dialog>
-  )
-}
-
-function Rotate({ subject, close, show: showSecret }: SubjectProps & Pick<OpenedProps, 'show'>) {
-  const submit = async (form: FormData) => {
-    const body = { grace_seconds: Number(form.get('grace')) * 60 }
-    showSecret(await change('POST', `/admin/keys/${subject.id}/rotate`, body))
-    await readAccounts()
-  }
-  return (
-    <Dialog
-      title={`Rotate ${subject.name}`}
-      action="Rotate"
-      submit={submit}
-      close={close}
-      isFollowed
-    >
-      <label>
-        The present secret is accepted for
-        <select name="grace" autofocus>
-          <option value="0">no longer</option>
-          <option value="60">an hour</option>
-          <option value="1440">a day</option>
-          <option value="10080">a week</option>
-        </select>
-      </label>
-    </Dialog>
-  )
-}
-
-function Delete({ subject, close }: SubjectProps) {
-  const submit = async () => {
-    await change('DELETE', `/admin/keys/${subject.id}`)
-    await readAccounts()
-  }
-  return (
-    <Dialog title={`Delete ${subject.name}?`} action="Delete" submit={submit} close={close}>
-      <p>Requests with this key fail from now on. Its spend stays in the usage log.</p>
-    </Dialog>
   )
 }
 
@@ -239,7 +199,7 @@ function describeState({ disabled, expires_at: expiresAt }: Key) {
   return { color: 'good', word: `until ${formatDate(expiresAt)}` } as const
 }
 
-function describeLimits({ rpm_limit: rpm, tpm_limit: tpm, max_parallel: parallel }: Key): string {
+function describeLimits({ rpm_limit: rpm, tpm_limit: tpm, max_parallel: parallel }: Subject) {
   const limits = [
     rpm === null ? undefined : `${rpm} requests/min`,
     tpm === null ? undefined : `${tpm} tokens/min`,

@@ -1,0 +1,128 @@
+import type { Key, Subject } from './shapes.ts'
+import { groups } from './state.ts'
+
+/** What an account is called in the paths of the admin API. */
+export type Noun = 'keys' | 'groups'
+
+interface FieldsProps {
+  readonly noun: Noun
+  /** The key or group that is changed; undefined for a new one. */
+  readonly subject?: Key | Subject | undefined
+}
+
+const periods = ['day', 'week', 'month']
+
+/**
+ * The fields of a key or a group. An empty one is no limit. The values are only the first ones: the page
+ * renders again while the user types.
+ */
+export function AccountFields({ noun, subject }: FieldsProps) {
+  return (
+    <>
+      <label>
+        Name
+        <input
+          name="name"
+          required
+          maxLength={200}
+          autofocus
+          autocomplete="off"
+          defaultValue={subject?.name}
+        />
+      </label>
+      <div class="fields">
+        <label>
+          Budget in US dollars
+          <input
+            name="budget_max"
+            type="number"
+            min="0"
+            step="any"
+            placeholder="no cap"
+            defaultValue={subject?.budget_max ?? undefined}
+          />
+        </label>
+        <label>
+          The budget resets each
+          <select name="budget_period">
+            <option value="">never</option>
+            {periods.map((period) => (
+              <option key={period} selected={period === subject?.budget_period}>
+                {period}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Limit name="rpm_limit" label="Requests per minute" value={subject?.rpm_limit} />
+        <Limit name="tpm_limit" label="Tokens per minute" value={subject?.tpm_limit} />
+        <Limit name="max_parallel" label="Requests at once" value={subject?.max_parallel} />
+        {noun === 'keys' && (
+          <GroupChoice chosen={subject && 'group_id' in subject ? subject.group_id : null} />
+        )}
+      </div>
+      <label>
+        Models
+        <input
+          name="models"
+          placeholder="all; or for example gpt-*, claude-opus"
+          defaultValue={subject?.models?.join(', ')}
+        />
+      </label>
+    </>
+  )
+}
+
+interface LimitProps {
+  readonly name: string
+  readonly label: string
+  readonly value: number | null | undefined
+}
+
+function Limit({ name, label, value }: LimitProps) {
+  return (
+    <label>
+      {label}
+      <input
+        name={name}
+        type="number"
+        min="0"
+        step="1"
+        placeholder="no limit"
+        defaultValue={value ?? undefined}
+      />
+    </label>
+  )
+}
+
+function GroupChoice({ chosen }: { readonly chosen: string | null }) {
+  return (
+    <label>
+      Group
+      <select name="group_id">
+        <option value="">none</option>
+        {groups.value.map(({ id, name }) => (
+          <option key={id} value={id} selected={id === chosen}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Returns the fields of the admin API; null where a field was left empty. */
+export function readAccount(form: FormData): Record<string, unknown> {
+  const entries = Array.from(form, ([name, value]) => [
+    name,
+    parseField(name, String(value).trim()),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function parseField(name: string, text: string): unknown {
+  if (text === '') return null
+  if (name === 'models') return text.split(/[\s,]+/).filter((model) => model !== '')
+  return texts.has(name) ? text : Number(text)
+}
+
+const texts = new Set(['name', 'budget_period', 'group_id'])
