@@ -103,7 +103,7 @@ function usageTap(): UsageTap {
 function clientBytes(): ClientBytes {
   const context = { requestId: 'r' as RequestId, model: 'm', clock: webClock }
   return new ClientBytes({
-    end: { onSent() {}, onCancel() {}, onBroken() {} },
+    end: { onLast() {}, onCancel() {}, onBroken() {} },
     writer: createChatWriter(context, true),
     usage: () => ({ usage: estimated, isInBytes: false }),
     toError: ({ kind }) => new GatewayError('LM-3010', kind),

@@ -99,7 +99,7 @@ export class ReplyStream implements ChainEnd {
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }
 
-  onSent(): void {
+  onLast(): void {
     this.#end()
   }
 

@@ -9,8 +9,8 @@ import type { FinalUsage, StreamWriter } from './stream-writer.ts'
 
 /** Is notified at the end of a pipeline. Both methods may be called, and more than once. */
 export interface ChainEnd {
-  /** The last frame has passed. */
-  onSent(): void
+  /** The last frame is written; its bytes are sent next. */
+  onLast(): void
   /** The reader has left. */
   onCancel(): void
   /** The writer cannot write what the upstream has sent: the stream fails. */
@@ -44,10 +44,12 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
     const pieces = frames.map((frame) => this.#tryWrite(frame))
     const { recorder } = this.#options
     if (recorder) frames.forEach((frame, at) => recorder.add(frame, pieces[at] ?? noBytes))
+    const last = frames.at(-1)?.kind
+    // First, because on some hosts the socket has the bytes when `enqueue` returns: the client must not
+    // see the end of a request that is not accounted.
+    if (last === 'done' || last === 'error') this.#options.end.onLast()
     const bytes = joinPieces(pieces)
     if (bytes.length > 0) out.enqueue(bytes)
-    const last = frames.at(-1)?.kind
-    if (last === 'done' || last === 'error') this.#options.end.onSent()
   }
 
   cancel(): void {

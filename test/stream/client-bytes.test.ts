@@ -22,7 +22,7 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
   function ending(write: StreamWriter = writer) {
     const ends: string[] = []
     const end = {
-      onSent: () => ends.push('sent'),
+      onLast: () => ends.push('last'),
       onCancel: () => ends.push('left'),
       onBroken: ({ kind }: UpstreamFailure) => ends.push(`broken: ${kind}`),
     }
@@ -71,7 +71,14 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
     ['error', createFailedFrame({ kind: 'shutdown' })],
   ])('the chain reports the end with a frame of kind %s', async (__, last) => {
     expect((await sent([content('a')])).ends).toEqual([])
-    expect((await sent([content('a')], [last])).ends).toEqual(['sent'])
+    expect((await sent([content('a')], [last])).ends).toEqual(['last'])
+  })
+
+  test('the end is reported before the client can read it', () => {
+    const { stage, ends } = ending()
+    const enqueue = () => ends.push('bytes')
+    stage.transform([content('a'), doneFrame], { desiredSize: 1, enqueue, terminate() {} })
+    expect(ends).toEqual(['last', 'bytes'])
   })
 
   const fault = () => {
@@ -85,13 +92,13 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
       [createFailedFrame({ kind: 'malformed', detail: 'x' })],
     )
     expect(pieces.map(decodeText)).toEqual(['LM-3010 malformed'])
-    expect(ends).toEqual(['broken: malformed', 'sent'])
+    expect(ends).toEqual(['broken: malformed', 'last'])
   })
 
   test('a writer that cannot end the stream writes its failure', async () => {
     const { pieces, ends } = await sentBy({ ...writer, complete: fault }, [doneFrame])
     expect(pieces.map(decodeText)).toEqual(['LM-3010 malformed'])
-    expect(ends).toEqual(['sent'])
+    expect(ends).toEqual(['last'])
   })
 
   test('the chain reports a reader that leaves', async () => {
