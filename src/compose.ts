@@ -159,11 +159,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
   const records = new RecordBatcher({
-    sinks: [
-      metricsSink(series, { metadataLabels, maxSeries }),
-      access.record,
-      requestLogSink({ log, clock }),
-    ],
+    sinks: [metricsSink(series, { metadataLabels, maxSeries }), requestLogSink({ log, clock })],
     clock,
     isIdle: () => inFlight.size === 0,
   })
@@ -181,7 +177,18 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     traffic,
     bodyLimiter,
     random,
-    record: (record) => records.add(record),
+    record(record) {
+      access.record(record)
+      records.add(record)
+    },
+    kept: () => access.kept,
+    hold(record) {
+      const add = access.hold(record)
+      return (final) => {
+        add(final)
+        records.add(final)
+      }
+    },
     startTrace: traces && createStartTrace(traces, clock),
     events,
     inFlight,

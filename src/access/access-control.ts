@@ -24,8 +24,18 @@ export interface AccessControl {
   readonly authenticator: Authenticator
   /** The budgets of all groups, then those of all keys. */
   budgets(): Iterable<BudgetReading>
-  /** Writes the record of a finished request to the usage log. */
+  /**
+   * Adds a finished request to the usage log. It outlasts the process when `kept` resolves, and that of
+   * a stream at once.
+   */
   record(record: RequestRecord): void
+  /**
+   * Keeps a finished request whose counts are still to come, so that it is not lost. The function that
+   * it returns adds the final record.
+   */
+  hold(record: RequestRecord): (final: RequestRecord) => void
+  /** Resolves when all finished requests outlast the process; undefined when they do. */
+  readonly kept: Promise<void> | undefined
   /** Why a valid configuration does not fit the stored secrets; undefined when it does. */
   check(config: Config): Problem | undefined
   /** The stored keys of providers, by the provider's name. Rejects when they cannot be read. */
@@ -80,5 +90,5 @@ export interface AccessOptions {
   readonly upstream: UpstreamPort
   readonly random: () => number
   readonly meters: Meters
-  readonly events: Pick<GatewayEvents, 'usageDropped'>
+  readonly events: Pick<GatewayEvents, 'usageDropped' | 'usageUnjournaled'>
 }

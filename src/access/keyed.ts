@@ -1,4 +1,12 @@
-import { Retention, SpendFlusher, UsageLog, usageLogSink } from '../accounting/index.ts'
+import {
+  JournalWriter,
+  noRowKeeper,
+  Retention,
+  SpendFlusher,
+  UsageLog,
+  usageLogHold,
+  usageLogSink,
+} from '../accounting/index.ts'
 import { openProviderKeys } from '../admin/index.ts'
 import type { MasterKey } from '../auth/index.ts'
 import type { Config, Problem } from '../config/index.ts'
@@ -34,8 +42,9 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     reserveOutputTokens: () => auth.reserve_output_tokens,
   })
   accounts.load(options.rows)
-  const { usageLog, flusher } = openUsageLog(options)
+  const { keeper, usageLog, flusher } = openUsageLog(options)
   const addRow = usageLogSink(usageLog, clock)
+  const holdRow = usageLogHold(usageLog, clock)
   const recent = new RecentRequests(clock)
   let follower: ChangeFollower | undefined
   const retention = new Retention({ store, clock, log, days: auth.retention_days })
@@ -45,7 +54,20 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     budgets: () => [...accounts.registry.listGroups(), ...accounts.registry.listKeys()],
     record(record) {
       addRow(record)
+      // Nothing waits between the end of a stream and its last bytes.
+      if (record.stream) keeper.write()
       recent.add(record)
+    },
+    hold(record) {
+      const addFinal = holdRow(record)
+      if (record.stream) keeper.write()
+      return (final) => {
+        addFinal(final)
+        recent.add(final)
+      }
+    },
+    get kept() {
+      return keeper.kept
     },
     check: ({ webhooks: block }) => webhooksProblem(webhooks, block),
     providerKeys: () => openProviderKeys(store, master.sealer),
@@ -80,6 +102,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
       webhooks.close()
       retention.close()
       const unsaved = await flusher.close()
+      store.journal?.close()
       await store.close()
       const { rows, spend } = unsaved
       if (rows > 0 || spend > 0n) {
@@ -95,9 +118,15 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   })
 }
 
-function openUsageLog({ config: { auth }, store, clock, log, events }: KeyedAccessOptions) {
+function openUsageLog(options: KeyedAccessOptions) {
+  const { config, store, clock, log, events } = options
+  const { auth } = config
+  const { journal } = store
+  const failed = (rows: number) => events.usageUnjournaled(rows)
+  const keeper = journal ? new JournalWriter({ journal, clock, log, failed }) : noRowKeeper
   const usageLog = new UsageLog({
     store,
+    keeper,
     clock,
     log,
     capacity: auth.usage_channel_capacity,
@@ -109,8 +138,8 @@ function openUsageLog({ config: { auth }, store, clock, log, events }: KeyedAcce
     },
   })
   const interval = auth.flush_interval_ms
-  const flusher = new SpendFlusher({ store, clock, log, interval, usageLog })
-  return { usageLog, flusher }
+  const flusher = new SpendFlusher({ store, keeper, clock, log, interval, usageLog })
+  return { keeper, usageLog, flusher }
 }
 
 /** The stored settings may replace those of the file, so the webhooks themselves decide. */

@@ -10,6 +10,8 @@ export const noAccessControl: AccessControl = Object.freeze({
   authenticator: noAuth,
   budgets: () => [],
   record() {},
+  hold: () => () => {},
+  kept: undefined,
   check: () => undefined,
   providerKeys: async () => new Map(),
   async adopt() {},

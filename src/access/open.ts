@@ -1,3 +1,4 @@
+import { recoverUsage } from '../accounting/index.ts'
 import { openProviderKeys } from '../admin/index.ts'
 import { checkMasterKey, openMasterKey } from '../auth/index.ts'
 import { ConfigError } from '../core/start-error.ts'
@@ -52,6 +53,8 @@ async function openKeyed(
   await checkMasterKey(store, { sealer, clock })
   const webhooks = await openWebhooks({ ...options, sealer }, config.webhooks)
   const storedKeys = await openProviderKeys(store, sealer)
+  // Before the accounts: their spend includes that of these rows.
+  await recoverUsage({ journal: store.journal, store, log })
   const rows = await store.readAccounts()
   log.write('info', 'auth is on', { keys: rows.keys.length, groups: rows.groups.length })
   // Last, because this starts timers.

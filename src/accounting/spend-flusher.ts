@@ -1,18 +1,20 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type SpendFlush, SpendSums, type SpentRow, type Store } from '../store/index.ts'
+import { type JournalRow, SpendSums, type Store, UsageBatchBuilder } from '../store/index.ts'
+import type { RowKeeper } from './journal-writer.ts'
 import { OutageLogger } from './outage-logger.ts'
 import type { Unsaved, UsageLog } from './usage-log.ts'
 
 export interface SpendFlusherOptions {
   readonly store: Pick<Store, 'addSpend'>
+  readonly keeper: RowKeeper
   readonly clock: Clock
   readonly log: Log
   readonly interval: Millis
   readonly usageLog: Pick<UsageLog, 'flush' | 'close'>
 }
 
-/** Additions per transaction; other calls reach the database in between. */
+/** Additions per transaction, about; other calls reach the database in between. */
 const maxAdditions = 1_000
 
 /**
@@ -26,10 +28,10 @@ export class SpendFlusher {
   #interval: Millis
   #timer: Timer | undefined
   #isClosed = false
-  /** The spend of dropped rows. */
-  #dropped = new SpendSums()
-  /** Flushes not yet confirmed. While the first of them fails, no new one is made. */
-  #pending: SpendFlush[] = []
+  /** The spend of the rows that were dropped last. */
+  #open: DroppedSpend | undefined
+  /** Flushes not yet confirmed. While the first of them fails, a new one is made only if it is full. */
+  #pending: DroppedSpend[] = []
   #lastFlush: Promise<void> = Promise.resolve()
   #nextFlush: Promise<void> | undefined
 
@@ -52,9 +54,15 @@ export class SpendFlusher {
     this.#arm()
   }
 
-  /** Saves the cost of a dropped row with the next flush. */
-  addDropped(row: SpentRow): void {
-    this.#dropped.addRow(row)
+  /** Saves the cost of a dropped row with the next flush. The journal keeps the row until then. */
+  addDropped(row: JournalRow): void {
+    if (row.cost === 0n) return
+    this.#open ??= new DroppedSpend()
+    this.#open.sums.addRow(row)
+    const kept = new UsageBatchBuilder(this.#open.id)
+    kept.add(row)
+    this.#options.keeper.keep(kept)
+    if (this.#open.sums.size >= maxAdditions) this.#closeOpen()
   }
 
   /** Saves the spend so far. Resolves when that is done or has failed; a later flush retries. */
@@ -75,11 +83,13 @@ export class SpendFlusher {
     const unsaved = await this.#options.usageLog.close()
     await this.#lastFlush
     await this.#saveDropped()
-    const pending = this.#pending.flatMap(({ additions }) => additions)
-    const keys = pending.filter(({ scope }) => scope === 'key')
-    const spend = keys.reduce((sum, { amount }) => sum + amount, this.#dropped.total('key') + 0n)
+    this.#closeOpen()
+    const { keeper } = this.#options
+    keeper.write()
+    const lost = this.#pending.filter(({ id }) => !keeper.hasKept(id))
+    const spend = lost.reduce((sum, { sums }) => sum + sums.total('key'), unsaved.spend + 0n)
     // A sum of nano-dollars.
-    return { rows: unsaved.rows, spend: (unsaved.spend + spend) as NanoUsd }
+    return { rows: unsaved.rows, spend: spend as NanoUsd }
   }
 
   async #save(): Promise<void> {
@@ -89,17 +99,23 @@ export class SpendFlusher {
 
   async #saveDropped(): Promise<void> {
     if (this.#pending.length > 0 && !(await this.#send())) return
-    this.#pending = splitIntoFlushes(this.#dropped)
-    this.#dropped = new SpendSums()
+    this.#closeOpen()
     await this.#send()
+  }
+
+  #closeOpen(): void {
+    if (this.#open) this.#pending.push(this.#open)
+    this.#open = undefined
   }
 
   /** Sends the pending flushes; resolves to false when one of them failed. */
   async #send(): Promise<boolean> {
     try {
       for (let first = this.#pending[0]; first; first = this.#pending[0]) {
-        await this.#options.store.addSpend(first)
+        const { store, keeper } = this.#options
+        await store.addSpend({ id: first.id, additions: first.sums.additions() })
         this.#pending.shift()
+        keeper.forget(first.id)
         this.#outage.recordSuccess()
       }
       return true
@@ -118,11 +134,9 @@ export class SpendFlusher {
   }
 }
 
-function splitIntoFlushes(sums: SpendSums): SpendFlush[] {
-  const additions = sums.additions()
-  const flushes: SpendFlush[] = []
-  for (let at = 0; at < additions.length; at += maxAdditions) {
-    flushes.push({ id: crypto.randomUUID(), additions: additions.slice(at, at + maxAdditions) })
-  }
-  return flushes
+/** The spend of some dropped rows, which is saved in one transaction. */
+class DroppedSpend {
+  /** The same when it is sent again, and that of the rows in the journal. */
+  readonly id = crypto.randomUUID()
+  readonly sums = new SpendSums()
 }

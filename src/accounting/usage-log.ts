@@ -1,10 +1,13 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
+import { toUsd } from '../core/money.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type ChargedRow, type Store, UsageBatchBuilder } from '../store/index.ts'
+import { type ChargedRow, type JournalRow, type Store, UsageBatchBuilder } from '../store/index.ts'
+import type { RowKeeper } from './journal-writer.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 export interface UsageLogOptions {
   readonly store: Pick<Store, 'addUsage'>
+  readonly keeper: RowKeeper
   readonly clock: Clock
   readonly log: Log
   /** The maximum of waiting rows, including those that are being written. */
@@ -13,10 +16,10 @@ export interface UsageLogOptions {
   /** The maximum time that a row waits for others to fill its batch. */
   readonly flushAfter: Millis
   /** Called with a row that was dropped: too many wait, or the log is closed. */
-  readonly dropped: (row: ChargedRow) => void
+  readonly dropped: (row: JournalRow) => void
 }
 
-/** The rows and the spend that could not be saved before the end. */
+/** The rows and the spend that were neither saved nor kept in the journal before the end. */
 export interface Unsaved {
   readonly rows: number
   readonly spend: NanoUsd
@@ -52,13 +55,34 @@ export class UsageLog {
     })
   }
 
-  /** Accepts a row. Returns at once and never throws. */
-  add(row: ChargedRow): void {
-    const { capacity, batchMax, flushAfter, dropped } = this.#options
+  /**
+   * Keeps a row in the journal whose final form is still to come. The function that it returns adds
+   * the final row in its place.
+   */
+  hold(row: ChargedRow): (final: ChargedRow) => void {
+    const { keeper } = this.#options
+    const held = new UsageBatchBuilder(crypto.randomUUID())
+    held.add(row)
+    keeper.keep(held)
+    return (final) => {
+      this.add({ ...final, replaces: held.id })
+      // Before the held row goes: a process may be killed in between.
+      keeper.write()
+      keeper.forget(held.id)
+    }
+  }
+
+  /**
+   * Accepts a row, and keeps it in the journal until the database has it. Returns at once and never
+   * throws.
+   */
+  add(row: JournalRow): void {
+    const { capacity, batchMax, flushAfter, dropped, keeper } = this.#options
     if (this.#isClosed || this.#rowCount >= capacity) return dropped(row)
     this.#open ??= new UsageBatchBuilder(crypto.randomUUID())
     this.#open.add(row)
     this.#rowCount++
+    keeper.keep(this.#open)
     if (this.#open.length >= batchMax) this.#closeBatch()
     // Otherwise the end of the running write, or of the pause after a failure, starts the next one.
     if (this.#writing || this.#isFailing) return
@@ -73,14 +97,21 @@ export class UsageLog {
     if (this.#due.length > 0) await this.#startWriting()
   }
 
-  /** Writes all waiting rows for the last time. Resolves to those that could not be written. */
+  /** Writes all waiting rows for the last time. Resolves to those that are lost. */
   async close(): Promise<Unsaved> {
     this.#isClosed = true
     this.#timer?.cancel()
     await this.flush()
-    const costs = this.#due.map(({ cost }) => cost)
-    // A sum of nano-dollars.
-    return { rows: this.#rowCount, spend: costs.reduce((sum, cost) => sum + cost, 0n) as NanoUsd }
+    const { keeper, log } = this.#options
+    keeper.write()
+    const kept = sumUp(this.#due.filter(({ id }) => keeper.hasKept(id)))
+    if (kept.rows > 0) {
+      log.write('warn', 'usage is not saved yet: the next start saves it', {
+        rows: kept.rows,
+        spend_usd: toUsd(kept.spend),
+      })
+    }
+    return sumUp(this.#due.filter(({ id }) => !keeper.hasKept(id)))
   }
 
   /** Moves the open batch to those that are due. */
@@ -115,6 +146,7 @@ export class UsageLog {
         await this.#options.store.addUsage(batch)
         this.#due.shift()
         this.#rowCount -= batch.length
+        this.#options.keeper.forget(batch.id)
         this.#isFailing = false
         this.#outage.recordSuccess()
       }
@@ -123,4 +155,10 @@ export class UsageLog {
       this.#outage.recordFailure(error)
     }
   }
+}
+
+function sumUp(batches: readonly UsageBatchBuilder[]): Unsaved {
+  const rows = batches.reduce((sum, { length }) => sum + length, 0)
+  // A sum of nano-dollars.
+  return { rows, spend: batches.reduce((sum, { cost }) => sum + cost, 0n) as NanoUsd }
 }

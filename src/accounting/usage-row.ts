@@ -1,4 +1,3 @@
-import type { Account } from '../core/accounts.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -8,24 +7,35 @@ import type { UsageLog } from './usage-log.ts'
 /** Returns a sink that adds a usage row for every request with an account. */
 export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSink {
   return (record) => {
-    const { account, model } = record
-    if (!account || !model) return
-    log.add(toUsageRow(record, { account, model, ts: unixSeconds(clock) }))
+    const row = toUsageRow(record, clock)
+    if (row) log.add(row)
   }
 }
 
-interface RowContext {
-  readonly account: Account
-  /** The model or the route that the client asked for. */
-  readonly model: NonNullable<RequestRecord['model']>
-  /** When the request ended, unix seconds. */
-  readonly ts: number
+/**
+ * Returns a function that keeps the row of a record whose counts are still to come, and returns the
+ * sink of the final record.
+ */
+export function usageLogHold(
+  log: Pick<UsageLog, 'hold'>,
+  clock: Clock,
+): (record: RequestRecord) => RecordSink {
+  return (record) => {
+    const row = toUsageRow(record, clock)
+    const add = row && log.hold(row)
+    return (final) => {
+      const finalRow = toUsageRow(final, clock)
+      if (finalRow) add?.(finalRow)
+    }
+  }
 }
 
-function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): ChargedRow {
-  const { served, usage, media, timeToFirstToken } = record
+/** Returns undefined for a request without an account. */
+function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined {
+  const { account, model, served, usage, media, timeToFirstToken } = record
+  if (!account || !model) return undefined
   return {
-    ts,
+    ts: unixSeconds(clock),
     requestId: record.requestId,
     keyId: account.keyId,
     groupId: account.groupId,

@@ -18,6 +18,8 @@ export interface GatewayEvents {
   reloadFailed(): void
   /** This many rows of the usage log were dropped. */
   usageDropped(rows: number): void
+  /** This many rows of the usage log could not be kept in the journal. */
+  usageUnjournaled(rows: number): void
   /** A request carried a metadata header that broke a rule. */
   metadataRejected(): void
   /** An upstream call ended. */

@@ -9,7 +9,13 @@ import type { PendingCount } from './record-builder.ts'
 export interface ExactCountsOptions {
   readonly tokenizer: Tokenizer
   readonly clock: Clock
-  readonly record: RecordSink
+  /** Keeps a record that is being counted, and returns the sink of the final one. */
+  readonly hold: (record: RequestRecord) => RecordSink
+}
+
+/** A count that is being made, and the sink of the final record. */
+interface HeldCount extends PendingCount {
+  readonly emit: RecordSink
 }
 
 /** How long a shutdown waits for counts. */
@@ -21,7 +27,7 @@ const closeTimeout: Millis = 2_000
  */
 export class ExactCounts {
   readonly #options: ExactCountsOptions
-  readonly #pending = new Map<RequestRecord, PendingCount>()
+  readonly #pending = new Map<RequestRecord, HeldCount>()
   #onIdle: (() => void) | undefined
 
   constructor(options: ExactCountsOptions) {
@@ -30,8 +36,8 @@ export class ExactCounts {
 
   /** Emits the record once it has been counted. Never rejects. */
   async record(record: RequestRecord, pending: PendingCount): Promise<void> {
-    this.#pending.set(record, pending)
-    const { tokenizer } = this.#options
+    const { tokenizer, hold } = this.#options
+    this.#pending.set(record, { ...pending, emit: hold(record) })
     const exact = await countExactly(tokenizer, pending.input).catch(() => undefined)
     this.#emit(record, exact)
   }
@@ -53,7 +59,7 @@ export class ExactCounts {
     const pending = this.#pending.get(record)
     if (!pending) return
     this.#pending.delete(record)
-    this.#options.record(exact ? withExactUsage(record, exact, pending) : record)
+    pending.emit(exact ? withExactUsage(record, exact, pending) : record)
     if (this.#pending.size === 0) this.#onIdle?.()
   }
 }

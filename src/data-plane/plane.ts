@@ -32,6 +32,10 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
+  /** Keeps a record whose counts are still to come, and returns the sink of the final one. */
+  readonly hold: (record: RequestRecord) => RecordSink
+  /** Resolves when all records outlast the process; undefined when they do. */
+  readonly kept: () => Promise<void> | undefined
   /** Undefined while traces are off. */
   readonly startTrace: StartTrace | undefined
   /** The scopes of the requests that have not ended, streams included. */
@@ -71,8 +75,8 @@ export class DataPlane {
   constructor(options: DataPlaneOptions) {
     this.#options = options
     this.#draws = new Draws(options.random)
-    const { tokenizer, clock, record } = options
-    if (tokenizer) this.#exactCounts = new ExactCounts({ tokenizer, clock, record })
+    const { tokenizer, clock, hold } = options
+    if (tokenizer) this.#exactCounts = new ExactCounts({ tokenizer, clock, hold })
   }
 
   /** The number of requests that have not ended, streams included. */
@@ -110,6 +114,10 @@ export class DataPlane {
         // All answers to requests without a valid key are the same, on every route.
         if (known.code === 'LM-4004') throw known
         throw known.with({ headers: asHeaderList([attemptsHeader, String(record.attempts)]) })
+      } finally {
+        // The client must not see the end of a request that a killed process would forget.
+        const kept = record.isFinished ? this.#options.kept() : undefined
+        if (kept) await kept
       }
     }
   }

@@ -84,6 +84,10 @@ export class RecordBuilder {
     this.arrived = options.clock.elapsed()
   }
 
+  get isFinished(): boolean {
+    return this.#isFinished
+  }
+
   /** Upstream calls so far, over all links. */
   get attempts(): number {
     return this.#attempts

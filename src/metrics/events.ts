@@ -7,6 +7,7 @@ export function metricsEvents(series: Series): GatewayEvents {
     configApplied: () => series.reloads.inc(),
     reloadFailed: () => series.reloadFailures.inc(),
     usageDropped: (rows) => series.usageDropped.inc(rows),
+    usageUnjournaled: (rows) => series.usageUnjournaled.inc(rows),
     metadataRejected: () => series.metadataRejected.inc(),
     upstreamAttempted: ({ id: model, provider }, outcome) =>
       series.attempts.inc({ provider: provider.name, model, outcome }),

@@ -24,6 +24,7 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     cacheEvictions: meters.counter(table.cacheEvictions),
     metadataRejected: meters.counter(table.metadataRejected),
     usageDropped: meters.counter(table.usageDropped),
+    usageUnjournaled: meters.counter(table.usageUnjournaled),
     reloads: meters.counter(table.reloads),
     reloadFailures: meters.counter(table.reloadFailures),
   }

@@ -152,6 +152,11 @@ export const table = Object.freeze({
     name: 'gateway_usage_log_dropped_total',
     help: 'Rows of the usage log dropped because its queue was full.',
   },
+  usageUnjournaled: {
+    type: 'counter',
+    name: 'gateway_usage_unjournaled_total',
+    help: 'Rows of the usage log that the journal of unsaved usage could not keep.',
+  },
   cacheRequests: {
     type: 'counter',
     name: 'gateway_cache_requests_total',

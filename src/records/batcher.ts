@@ -15,7 +15,7 @@ const maxBatch = 16
 const maxWait: Millis = 10
 
 /**
- * Batches request records for their sinks (metrics, usage log, request log). Running each sink over a
+ * Batches request records for their sinks (metrics, request log). Running each sink over a
  * batch costs a third less, because its code stays in the processor's instruction cache.
  */
 export class RecordBatcher {

@@ -1,3 +1,5 @@
+export type { Journal, LeftBatch, LeftUsage } from './journal.ts'
+export { JournalLineReader, type JournalRow } from './journal-line.ts'
 export { maxBudget } from './money.ts'
 export { SpendSums, type SpentRow } from './spend-text.ts'
 export type * from './store.ts'
@@ -10,7 +12,7 @@ export {
   storeMethods,
   usageGroupings,
 } from './store.ts'
-export { parseUsageRows, UsageBatchBuilder } from './usage-batch.ts'
+export { UsageBatchBuilder } from './usage-batch.ts'
 export { type ChargedRow, type NewUsageRow, type UsageRow, usageFields } from './usage-columns.ts'
 export {
   listIntervals,
@@ -18,3 +20,4 @@ export {
   type UsageInterval,
   usageIntervals,
 } from './usage-interval.ts'
+export { parseUsageRows } from './usage-values.ts'

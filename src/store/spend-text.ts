@@ -15,6 +15,11 @@ export class SpendSums {
     group: new Map(),
   }
 
+  /** The number of keys and groups. */
+  get size(): number {
+    return this.#sums.key.size + this.#sums.group.size
+  }
+
   addRow({ keyId, groupId, cost, keyTerm = firstTerm, groupTerm = firstTerm }: SpentRow): void {
     const amount = clampCost(cost)
     if (amount === zero) return

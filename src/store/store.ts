@@ -3,6 +3,7 @@ import type { AuditAction, AuditEntry } from '../core/audit.ts'
 import type { BudgetPeriod, BudgetTerm } from '../core/budget-period.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
+import type { Journal } from './journal.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
 import type { UsageInterval } from './usage-interval.ts'
 
@@ -12,6 +13,9 @@ import type { UsageInterval } from './usage-interval.ts'
  * `StoreFault` when the database cannot be used; the caller may repeat it.
  */
 export interface Store {
+  /** Absent where usage rows cannot be kept outside of the process. */
+  readonly journal?: Journal | undefined
+
   /** Reads every key and group, tombstones included, in order of creation. */
   readAccounts(): Promise<AccountRows>
 
@@ -87,7 +91,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-export type StoreMethod = Exclude<keyof Store, 'audited' | 'abandon' | 'close'>
+export type StoreMethod = Exclude<keyof Store, 'journal' | 'audited' | 'abandon' | 'close'>
 
 /**
  * The methods that call the database. Both ends of the database's thread are built from this list.

@@ -1,21 +1,23 @@
 import type { NanoUsd } from '../core/ids.ts'
+import { chargeMembers, type JournalRow, writeFullLine } from './journal-line.ts'
 import { SpendSums } from './spend-text.ts'
 import type { UsageBatch, UsageText } from './store.ts'
 import {
-  type ChargedRow,
   type NewUsageRow,
   type UsageColumn,
-  type UsageRow,
   type UsageValue,
   usageColumns,
-  usageFields,
 } from './usage-columns.ts'
+import { toUsageRow } from './usage-values.ts'
 
 /*
  * Between the gateway and the database a row of the usage log is a JSON array, which SQL puts
  * together and takes apart. One bound text for all rows is the fastest way in, and a result of one
  * column the fastest way out: the driver spends microseconds on every single value.
  */
+
+/** What a line of the journal says besides the columns. */
+type Charge = Pick<JournalRow, (typeof chargeMembers)[number]>
 
 /** A batch under construction. A column whose value is the same in every row is stored once. */
 export class UsageBatchBuilder implements UsageBatch {
@@ -26,6 +28,10 @@ export class UsageBatchBuilder implements UsageBatch {
   /** By column: the values of all rows, where they differ. */
   readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
   readonly #spend = new SpendSums()
+  #firstCharge: Charge | undefined
+  #lastCharge: Charge | undefined
+  /** Where the last row differs from the first, as a line of the journal has it. */
+  #differences: unknown[] = []
 
   constructor(id: string) {
     this.id = id
@@ -40,12 +46,13 @@ export class UsageBatchBuilder implements UsageBatch {
     return this.#spend.total('key')
   }
 
-  add(row: ChargedRow): void {
+  add(row: JournalRow): void {
     this.#spend.addRow(row)
     // Runs for every accounted request: one pass over the columns, without an array for the row.
     const length = this.#length
     const first = this.#first
     const varying = this.#varying
+    const differences: unknown[] = []
     for (let at = 0; at < usageColumns.length; at++) {
       const { field, write } = usageColumns[at] as UsageColumn
       // Without `write` the field itself is a column value.
@@ -54,11 +61,39 @@ export class UsageBatchBuilder implements UsageBatch {
         first.push(value)
         continue
       }
+      const differs = value !== first[at]
+      if (differs) differences.push(at, value)
       const column = varying[at]
       if (column !== undefined) column.push(value)
-      else if (value !== first[at]) varying[at] = [...this.#repeatFirst(at), value]
+      else if (differs) varying[at] = [...this.#repeatFirst(at), value]
     }
     this.#length++
+    this.#firstCharge ??= row
+    this.#lastCharge = row
+    this.#differences = differences
+  }
+
+  /** Returns the last row as a line of the journal that needs no other line. */
+  fullLine(): string {
+    const last = this.#length - 1
+    const columns = this.#first.map((value, at) => {
+      const column = this.#varying[at]
+      return column ? column[last] : value
+    })
+    return writeFullLine([...columns, ...chargeMembers.map((name) => this.#lastCharge?.[name])])
+  }
+
+  /** Returns the last row as a line of the journal that follows the full line of the first row. */
+  nextLine(): string {
+    const differences = this.#differences
+    for (let at = 0; at < chargeMembers.length; at++) {
+      const name = chargeMembers[at] as keyof Charge
+      const value = this.#lastCharge?.[name]
+      if (value !== this.#firstCharge?.[name]) {
+        differences.push(usageColumns.length + at, value ?? null)
+      }
+    }
+    return JSON.stringify(differences)
   }
 
   rows(): NewUsageRow[] {
@@ -90,22 +125,3 @@ export class UsageBatchBuilder implements UsageBatch {
     return Array<UsageValue>(this.#length).fill(this.#first[at] as UsageValue)
   }
 }
-
-/** Parses rows as the database returns them: an array of arrays, each with the id in front. */
-export function parseUsageRows(text: string): UsageRow[] {
-  return (JSON.parse(text) as (readonly unknown[])[]).map(toUsageRow)
-}
-
-function toUsageRow(values: readonly unknown[]): UsageRow {
-  // A copy of a complete object: adding the properties one by one takes three times as long.
-  const row: Record<string, unknown> = { ...blankRow, id: values[0] }
-  for (const { field, at, read } of usageFields) {
-    row[field] = read ? read(values, at + 1) : values[at + 1]
-  }
-  // Every field is set, from a row that was written by the same columns.
-  return row as unknown as UsageRow
-}
-
-const blankRow = Object.fromEntries(
-  ['id', ...usageFields.map(({ field }) => field)].map((name) => [name, null]),
-)

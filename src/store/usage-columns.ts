@@ -80,6 +80,8 @@ interface Definition<Value> {
     /** The column name is the field name with this suffix. */
     readonly suffix: string
     readonly write?: (value: Value) => UsageValue
+    /** The value that says nothing. */
+    readonly blank: UsageValue
   }[]
   /** Reads the value from the columns of a row; `at` is the first column of the field. */
   readonly read?: (columns: readonly unknown[], at: number) => Value
@@ -87,11 +89,11 @@ interface Definition<Value> {
 }
 
 function text<Value extends string>(jsonName: string): Definition<Value> {
-  return { jsonName, columns: [{ suffix: '' }] }
+  return { jsonName, columns: [{ suffix: '', blank: '' }] }
 }
 
 function integer(jsonName: string): Definition<number> {
-  return { jsonName, columns: [{ suffix: '', write: clampInteger }] }
+  return { jsonName, columns: [{ suffix: '', write: clampInteger, blank: 0 }] }
 }
 
 /** Clamps a number to what a column can hold: one odd row must not make its whole batch fail. */
@@ -104,7 +106,7 @@ function clampInteger(value: number): number {
 function flag(jsonName: string): Definition<boolean> {
   return {
     jsonName,
-    columns: [{ suffix: '', write: Number }],
+    columns: [{ suffix: '', write: Number, blank: 0 }],
     read: (columns, at) => columns[at] === 1,
   }
 }
@@ -113,8 +115,8 @@ function money(jsonName: string): Definition<NanoUsd> {
   return {
     jsonName,
     columns: [
-      { suffix: 'Usd', write: (cost) => Number(toWholeUsd(clampCost(cost))) },
-      { suffix: 'Nano', write: (cost) => Number(toBillionths(clampCost(cost))) },
+      { suffix: 'Usd', write: (cost) => Number(toWholeUsd(clampCost(cost))), blank: 0 },
+      { suffix: 'Nano', write: (cost) => Number(toBillionths(clampCost(cost))), blank: 0 },
     ],
     read: (columns, at) => joinAmount(Number(columns[at]), Number(columns[at + 1])),
     toJson: toUsd,
@@ -134,6 +136,7 @@ function json(jsonName: string): Definition<Metadata> {
       {
         suffix: '',
         write: (value) => (Object.keys(value).length === 0 ? null : JSON.stringify(value)),
+        blank: null,
       },
     ],
     read: (columns, at) => {
@@ -147,10 +150,12 @@ function json(jsonName: string): Definition<Metadata> {
 /** Only for definitions without `read` and `toJson`. */
 function nullable<Value>({ jsonName, columns }: Definition<Value>): Definition<Value | null> {
   const write = columns[0]?.write
-  if (!write) return { jsonName, columns: [{ suffix: '' }] }
+  if (!write) return { jsonName, columns: [{ suffix: '', blank: null }] }
   return {
     jsonName,
-    columns: [{ suffix: '', write: (value) => (value === null ? null : write(value)) }],
+    columns: [
+      { suffix: '', write: (value) => (value === null ? null : write(value)), blank: null },
+    ],
   }
 }
 
@@ -160,6 +165,7 @@ export interface UsageColumn {
   readonly field: keyof NewUsageRow
   /** Undefined where the column holds the value of the field as it is. */
   readonly write: ((value: unknown) => UsageValue) | undefined
+  readonly blank: UsageValue
 }
 
 /** A field and how it is read from the columns of a row. */
@@ -176,10 +182,11 @@ export interface UsageField {
 const entries = Object.entries(definitions) as [keyof NewUsageRow, Definition<unknown>][]
 
 export const usageColumns: readonly UsageColumn[] = entries.flatMap(([field, { columns }]) =>
-  columns.map(({ suffix, write }) => ({
+  columns.map(({ suffix, write, blank }) => ({
     name: `${field}${suffix}` as UsageColumnName,
     field,
     write,
+    blank,
   })),
 )
 

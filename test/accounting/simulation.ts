@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { GroupEntry, KeyEntry } from '../../src/accounting/index.ts'
+import { type GroupEntry, type KeyEntry, noRowKeeper } from '../../src/accounting/index.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
@@ -11,12 +11,12 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type Clock, headerEntries } from '../../src/core/ports.ts'
 import { unixSeconds } from '../../src/core/unix-seconds.ts'
-import type {
-  GroupChange,
-  GroupRow,
-  KeyChange,
-  KeyRow,
-  SpendAddition,
+import {
+  type GroupChange,
+  type GroupRow,
+  type KeyChange,
+  type KeyRow,
+  type SpendAddition,
 } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -112,6 +112,7 @@ export class Simulation {
   /** Its capacity is so small that rows are dropped. */
   readonly usageLog = new UsageLog({
     store: this.store,
+    keeper: noRowKeeper,
     clock: this.clock,
     log: new RecordingLog(),
     capacity: 3,
@@ -121,6 +122,7 @@ export class Simulation {
   })
   readonly ledger: SpendFlusher = new SpendFlusher({
     store: this.store,
+    keeper: noRowKeeper,
     clock: this.clock,
     log: new RecordingLog(),
     interval: 30_000,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { noRowKeeper } from '../../src/accounting/journal-writer.ts'
 import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
 import { usageRow } from '../store/support/rows.ts'
@@ -13,7 +14,7 @@ function ledgerOver(store = new MemoryStore()) {
   store.groups.set(groupId, groupRow())
   const clock = new ManualClock()
   const log = new RecordingLog()
-  const options = { store, clock, log }
+  const options = { store, keeper: noRowKeeper, clock, log }
   const usageLog = new UsageLog({
     ...options,
     capacity: 10,
@@ -24,7 +25,7 @@ function ledgerOver(store = new MemoryStore()) {
   const ledger: SpendFlusher = new SpendFlusher({ ...options, interval, usageLog })
   /** Ends a request with this cost whose row is dropped. */
   const owe = (cost: number, id: string = keyId) =>
-    ledger.addDropped({ keyId: id, groupId: null, cost: nano(cost) })
+    ledger.addDropped(usageRow({ keyId: id, groupId: null, cost: nano(cost) }))
   const saved = () => store.keys.get(keyId)?.budgetSpent
   return { store, clock, log, ledger, usageLog, owe, saved }
 }
@@ -64,7 +65,7 @@ describe('rows', () => {
 
 test('the cost of dropped rows is saved at every interval, for keys and for groups', async () => {
   const { clock, ledger, owe, saved, store } = ledgerOver()
-  ledger.addDropped({ keyId, groupId, cost: nano(5) })
+  ledger.addDropped(usageRow({ keyId, groupId, cost: nano(5) }))
   await clock.advance(interval - 1)
   expect(saved()).toBe(0n)
   await clock.advance(1)
@@ -200,7 +201,7 @@ test('closing flushes once more and leaves no timer', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('closing returns the rows and the spend that could not be saved', async () => {
+test('closing returns the rows and the spend that are neither saved nor in the journal', async () => {
   const { store, clock, ledger, usageLog, owe } = ledgerOver()
   store.trouble = 'refuse'
   owe(5)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { noRowKeeper } from '../../src/accounting/journal-writer.ts'
 import { UsageLog, type UsageLogOptions } from '../../src/accounting/usage-log.ts'
 import { usageLogSink } from '../../src/accounting/usage-row.ts'
 import type { RequestId } from '../../src/core/ids.ts'
@@ -42,6 +43,7 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
   let dropped = 0
   const usageLog = new UsageLog({
     store,
+    keeper: noRowKeeper,
     clock,
     log,
     capacity: 10,
@@ -263,7 +265,7 @@ describe('the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('closing returns the unsaved rows, and later rows are dropped', async () => {
+  test('closing returns the rows that are lost, and later rows are dropped', async () => {
     const { store, clock, add, usageLog, dropped } = logOver()
     store.trouble = 'refuse'
     add(1, 6)

@@ -159,7 +159,7 @@ export class MemoryStore implements Store {
 
   addSpend(flush: SpendFlush): Promise<void> {
     return this.#call('addSpend', () => {
-      if (this.flushes.has(flush.id)) return
+      if (this.#isWritten(flush.id)) return
       this.flushes.set(flush.id, flush)
       this.#charge(spendText(flush.additions))
     })
@@ -167,7 +167,7 @@ export class MemoryStore implements Store {
 
   addUsage(batch: UsageBatch): Promise<void> {
     return this.#call('addUsage', () => {
-      if (this.batches.has(batch.id)) return
+      if (this.#isWritten(batch.id)) return
       const rows = batch.rows()
       this.batches.set(batch.id, rows)
       this.#charge(batch.text().spend)
@@ -318,6 +318,11 @@ export class MemoryStore implements Store {
     })
     this.#turn = done.catch(() => {})
     return done
+  }
+
+  /** Flushes and batches have their ids in common. */
+  #isWritten(id: string): boolean {
+    return this.flushes.has(id) || this.batches.has(id)
   }
 
   #addAudit(entry: AuditEntry): void {
