@@ -7,6 +7,7 @@ import {
   type AccountRows,
   type AuditedStore,
   auditedMethods,
+  type Journal,
   parseUsageRows,
   type Store,
   StoreFault,
@@ -17,6 +18,8 @@ import {
 import type { DatabaseCopy } from '../store/backup.ts'
 import { sharedNow } from '../store/call-deadline.ts'
 import { identifyProcess } from '../store/claim.ts'
+import { FileJournal } from '../store/file-journal.ts'
+import type { JournalPlace } from '../store/journal-place.ts'
 import {
   isRemote,
   type ReportFields,
@@ -50,12 +53,12 @@ export async function openNodeStore(
 ): Promise<Store> {
   const thread = new StoreThread(settings, options)
   try {
-    await thread.open()
+    const place = await thread.open()
+    return createStore(thread, place && new FileJournal(place, settings.report))
   } catch (fault) {
     await thread.close()
     throw fault
   }
-  return createStore(thread)
 }
 
 /** Copies a database in a thread, as `copyDatabase` does. Rejects with a `StoreFault`. */
@@ -72,7 +75,7 @@ export async function copyNodeDatabase(
   }
 }
 
-function createStore(thread: StoreThread): Store {
+function createStore(thread: StoreThread, journal: Journal | undefined): Store {
   const methods = storeMethods.map((method) => {
     return [method, (...args: unknown[]) => thread.call(method, ...args)]
   })
@@ -86,6 +89,7 @@ function createStore(thread: StoreThread): Store {
   return {
     // The store behind the thread has the same methods, with the same results.
     ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
+    journal,
     async addUsage(batch) {
       await thread.call('addUsage', batch.text())
     },
@@ -157,9 +161,11 @@ class StoreThread {
     return this.#current !== undefined
   }
 
-  async open(): Promise<void> {
-    await this.call('open')
+  async open(): Promise<JournalPlace | undefined> {
+    const place = await this.call('open')
     this.#isOpen = true
+    // As `ClaimedDatabase.open` returns it.
+    return place as JournalPlace | undefined
   }
 
   call(method: ThreadMethod, ...args: readonly unknown[]): Promise<unknown> {

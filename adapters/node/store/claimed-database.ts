@@ -6,6 +6,7 @@ import { CallDeadline } from './call-deadline.ts'
 import type { OtherHolder } from './claim.ts'
 import { FileClaim } from './file-claim.ts'
 import { toFilePath } from './file-path.ts'
+import { type JournalPlace, JournalSlot } from './journal-place.ts'
 import { LocalDatabase } from './local.ts'
 import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
@@ -16,8 +17,11 @@ type Report = (message: string, fields: ReportFields) => void
 /** A database, in a file or on a server, with the gateway's claim on it. */
 export interface ClaimedDatabase {
   readonly db: ClientDatabase
-  /** Takes the claim and opens the database, or rejects with the reason. */
-  open(): Promise<void>
+  /**
+   * Takes the claim and opens the database, or rejects with the reason. Resolves to the place of the
+   * journal; undefined for a command, and for a server, whose clients may have no disk.
+   */
+  open(): Promise<JournalPlace | undefined>
   close(): Promise<void>
   /** Stops retries, and stops waiting for the server, from now on. */
   abandon(): void
@@ -39,6 +43,7 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
   const database = new LocalDatabase({ path, deadline, report })
   const db = toDrizzle(database)
   const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
+  const slot = settings.claim && new JournalSlot(path)
   return {
     db,
     async open() {
@@ -46,9 +51,11 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
       checkClaim(await claim?.take(), { name: path, settings, report })
       await database.open()
       await claim?.recordHolder()
+      return slot?.take()
     },
     async close() {
       database.close()
+      slot?.release()
       await claim?.release()
     },
     abandon: () => deadline.abandon(),
@@ -78,6 +85,7 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
     async open() {
       checkClaim(await claim?.take(), { name: `at ${extractHost(url)}`, settings, report })
       await database.open()
+      return undefined
     },
     async close() {
       await database.close()
