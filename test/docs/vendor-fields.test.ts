@@ -19,6 +19,7 @@ interface Case {
 /** The kinds, with the settings that their providers need. */
 const settings = {
   anthropic: '',
+  cohere: '',
   google: '',
   bedrock: '',
   vertex_ai: 'base_url = "https://p.test/v1/projects/p/locations/l"',

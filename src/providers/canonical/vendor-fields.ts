@@ -21,6 +21,9 @@ export const vendorFieldNames = [
   'performance_config',
   'request_metadata',
   'additional_model_request_fields',
+  'documents',
+  'citation_options',
+  'safety_mode',
 ] as const
 
 /** The fields of Google, which may be nested in one more object. */

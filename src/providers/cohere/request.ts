@@ -3,11 +3,12 @@ import { clampBound } from '../base/output-bound.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toCohereMessages } from './messages.ts'
+import { toOwnFields } from './own-fields.ts'
 import { toToolFields } from './tools.ts'
 
 /*
  * Some deployments answer 400 to unknown fields. The body therefore has only fields of the vendor's
- * OpenAPI document, and no client object is copied into it.
+ * OpenAPI document, and of the client's objects only those in the vendor's own fields.
  */
 
 /** The model that a request is translated for. */
@@ -44,6 +45,7 @@ function toBody(
     ...toFormatFields(request),
     ...toSamplingFields(request, maxOutputTokens),
     ...toThinkingFields(request),
+    ...toOwnFields(request),
   }
 }
 

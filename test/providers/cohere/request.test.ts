@@ -116,8 +116,6 @@ describe('fields without a counterpart', () => {
       metadata: { a: 'b' },
       prompt_cache_key: 'k',
       stream_options: { include_usage: true },
-      documents: ['d'],
-      safety_mode: 'OFF',
     }
     expect((await chat(asking({ ...neutral, ...silent }))).status).toBe(200)
     expect(upstream.body()).toEqual({
@@ -125,5 +123,27 @@ describe('fields without a counterpart', () => {
       messages: [{ role: 'user', content: 'Hi' }],
       stream: false,
     })
+  })
+})
+
+describe("Cohere's own fields", () => {
+  test('they are sent unchanged', async () => {
+    const fields = {
+      documents: ['Foxes are red.', { id: 'd2', data: { title: 'Owls', text: 'Owls are grey.' } }],
+      citation_options: { mode: 'ACCURATE' },
+      safety_mode: 'STRICT',
+    }
+    expect(await sent({ extra_body: fields })).toMatchObject(fields)
+  })
+
+  test.each([
+    [{ documents: 'x' }, 'documents'],
+    [{ documents: [7] }, 'documents.0'],
+    [{ citation_options: 'FAST' }, 'citation_options'],
+    [{ safety_mode: true }, 'safety_mode'],
+  ])('%j is refused with LM-1001', async (fields, param) => {
+    const { chat, upstream } = await cohereGateway()
+    expect(await readError(await chat(asking(fields)))).toMatchObject({ code: 'LM-1001', param })
+    expect(upstream.requests).toEqual([])
   })
 })

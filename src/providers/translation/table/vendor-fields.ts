@@ -48,6 +48,14 @@ const onlyBedrock = (name: string): TranslationRow => ({
   cohere: dropped,
 })
 
+/** A field that only Cohere has. */
+const onlyCohere = (field: string): TranslationRow => ({
+  anthropic: dropped,
+  gemini: dropped,
+  bedrock: dropped,
+  cohere: carried(field),
+})
+
 /** Fields that only one vendor has. They may also be nested under `extra_body`. */
 export const vendorFields = {
   thinking: {
@@ -91,4 +99,7 @@ export const vendorFields = {
   performance_config: onlyBedrock('performanceConfig'),
   request_metadata: onlyBedrock('requestMetadata'),
   additional_model_request_fields: onlyBedrock(extra),
+  documents: onlyCohere('documents'),
+  citation_options: onlyCohere('citation_options'),
+  safety_mode: onlyCohere('safety_mode'),
 } as const satisfies TranslationRows
