@@ -4,8 +4,10 @@ import type { ChatResult } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { tryParseJson } from '../../wire/json.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
+import { type AnswerContent, type AnswerShape, carryContent } from './content.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
@@ -46,7 +48,8 @@ const answer = z.looseObject({
  * https://docs.cohere.com/reference/chat
  */
 export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResult {
-  const parsed = answer.safeParse(tryParseJson(body))
+  const json = decoder.decode(body)
+  const parsed = answer.safeParse(tryParseJson(json))
   if (!parsed.success || !parsed.data.message) {
     return failed({ kind: 'malformed', detail: 'the answer is not a Cohere chat response' })
   }
@@ -60,6 +63,7 @@ export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResul
   const calls = (answered.tool_calls ?? []).map(toOpenAiToolCall)
   const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
+  const carried = carryContent(describe(answered), () => readContent(json, answered.tool_plan))
   const annotations = (answered.citations ?? []).flatMap((cited) =>
     toAnnotations(cited, measureStarts(texts)),
   )
@@ -79,6 +83,7 @@ export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResul
             ...(reasoning !== '' && { reasoning_content: reasoning }),
             ...(calls.length > 0 && { tool_calls: calls }),
             ...(annotations.length > 0 && { annotations }),
+            ...(carried && { provider_content: carried }),
           },
           finishReason: mapFinishReason(reason, calls.length > 0),
           logprobs: context.wantsLogprobs ? toOpenAiLogprobs(logprobs) : undefined,
@@ -88,6 +93,36 @@ export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResul
     }),
   }
 }
+
+function describe({
+  content,
+  tool_plan: plan,
+  tool_calls: calls,
+  citations,
+}: z.infer<typeof message>): AnswerShape {
+  const given = calls?.map(({ function: called }) => called?.arguments ?? '') ?? []
+  return {
+    texts: content?.filter((part) => part.text).length ?? 0,
+    thoughts: content?.filter((part) => part.thinking).length ?? 0,
+    hasPlan: Boolean(plan),
+    calls: given.length,
+    hasBareCall: given.some(isEmptyArguments),
+    citations: citations?.length ?? 0,
+  }
+}
+
+/** Takes the contents from the JSON text itself: parsing would round large numbers. */
+function readContent(json: string, plan: string | null | undefined): AnswerContent {
+  const list = (member: string) => [...extractTexts(json, `message.${member}.*`).values()]
+  return {
+    parts: list('content'),
+    plan: plan ?? '',
+    calls: list('tool_calls'),
+    citations: list('citations'),
+  }
+}
+
+const decoder = new TextDecoder()
 
 function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchema>): ToolCall {
   const given = called?.arguments ?? ''
@@ -99,7 +134,8 @@ function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchem
   }
 }
 
-function isEmptyArguments(given: string): boolean {
+/** True for the arguments that clients get as `{}`. */
+export function isEmptyArguments(given: string): boolean {
   return given.trim() === '' || given.trim() === 'null'
 }
 

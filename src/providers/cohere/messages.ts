@@ -5,7 +5,9 @@ import {
   unsupportedPart,
 } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
+import { readProviderContent } from '../canonical/provider-content.ts'
 import { isKnownDetail } from '../translation/media-uses.ts'
+import { contentRules, toOwnMessage } from './content.ts'
 
 /** Translates the messages in order, without merging any. Names are left out. */
 export function toCohereMessages(messages: readonly CanonicalMessage[]): object[] {
@@ -15,8 +17,11 @@ export function toCohereMessages(messages: readonly CanonicalMessage[]): object[
         return { role: 'system', content: joinText(message) }
       case 'user':
         return { role: 'user', content: toUserContent(message) }
-      case 'assistant':
+      case 'assistant': {
+        const own = readProviderContent(message, contentRules)
+        if (own) return toOwnMessage(own)
         return message.calls.length > 0 ? toAssistantCalls(message) : toAssistantText(message)
+      }
       case 'tool':
         return { role: 'tool', tool_call_id: message.callId, content: joinText(message) }
       default:

@@ -4,6 +4,7 @@ import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.t
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { toVendorError } from '../base/vendor-error.ts'
@@ -11,6 +12,7 @@ import { addIndexes } from '../canonical/annotations.ts'
 import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
+import { StreamedContent } from './stream-content.ts'
 import { parseUsage } from './usage.ts'
 
 /**
@@ -93,6 +95,7 @@ class EventReader {
   #id: string | undefined
   #writer: ChunkWriter | undefined
   readonly #calls: OpenCall[] = []
+  readonly #content = new StreamedContent()
   /** The start of each block in the text so far, and the length of that text, in characters. */
   readonly #blockStarts: number[] = []
   #length = 0
@@ -110,10 +113,10 @@ class EventReader {
     const value = tryParseJson(data)
     const { success, data: event } = eventSchema.safeParse(value)
     if (!success) return hasUnknownType(value) ? [] : [createFailedFrame(malformed)]
-    return this.#translate(event)
+    return this.#translate(event, data)
   }
 
-  #translate(event: z.infer<typeof eventSchema>): Frame[] {
+  #translate(event: z.infer<typeof eventSchema>, data: string): Frame[] {
     switch (event.type) {
       case 'message-start':
         this.#id = event.id ?? undefined
@@ -133,7 +136,7 @@ class EventReader {
       case 'tool-call-end':
         return this.#endCall(this.#callAt(event.index))
       case 'citation-start':
-        return this.#writeCitation(event)
+        return this.#writeCitation(event, data)
       case 'message-end':
         return this.#finish(event)
       default:
@@ -156,11 +159,13 @@ class EventReader {
     const { text: content, thinking } = delta?.message?.content ?? {}
     const frames: Frame[] = []
     if (thinking) {
+      this.#content.addPart(index ?? 0, 'thinking', thinking)
       this.#reasoning = 'thoughts'
       frames.push(this.#out.reasoning(thinking))
     }
     this.#blockStarts[index ?? 0] ??= this.#length
     if (content) {
+      this.#content.addPart(index ?? 0, 'text', content)
       this.#length += [...content].length
       const { wantsLogprobs } = this.#context
       frames.push(this.#out.text(content, wantsLogprobs ? toOpenAiLogprobs([logprobs]) : undefined))
@@ -170,13 +175,16 @@ class EventReader {
 
   #writePlan(piece: string): Frame[] {
     if (piece === '') return []
+    this.#content.addPlan(piece)
     const separator = this.#reasoning === 'thoughts' ? '\n' : ''
     this.#reasoning = 'plan'
     return [this.#out.reasoning(`${separator}${piece}`)]
   }
 
-  #writeCitation({ delta }: EventOf<'citation-start'>): Frame[] {
+  #writeCitation({ delta }: EventOf<'citation-start'>, data: string): Frame[] {
     const citation = delta?.message?.citations
+    const place = 'delta.message.citations'
+    if (citation) this.#content.addCitation(extractTexts(data, place).get(place) ?? '{}')
     const annotations = citation ? toAnnotations(citation, this.#blockStarts) : []
     if (annotations.length === 0) return []
     const from = this.#annotationCount
@@ -191,6 +199,7 @@ class EventReader {
     this.#calls.push(call)
     const id = started?.id || newCallId()
     const name = started?.function?.name ?? ''
+    this.#content.addCall(id, name)
     const opened = this.#out.toolCall({ index, id, name })
     return [opened, ...this.#addArguments(call, started?.function?.arguments ?? '')]
   }
@@ -202,6 +211,7 @@ class EventReader {
 
   #addArguments(call: OpenCall | undefined, piece: string): Frame[] {
     if (!call || piece === '') return []
+    this.#content.addArguments(call.index, piece)
     const soFar = `${call.held ?? ''}${piece}`
     if (call.held !== undefined && 'null'.startsWith(soFar)) {
       call.held = soFar
@@ -230,7 +240,9 @@ class EventReader {
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
     const finish = mapFinishReason(reason, this.#calls.length > 0)
-    return [...lastArguments, ...this.#out.finish(finish, parseUsage(usage))]
+    const content = this.#content.finish()
+    const carried = content ? [this.#out.providerContent(content)] : []
+    return [...lastArguments, ...carried, ...this.#out.finish(finish, parseUsage(usage))]
   }
 }
 

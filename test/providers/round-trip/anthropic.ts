@@ -12,7 +12,6 @@ export const anthropic: Vendor = {
   name: 'anthropic',
   contentType: 'text/event-stream',
   takesPictures: true,
-  needsReasoning: false,
   gateway: () => anthropicGateway({ upstreamId: 'claude-opus-4-8' }),
   answer(chance, isStreamed) {
     const said = createTurn(chance, isStreamed, {

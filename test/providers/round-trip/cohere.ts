@@ -5,14 +5,7 @@ import { inputsInOrder } from './inputs.ts'
 import type { Vendor } from './vendor.ts'
 import { object, text } from './words.ts'
 
-/*
- * Command. A message of the OpenAI format cannot carry
- * - the borders of texts: they come back as one text;
- * - thoughts before a text, which the vendor does not accept in a history either;
- * - the border between thoughts and the plan for the calls: both come back as the plan;
- * - the arguments `null` or an empty text: `{}` comes back;
- * - citations: the client gets them, and the vendor does not accept them in a history.
- */
+/** Command. All that it writes comes back. */
 
 interface Call {
   readonly id: string
@@ -110,7 +103,6 @@ export const cohere: Vendor = {
   name: 'cohere',
   contentType: 'text/event-stream',
   takesPictures: false,
-  needsReasoning: true,
   gateway: () => cohereGateway(),
   answer(chance) {
     const said = createTurn(chance)
@@ -131,24 +123,11 @@ export const cohere: Vendor = {
           .map((citation) => annotation(said, citation)),
         calls: calls.map((call) => ({ name: 'f', arguments: call.arguments })),
       },
-      back:
-        calls.length > 0
-          ? { ...(reasoning !== '' && { tool_plan: reasoning }), calls }
-          : { content },
+      back: toReturned(said),
     }
   },
   turns(body) {
-    return parseMessages(body).flatMap(({ role, content, tool_plan, tool_calls }) => {
-      if (role !== 'assistant') return []
-      const calls = tool_calls?.map((call) => ({ id: call.id, arguments: call.function.arguments }))
-      return [
-        {
-          ...(content !== undefined && { content }),
-          ...(tool_plan !== undefined && { tool_plan }),
-          ...(calls && { calls }),
-        },
-      ]
-    })
+    return parseMessages(body).flatMap(({ role, ...said }) => (role === 'assistant' ? [said] : []))
   },
   inputs(body) {
     const turns = splitRuns(parseMessages(body))
@@ -198,17 +177,28 @@ const toCall = (call: Call, written: string) => ({
 })
 
 function toBody(said: ModelTurn): object {
+  return answered(toMessage(said))
+}
+
+/** A single text comes back as a text. */
+function toReturned(said: ModelTurn): object {
+  const { thoughts, texts, citations } = said
+  const isPlain = thoughts.length + citations.length === 0 && texts.length === 1
+  return { ...toMessage(said), ...(isPlain && { content: texts[0] }) }
+}
+
+function toMessage(said: ModelTurn): object {
   const { thoughts, texts, plan, calls, citations } = said
   const content = [
     ...thoughts.map((thinking) => ({ type: 'thinking', thinking })),
     ...texts.map((one) => ({ type: 'text', text: one })),
   ]
-  return answered({
+  return {
     ...(content.length > 0 && { content }),
     ...(plan !== '' && { tool_plan: plan }),
     ...(calls.length > 0 && { tool_calls: calls.map((call) => toCall(call, call.arguments)) }),
     ...(citations.length > 0 && { citations: citations.map((one) => vendorCitation(said, one)) }),
-  })
+  }
 }
 
 function toEvents(said: ModelTurn, chance: Chance): string[] {

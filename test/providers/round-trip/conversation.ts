@@ -60,11 +60,7 @@ export class Conversation {
     await expectOk(response)
     const { chunks } = await readStream(response)
     expectShown(assemble(chunks), answer)
-    const { needsReasoning } = this.#vendor
-    const able = Object.entries(merges).filter(
-      ([name]) => !needsReasoning || !name.includes('SDK, which assigns'),
-    )
-    const [, merge] = this.#chance.pick(able)
+    const merge = this.#chance.pick(Object.values(merges))
     return merge(chunks)
   }
 

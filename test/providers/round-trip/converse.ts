@@ -21,7 +21,6 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
     name,
     contentType: 'application/vnd.amazon.eventstream',
     takesPictures: true,
-    needsReasoning: false,
     gateway: () => bedrockGateway({ upstreamId }),
     answer(chance, isStreamed) {
       const said = createTurn(chance, isStreamed, habits)

@@ -127,7 +127,6 @@ function vendor(name: string, model: Model): Vendor {
     name,
     contentType: 'text/event-stream',
     takesPictures: model.hasIds,
-    needsReasoning: false,
     gateway: async () => {
       const gateway = await googleGateway({ upstreamId: model.upstreamId })
       // The tests use model `m`.

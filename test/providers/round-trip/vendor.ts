@@ -41,11 +41,6 @@ export interface Vendor {
   readonly gateway: () => Promise<TestGateway>
   /** The results of tools may have images. */
   readonly takesPictures: boolean
-  /**
-   * `reasoning_content` comes back to the vendor. The official SDK keeps only the last piece of an unknown
-   * field, so a stream that it merged cannot bring it back.
-   */
-  readonly needsReasoning: boolean
   /** `isStreamed`: only a stream can have an answer that ends inside a call. */
   readonly answer: (chance: Chance, isStreamed: boolean) => Answer
   /** The turns of the model in a request, in the form of `Answer.back`. */

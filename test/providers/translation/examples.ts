@@ -289,6 +289,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'provider_content of the family anthropic': carrying('anthropic', { type: 'text' }),
   'provider_content of the family google': carrying('google'),
   'provider_content of the family bedrock': carrying('bedrock'),
+  'provider_content of the family cohere': carrying('cohere', { type: 'text' }),
   'extra_content.google.thought_signature': answering(
     { extra_content: { google: { thought_signature: 'c2ln' } } },
     'extra_content',

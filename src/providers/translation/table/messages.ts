@@ -102,6 +102,12 @@ export const messages = {
     bedrock: mapped(converseBlock, 'in place of the message'),
     cohere: ignored,
   },
+  'provider_content of the family cohere': {
+    anthropic: ignored,
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: mapped('messages.1.content', 'in place of the message'),
+  },
   'extra_content.google.thought_signature': {
     anthropic: ignored,
     gemini: mapped(`${geminiParts}.0.thoughtSignature`, '`thoughtSignature`'),

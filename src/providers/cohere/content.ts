@@ -1,0 +1,109 @@
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import {
+  type ContentRules,
+  createProviderContent,
+  type PastBlock,
+  type ProviderContent,
+} from '../canonical/provider-content.ts'
+
+/*
+ * The vendor's message has four members with content. Its blocks are their items, in this order: texts and
+ * thoughts of `content`, `{"tool_plan": …}`, the calls, and the citations.
+ */
+
+/** How the blocks of an assistant message are read when a client returns them. */
+export const contentRules: ContentRules = {
+  family: 'cohere',
+  findFault,
+  readText: ({ type, text }) => (type === 'text' ? String(text) : ''),
+  readCall({ type, function: called }) {
+    if (type !== 'function' || !isObject(called)) return undefined
+    return { name: called['name'], input: parseArguments(called['arguments']) }
+  },
+}
+
+function findFault(block: JsonObject): string | undefined {
+  const { type, text, thinking, function: called, tool_plan: plan } = block
+  switch (type) {
+    case 'text':
+      return typeof text === 'string' ? undefined : 'must have a text'
+    case 'thinking':
+      return typeof thinking === 'string' ? undefined : 'must have its thinking'
+    case 'function':
+      return isObject(called) && typeof called['name'] === 'string' ? undefined : 'must have a name'
+    default:
+      return typeof plan === 'string' || isCitation(block)
+        ? undefined
+        : 'must be a text, a thought, a plan, a call or a citation'
+  }
+}
+
+function isCitation({ start, end }: JsonObject): boolean {
+  return typeof start === 'number' && typeof end === 'number'
+}
+
+/** Returns the arguments in the form in which other APIs get them. */
+function parseArguments(given: unknown): unknown {
+  const text = typeof given === 'string' ? given : ''
+  if (text.trim() === '') return {}
+  const value = tryParseJson(text)
+  return value === null ? {} : isObject(value) ? value : { rawInvalidInput: text }
+}
+
+/** The contents of an answer as JSON texts. */
+export interface AnswerContent {
+  /** Texts and thoughts. */
+  readonly parts: readonly string[]
+  readonly plan: string
+  readonly calls: readonly string[]
+  readonly citations: readonly string[]
+}
+
+/** What decides whether an answer is carried. */
+export interface AnswerShape {
+  readonly texts: number
+  readonly thoughts: number
+  readonly hasPlan: boolean
+  readonly calls: number
+  /** A call has no arguments, which clients get as `{}`. */
+  readonly hasBareCall: boolean
+  readonly citations: number
+}
+
+/**
+ * Returns the blocks of an answer for its message, unless a message of the OpenAI API brings them back
+ * unchanged, or the vendor refuses them: it takes no text beside calls.
+ */
+export function carryContent(
+  { texts, thoughts, hasPlan, calls, hasBareCall, citations }: AnswerShape,
+  read: () => AnswerContent,
+): ProviderContent | undefined {
+  const isPlain = thoughts + citations === 0 && !hasPlan && !hasBareCall && texts < 2
+  if (isPlain || (texts > 0 && calls > 0)) return undefined
+  const content = read()
+  const plan = content.plan === '' ? [] : [JSON.stringify({ tool_plan: content.plan })]
+  return createProviderContent('cohere', [
+    ...content.parts,
+    ...plan,
+    ...content.calls,
+    ...content.citations,
+  ])
+}
+
+/** Puts the blocks of an earlier answer back into the members of the vendor's message. */
+export function toOwnMessage(own: readonly PastBlock[]): object {
+  const content = own.filter(
+    ({ block }) => block['type'] === 'text' || block['type'] === 'thinking',
+  )
+  const plan = own.map(({ block }) => block['tool_plan']).filter((text) => typeof text === 'string')
+  const calls = own.flatMap(({ members, call }) => (call ? { ...members, id: call.id } : []))
+  const citations = own.filter(({ block }) => isCitation(block))
+  return {
+    role: 'assistant',
+    ...(content.length > 0 && { content: content.map(({ members }) => members) }),
+    ...(plan.length > 0 && { tool_plan: plan.join('') }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(citations.length > 0 && { citations: citations.map(({ members }) => members) }),
+  }
+}

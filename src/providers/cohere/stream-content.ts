@@ -1,0 +1,79 @@
+import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
+import { isEmptyArguments } from './answer.ts'
+import { carryContent } from './content.ts'
+
+/** Collects the contents of a streamed answer, in the form that they have in a whole one. */
+export class StreamedContent {
+  /** By the vendor's index. */
+  readonly #parts = new Map<number, Part>()
+  readonly #calls: Call[] = []
+  readonly #citations: string[] = []
+  #plan = ''
+  #length = 0
+
+  addPart(index: number, type: Part['type'], piece: string): void {
+    const part = this.#parts.get(index) ?? { type, text: '' }
+    this.#parts.set(index, part)
+    if (this.#count(piece)) part.text += piece
+  }
+
+  addPlan(piece: string): void {
+    if (this.#count(piece)) this.#plan += piece
+  }
+
+  addCall(id: string, name: string): void {
+    this.#calls.push({ id, name, arguments: '' })
+  }
+
+  /** Adds a piece of the arguments of the call at this place. */
+  addArguments(index: number, piece: string): void {
+    const call = this.#calls[index]
+    if (call && this.#count(piece)) call.arguments += piece
+  }
+
+  addCitation(json: string): void {
+    if (this.#count(json)) this.#citations.push(json)
+  }
+
+  /** Returns the contents at the end of the answer, if a message cannot bring them back. */
+  finish(): ProviderContent | undefined {
+    if (this.#length > maxContentLength) return undefined
+    const parts = [...this.#parts.values()].filter(({ text }) => text !== '')
+    const isText = ({ type }: Part) => type === 'text'
+    const shape = {
+      texts: parts.filter(isText).length,
+      thoughts: parts.filter((part) => !isText(part)).length,
+      hasPlan: this.#plan !== '',
+      calls: this.#calls.length,
+      hasBareCall: this.#calls.some((call) => isEmptyArguments(call.arguments)),
+      citations: this.#citations.length,
+    }
+    return carryContent(shape, () => ({
+      parts: parts.map(({ type, text }) => JSON.stringify({ type, [type]: text })),
+      plan: this.#plan,
+      calls: this.#calls.map(writeCall),
+      citations: this.#citations,
+    }))
+  }
+
+  /** Returns false once the contents are too long to be carried. */
+  #count({ length }: string): boolean {
+    this.#length += length
+    return this.#length <= maxContentLength
+  }
+}
+
+interface Part {
+  readonly type: 'text' | 'thinking'
+  text: string
+}
+
+interface Call {
+  readonly id: string
+  readonly name: string
+  arguments: string
+}
+
+function writeCall({ id, name, arguments: text }: Call): string {
+  return JSON.stringify({ id, type: 'function', function: { name, arguments: text } })
+}
