@@ -195,6 +195,11 @@ const peerSettings: Readonly<Record<string, readonly PeerSetting[]>> = {
       candidates: ['cost_per_1k_searches'],
       note: 'the price is per thousand searches: multiply by 1000',
     },
+    {
+      names: ['searchcontextcostperquery'],
+      candidates: ['cost_per_1k_web_searches'],
+      note: 'the price is per thousand searches: multiply by 1000',
+    },
     { names: ['maxtokens', 'maxcompletiontokens'], candidates: ['max_output_tokens'] },
     { names: keyNames, candidates: ['providers.api_key_env'], note: keyNote },
     { names: addressNames, candidates: ['providers.base_url'] },

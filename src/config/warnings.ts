@@ -77,5 +77,6 @@ export function hasPrice(model: ModelConfig): boolean {
     model.cost_per_1m_cache_write,
     model.cost_per_1m_cache_write_1h,
     model.cost_per_1k_searches,
+    model.cost_per_1k_web_searches,
   ].some((cost) => cost !== undefined)
 }

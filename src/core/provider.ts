@@ -73,6 +73,8 @@ export interface Prices {
   /** For tokens that are written to a cache for one hour. */
   readonly cacheWrite1h: NanoUsd
   readonly searches: NanoUsd
+  /** Searches of the web that the vendor ran for an answer. */
+  readonly webSearches?: NanoUsd
 }
 
 /** A configured model bound to its provider: a link of the chains that contain it. */

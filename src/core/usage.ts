@@ -8,6 +8,8 @@ export interface Usage {
   /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
   readonly cacheWrite1hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
+  /** The searches of the web that the vendor ran and bills apart from tokens. */
+  readonly webSearches?: number | undefined
   /** A count is an estimate, by the gateway or, as the upstream reports, by the upstream. */
   readonly estimated: boolean
   /** The sides that the gateway estimated; absent when the upstream reported both. */
@@ -23,6 +25,8 @@ export interface ReportedUsage {
   /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
   readonly cacheWrite1hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
+  /** The searches of the web that the vendor ran and bills apart from tokens. */
+  readonly webSearches?: number | undefined
   /** The upstream marks its counts as an estimate. */
   readonly estimated?: boolean | undefined
 }
@@ -94,6 +98,7 @@ function toUsage(reported: ReportedUsage, promptTokens: number, completionTokens
     cacheWriteTokens: reported.cacheWriteTokens,
     cacheWrite1hTokens: reported.cacheWrite1hTokens,
     reasoningTokens: reported.reasoningTokens,
+    webSearches: reported.webSearches,
     estimated: reported.estimated === true,
   }
 }
@@ -107,9 +112,10 @@ interface CredibleSides {
 
 /** Cache counts are kept only together with the reported prompt count. */
 function completeUsage(
-  { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens }: ReportedUsage,
+  reported: ReportedUsage,
   { prompt, completion, estimated }: CredibleSides,
 ): Usage {
+  const { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = reported
   const promptTokens = prompt ?? estimated.promptTokens
   const completionTokens = completion ?? Math.max(estimated.completionTokens, reasoningTokens ?? 0)
   return {
@@ -118,6 +124,7 @@ function completeUsage(
     totalTokens: promptTokens + completionTokens,
     ...(prompt !== undefined && { cachedTokens, cacheWriteTokens, cacheWrite1hTokens }),
     reasoningTokens,
+    webSearches: reported.webSearches,
     estimated: true,
     estimatedSide:
       prompt !== undefined ? 'completion' : completion !== undefined ? 'prompt' : 'both',
@@ -158,6 +165,9 @@ export function renderUsage(usage: Usage): Record<string, unknown> {
     ...(Object.keys(prompt).length > 0 && { prompt_tokens_details: prompt }),
     ...(usage.reasoningTokens !== undefined && {
       completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    }),
+    ...(usage.webSearches !== undefined && {
+      server_tool_use: { web_search_requests: usage.webSearches },
     }),
     ...(usage.estimated && { estimated: true }),
   }

@@ -29,7 +29,8 @@ export function calculateCost(
     multiply(written - writtenFor1h, prices.cacheWrite) +
     multiply(writtenFor1h, prices.cacheWrite1h) +
     multiply(usage.completionTokens, prices.output) +
-    multiplySearches(searchUnits, prices)
+    multiplySearches(searchUnits, prices) +
+    multiply(usage.webSearches ?? 0, prices.webSearches ?? 0n) * searchMillionths
   return ((sum + millionthsPerNano / 2n) / millionthsPerNano) as NanoUsd
 }
 

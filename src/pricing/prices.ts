@@ -13,6 +13,7 @@ export interface ConfiguredPrices {
   /** The price of a cache write by default. */
   readonly cost_per_1m_cache_write_1h?: number | undefined
   readonly cost_per_1k_searches?: number | undefined
+  readonly cost_per_1k_web_searches?: number | undefined
 }
 
 /** Converts configured prices to nano-dollars. A price that is not configured is 0, or its default. */
@@ -26,6 +27,9 @@ export function toPrices(configured: ConfiguredPrices): Prices {
     cacheWrite,
     cacheWrite1h: toNano(configured.cost_per_1m_cache_write_1h, cacheWrite),
     searches: toNano(configured.cost_per_1k_searches, free),
+    ...(configured.cost_per_1k_web_searches !== undefined && {
+      webSearches: toNanoUsd(configured.cost_per_1k_web_searches),
+    }),
   }
 }
 

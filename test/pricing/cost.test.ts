@@ -13,6 +13,7 @@ const prices = {
   cacheWrite: usd(2.5),
   cacheWrite1h: usd(4),
   searches: usd(3),
+  webSearches: usd(10),
 }
 
 function usage(counts: Partial<Usage>): Usage {
@@ -23,6 +24,11 @@ describe('the cost of an answer', () => {
   test('tokens are charged at prices per million', () => {
     const counts = usage({ promptTokens: 1_000, completionTokens: 500 })
     expect(calculateCost(prices, counts, undefined)).toBe(usd(0.002 + 0.004))
+  })
+
+  test('searches of the web are charged at the price per thousand', () => {
+    const counts = usage({ promptTokens: 1_000, completionTokens: 500, webSearches: 3 })
+    expect(calculateCost(prices, counts, undefined)).toBe(usd(0.002 + 0.004 + 0.03))
   })
 
   test('cached tokens and cache writes are subtracted from the prompt', () => {

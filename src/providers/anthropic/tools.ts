@@ -1,6 +1,6 @@
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
-import type { CanonicalRequest } from '../canonical/request.ts'
+import type { CanonicalRequest, WebSearch } from '../canonical/request.ts'
 import { type FunctionTool, findToolMember, listOfferedTools } from '../canonical/tools.ts'
 import { anthropicToolMembers } from '../canonical/vendor-fields.ts'
 import {
@@ -23,14 +23,46 @@ export interface ToolFields {
 /** Translates the offered functions and the choice among them. The API refuses a choice without tools. */
 export function toToolFields(request: CanonicalRequest, canForce: boolean): ToolFields {
   const offered = new Set(listOfferedTools(request, canForce))
-  if (offered.size === 0) return {}
-  const tools = request.tools.flatMap((tool) => [
+  const own = listVendorTools(request, canForce)
+  if (offered.size + own.length === 0) return {}
+  const functions = request.tools.flatMap((tool) => [
     ...(offered.has(tool) ? [toToolBlock(tool)] : []),
     ...readToolMark(tool),
   ])
   return {
-    tools: placeMarks([tools], markRules).flat(),
+    tools: [...placeMarks([functions], markRules).flat(), ...own],
     tool_choice: limitParallelCalls(toClaudeToolChoice(request, canForce), request),
+  }
+}
+
+/** Lists the vendor's tools, with the search that `web_search_options` asks for. */
+function listVendorTools(
+  { vendorTools, webSearch, toolChoice }: CanonicalRequest,
+  canForce: boolean,
+): readonly Block[] {
+  const given = vendorTools.map(({ raw }) => raw)
+  const isSearching = given.some(({ name }) => name === searchName)
+  const own = webSearch && !isSearching ? [...given, toSearchTool(webSearch)] : given
+  // Where no call can be forced, a named tool is the only one on offer.
+  const isNamed = toolChoice?.kind === 'function' && !canForce
+  return isNamed ? own.filter(({ name }) => name === toolChoice.name) : own
+}
+
+const searchName = 'web_search'
+
+/** The version that every model with a search accepts. */
+function toSearchTool({ user_location: location }: WebSearch): Block {
+  const { city, region, country, timezone } = location?.approximate ?? {}
+  const place = { city, region, country, timezone }
+  return {
+    type: 'web_search_20250305',
+    name: searchName,
+    ...(location && {
+      user_location: {
+        type: 'approximate',
+        ...Object.fromEntries(Object.entries(place).filter(([, name]) => name)),
+      },
+    }),
   }
 }
 

@@ -14,6 +14,7 @@ export function parseUsage(value: unknown): ReportedUsage | undefined {
   const read = sum(runs.map((run) => run.cache_read_input_tokens))
   const written = sum(runs.map((run) => run.cache_creation_input_tokens))
   const writtenFor1h = sum(runs.map((run) => run.cache_creation?.ephemeral_1h_input_tokens))
+  const searches = usage.server_tool_use?.web_search_requests
   const thinking = usage.output_tokens_details?.thinking_tokens
   const cached = (read ?? 0) + (written ?? 0)
   return {
@@ -22,6 +23,7 @@ export function parseUsage(value: unknown): ReportedUsage | undefined {
     ...(cached > 0 && { cachedTokens: read, cacheWriteTokens: written }),
     ...(writtenFor1h && { cacheWrite1hTokens: writtenFor1h }),
     ...(isCount(thinking) && { reasoningTokens: thinking }),
+    ...(searches && { webSearches: searches }),
   }
 }
 
@@ -44,6 +46,7 @@ const counters = z.object({
 const usageCounters = z.object({
   ...counters.shape,
   output_tokens_details: z.object({ thinking_tokens: z.unknown() }).nullish().catch(undefined),
+  server_tool_use: z.object({ web_search_requests: count }).nullish().catch(undefined),
   /**
    * The counters of each run of the model, if the API ran it several times for one answer, for
    * example to compact the conversation. The counters beside them omit some of the runs.

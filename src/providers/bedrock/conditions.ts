@@ -28,6 +28,7 @@ export function evaluateConditions(
     noTopK: model.topK === undefined,
     noThinkingBlocks: !model.hasSignedReasoning,
     noCacheMarks: !model.hasCachePoints,
+    noGrounding: !model.hasGrounding,
     noResultStatus: !model.hasResultStatus,
   }
 }

@@ -28,6 +28,8 @@ export interface BedrockModel {
   /** Whether it enforces JSON schemas for answers, and `strict` tools. */
   readonly hasSchemas: boolean
   readonly hasCachePoints: boolean
+  /** It searches the web with the system tool `nova_grounding`. */
+  readonly hasGrounding: boolean
   /** Whether a tool result may say that the call failed. */
   readonly hasResultStatus: boolean
   /** Whether it accepts its signed reasoning back. */
@@ -49,6 +51,7 @@ const plain: Facts = {
   choices: [],
   hasSchemas: false,
   hasCachePoints: false,
+  hasGrounding: false,
   hasResultStatus: false,
   hasSignedReasoning: false,
   toolUseIdForm: 'plain',
@@ -97,7 +100,7 @@ const families: readonly Family[] = [
     hasSchemas: true,
   },
   { ids: ['anthropic.', 'claude'], ...claude },
-  { ids: ['nova-2-'], ...nova, reasoning: 'nova' },
+  { ids: ['nova-2-'], ...nova, reasoning: 'nova', hasGrounding: true },
   { ids: ['amazon.nova', 'nova-'], ...nova },
   {
     ids: ['mistral-large-3'],

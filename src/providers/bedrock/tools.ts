@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { isObject } from '../../wire/json.ts'
 import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
@@ -29,14 +30,15 @@ export function toToolFields(input: ToolInput): ToolFields {
   const past = toPastToolSpecs(request.messages)
   const canForce = canForceCalls(model, thinking)
   const offered = listOfferedTools(request, canForce)
-  if (offered.length === 0 || request.toolChoice?.kind === 'none') {
+  const own = listSystemTools(request)
+  if (offered.length + own.length === 0 || request.toolChoice?.kind === 'none') {
     if (past.length === 0) return { additional: {} }
     // Converse rejects a history of calls without `toolConfig`, although a model that gets tools may
     // call them.
     const tools = offered.length > 0 ? toMarkedSpecs(offered, input) : past
     return { config: { tools }, additional: {} }
   }
-  const tools = toMarkedSpecs(offered, input)
+  const tools = [...toMarkedSpecs(offered, input), ...own]
   const choice = toClaudeToolChoice(request, canForce)
   const isForced = choice !== undefined && choice.type !== 'auto'
   const additional =
@@ -48,6 +50,18 @@ export function toToolFields(input: ToolInput): ToolFields {
   const claudeChoice = { type: 'auto', ...choice, disable_parallel_tool_use: true }
   return { config: { tools }, additional: { ...additional, tool_choice: claudeChoice } }
 }
+
+/** Lists the tools that AWS runs, with the search that `web_search_options` asks for. */
+function listSystemTools({ vendorTools, webSearch }: CanonicalRequest): readonly object[] {
+  const given = vendorTools.map(({ raw }) => raw)
+  const isSearching = given.some(
+    ({ systemTool: tool }) => isObject(tool) && tool['name'] === groundingName,
+  )
+  return webSearch && !isSearching ? [...given, { systemTool: { name: groundingName } }] : given
+}
+
+/** https://docs.aws.amazon.com/nova/latest/nova2-userguide/web-grounding.html */
+const groundingName = 'nova_grounding'
 
 /** Returns undefined for a choice that the model does not take: then the model decides. */
 function toToolChoice(

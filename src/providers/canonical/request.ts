@@ -18,6 +18,7 @@ import {
   type ToolChoice,
   toolFields,
   type UnreadField,
+  type VendorTool,
 } from './tools.ts'
 import { type LiftedRequest, liftVendorFields, parseRequestFields } from './vendor-fields.ts'
 
@@ -29,6 +30,10 @@ export interface CanonicalRequest extends LiftedRequest {
   readonly messages: readonly CanonicalMessage[]
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
+  /** The tools that a vendor defines. */
+  readonly vendorTools: readonly VendorTool[]
+  /** OpenAI's search of the web, which some vendors have a tool for. */
+  readonly webSearch: WebSearch | undefined
   /** What the gateway does not read: tools that are not functions, unknown values of known fields. */
   readonly leftOut: readonly UnreadField[]
   readonly toolChoice: ToolChoice | undefined
@@ -77,6 +82,14 @@ const text = z.string().nullish()
 const number = z.number().nullish()
 const flag = z.boolean().nullish()
 
+const webSearch = loose({
+  user_location: loose({
+    approximate: loose({ city: text, country: text, region: text, timezone: text }).nullish(),
+  }).nullish(),
+})
+
+export type WebSearch = z.infer<typeof webSearch>
+
 const fields = loose({
   ...toolFields,
   parallel_tool_calls: flag,
@@ -93,6 +106,7 @@ const fields = loose({
   top_logprobs: number,
   modalities: list(z.string()).nullish(),
   service_tier: text,
+  web_search_options: webSearch.nullish(),
 })
 
 type Fields = z.infer<typeof fields>
@@ -101,12 +115,14 @@ function parseRequest(request: ChatRequest, readRawText: RawTextReader): Canonic
   const lifted = liftVendorFields(request)
   const { raw } = lifted
   const data = parseRequestFields(fields, lifted)
-  const { tools, otherTools } = readTools(data)
+  const { tools, vendorTools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
   const onUnread = (unread: UnreadField) => leftOut.push(unread)
   return {
     messages: readMessages(raw.messages, readRawText),
     tools,
+    vendorTools,
+    webSearch: data.web_search_options ?? undefined,
     leftOut,
     toolChoice: readToolChoice(data, onUnread),
     parallelToolCalls: data.parallel_tool_calls ?? undefined,

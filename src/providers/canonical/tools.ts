@@ -15,6 +15,18 @@ export interface FunctionTool {
   readonly raw: JsonObject
 }
 
+/** The vendors that define tools of their own. */
+export type ToolOwner = 'anthropic' | 'google' | 'bedrock'
+
+/** A tool that is no function. It exists at the vendor that defines it, which mostly runs it as well. */
+export interface VendorTool {
+  readonly owner: ToolOwner
+  /** The dotted path. */
+  readonly path: string
+  /** The client's own object, which goes to the vendor as it is. */
+  readonly raw: JsonObject
+}
+
 export type ToolChoice =
   | { readonly kind: 'auto' | 'none' | 'required' }
   | { readonly kind: 'function'; readonly name: string }
@@ -45,7 +57,8 @@ export interface UnreadField {
 export interface OfferedTools {
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
-  /** The tools that are not functions. */
+  readonly vendorTools: readonly VendorTool[]
+  /** The tools that are neither functions nor those of a known vendor. */
   readonly otherTools: readonly UnreadField[]
 }
 
@@ -76,17 +89,21 @@ type Fields = z.infer<z.ZodObject<typeof toolFields>>
 export function readTools({ tools, functions }: Fields): OfferedTools {
   if (!tools) {
     const legacy = (functions ?? []).map((f, index) => toFunctionTool(f, f, `functions.${index}`))
-    return { tools: legacy, otherTools: [] }
+    return { tools: legacy, vendorTools: [], otherTools: [] }
   }
   const found: FunctionTool[] = []
+  const vendorTools: VendorTool[] = []
   const otherTools: UnreadField[] = []
   for (const [index, tool] of tools.entries()) {
     const path = `tools.${index}`
     if (tool.function) found.push(toFunctionTool(tool.function, tool, path))
-    else if (isOfAnotherType(tool)) otherTools.push({ feature: 'tools of another type', path })
-    else throw new UntranslatableError(`${path}.function is required`, `${path}.function`)
+    else if (isOfAnotherType(tool)) {
+      const owner = findOwner(tool)
+      if (owner) vendorTools.push({ owner, path, raw: tool })
+      else otherTools.push({ feature: 'tools of another type', path })
+    } else throw new UntranslatableError(`${path}.function is required`, `${path}.function`)
   }
-  return { tools: found, otherTools }
+  return { tools: found, vendorTools, otherTools }
 }
 
 /** True for a tool that a vendor runs: named by its `type`, or by its only member as Google's are. */
@@ -94,6 +111,18 @@ function isOfAnotherType({ type, ...members }: JsonObject): boolean {
   if (typeof type === 'string') return type !== 'function'
   return members['name'] === undefined && Object.values(members).some(isObject)
 }
+
+/**
+ * Returns the vendor that defines a tool. Anthropic's types end in a date, Google's tools have no type, and
+ * AWS runs system tools.
+ */
+function findOwner({ type, systemTool }: JsonObject): ToolOwner | undefined {
+  if (typeof type === 'string') return anthropicTypes.test(type) ? 'anthropic' : undefined
+  return systemTool === undefined ? 'google' : 'bedrock'
+}
+
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview */
+const anthropicTypes = /_20\d{6}$|^mcp_toolset$/
 
 function toFunctionTool(
   { name, description, parameters, strict }: z.infer<typeof functionDefinition>,

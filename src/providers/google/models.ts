@@ -18,6 +18,8 @@ export interface GeminiModel {
   readonly takesJsonSchema: boolean
   /** A request may have both JSON output and tools. */
   readonly takesFormatWithTools: boolean
+  /** Functions and Google's own tools may be in one request. */
+  readonly combinesTools: boolean
   readonly takesCandidateCount: boolean
   /**
    * Newer models ignore temperature, top_p and top_k; Google announced that later ones refuse them.
@@ -45,6 +47,7 @@ export function geminiModel(upstreamId: string): GeminiModel {
     takesMediaInToolResults: isFrom(3),
     takesJsonSchema: isFrom(2, 5),
     takesFormatWithTools: isFrom(3),
+    combinesTools: isFrom(3),
     takesCandidateCount: !isFrom(3),
     takesSampling: !isFrom(3, 6) && !name.includes('3.5-flash-lite'),
     takesPenalties: !isFrom(2, 5),

@@ -64,6 +64,7 @@ function geminiConditions(
     noReasoning: !readThinkingConfig(request, model),
     // Models before 3.0 answer 400 to a request with both JSON output and tools.
     noFormatBesideTools: !model.takesFormatWithTools && selectDeclaredTools(request).length > 0,
+    noSearchBesideTools: !model.combinesTools,
     noPenalties: dialect.penalties === 'old-models' && !model.takesPenalties,
     oneAnswer: !model.takesCandidateCount,
     noTiers: !dialect.takesServiceTier,

@@ -18,14 +18,29 @@ export function selectDeclaredTools(request: CanonicalRequest): readonly Functio
 
 /** The fields `tools` and `toolConfig`: https://ai.google.dev/api/generate-content */
 export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): object {
-  const tools = selectDeclaredTools(request)
-  if (tools.length === 0) return {}
-  const functionCallingConfig = toCallingConfig(request, tools)
+  const functions = selectDeclaredTools(request)
+  const own = listVendorTools(request)
   // All functions go into one tool object, because some models refuse several.
-  return {
-    tools: [{ functionDeclarations: tools.map((tool) => toDeclaration(tool, schemas)) }],
-    toolConfig: functionCallingConfig && { functionCallingConfig },
+  const declared =
+    functions.length === 0
+      ? []
+      : [{ functionDeclarations: functions.map((tool) => toDeclaration(tool, schemas)) }]
+  if (declared.length + own.length === 0) return {}
+  const config = {
+    functionCallingConfig: declared.length > 0 ? toCallingConfig(request, functions) : undefined,
+    // Required for both together: https://ai.google.dev/gemini-api/docs/tool-combination
+    includeServerSideToolInvocations:
+      declared.length > 0 && own.length > 0 && schemas.model.combinesTools ? true : undefined,
   }
+  const isConfigured = Object.values(config).some((value) => value !== undefined)
+  return { tools: [...declared, ...own], toolConfig: isConfigured ? config : undefined }
+}
+
+/** Lists Google's own tools, with the search that `web_search_options` asks for. */
+function listVendorTools({ vendorTools, webSearch }: CanonicalRequest): readonly object[] {
+  const given = vendorTools.map(({ raw }) => raw)
+  const isSearching = given.some((tool) => 'google_search' in tool || 'googleSearch' in tool)
+  return webSearch && !isSearching ? [...given, { googleSearch: {} }] : given
 }
 
 function toDeclaration(tool: FunctionTool, schemas: SchemaContext): object {

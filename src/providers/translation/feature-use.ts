@@ -33,6 +33,7 @@ type Clearable = Pick<
   | 'responseFormat'
   | 'toolChoice'
   | 'parallelToolCalls'
+  | 'webSearch'
 >
 
 const clearedFields: Clearable = {
@@ -51,6 +52,7 @@ const clearedFields: Clearable = {
   responseFormat: { kind: 'text' },
   toolChoice: undefined,
   parallelToolCalls: undefined,
+  webSearch: undefined,
 }
 
 /** Returns a strip function that sets one member to its absent value. */

@@ -7,17 +7,21 @@ import type { Feature } from './table.ts'
 /** Finds the features used by the fields of a request, except tools. Default values use no feature. */
 export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
   const uses: FeatureUse[] = []
-  for (const { field, feature, strip } of fieldRules) {
+  for (const { field, member, feature, strip } of fieldRules) {
     const value = request.raw[field]
     if (value === undefined || value === null) continue
     const used = feature(request, value)
-    if (used) uses.push({ feature: used, path: getFieldPath(request, field), strip })
+    if (!used) continue
+    const path = getFieldPath(request, field)
+    uses.push({ feature: used, path: member === undefined ? path : `${path}.${member}`, strip })
   }
   return uses
 }
 
 interface FieldRule {
   readonly field: string
+  /** The member of the field that the rule is about. */
+  readonly member?: string
   /** Returns the feature that this value uses; undefined for a default value. */
   readonly feature: (request: CanonicalRequest, value: unknown) => Feature | undefined
   readonly strip?: StripFeature
@@ -166,7 +170,18 @@ const fieldRules: readonly FieldRule[] = [
     field: 'verbosity',
     feature: (_, value) => (value === 'medium' ? undefined : 'verbosity other than medium'),
   },
-  ...plainFields('web_search_options'),
+  {
+    field: 'web_search_options',
+    strip: clearField('webSearch'),
+    feature: ({ tools }) =>
+      tools.length > 0 ? 'web_search_options beside functions' : 'web_search_options',
+  },
+  {
+    field: 'web_search_options',
+    member: 'user_location',
+    feature: ({ webSearch }) =>
+      webSearch?.user_location ? 'web_search_options.user_location' : undefined,
+  },
   {
     field: 'reasoning_effort',
     strip: clearField('reasoningEffort'),

@@ -6,6 +6,8 @@ import {
   findToolMember,
   getDefinitionPath,
   listCallableTools,
+  type ToolOwner,
+  type VendorTool,
 } from '../canonical/tools.ts'
 import { anthropicToolMembers } from '../canonical/vendor-fields.ts'
 import { clearField, type FeatureUse, isPlainName, type StripFeature } from './feature-use.ts'
@@ -15,6 +17,7 @@ import type { Feature } from './table.ts'
 export function findToolUses(request: CanonicalRequest): FeatureUse[] {
   const callable = listCallableTools(request)
   return [
+    ...findVendorUses(request.vendorTools),
     ...findStrictUses(request.tools),
     ...request.tools.flatMap(findMemberUses),
     ...findNameUses(request, callable),
@@ -22,6 +25,24 @@ export function findToolUses(request: CanonicalRequest): FeatureUse[] {
     ...findParallelUses(request, callable),
   ]
 }
+
+const vendorFeatures: Readonly<Record<ToolOwner, Feature>> = {
+  anthropic: "tools: one of Anthropic's",
+  google: "tools: one of Google's",
+  bedrock: 'tools: a system tool of AWS',
+}
+
+function findVendorUses(tools: readonly VendorTool[]): FeatureUse[] {
+  return tools.map(({ owner, path }) => ({
+    feature: vendorFeatures[owner],
+    path,
+    strip: dropVendorTools,
+  }))
+}
+
+const dropVendorTools: StripFeature = ({ vendorTools }, lost) => ({
+  vendorTools: vendorTools.filter(({ path }) => !lost.has(path)),
+})
 
 function findStrictUses(tools: readonly FunctionTool[]): FeatureUse[] {
   const strict = tools.filter((tool) => tool.strict)
@@ -83,12 +104,12 @@ function findChoiceUses(request: CanonicalRequest): FeatureUse[] {
 }
 
 function classifyChoice(request: CanonicalRequest): Feature[] {
-  const { toolChoice: choice, tools, messages } = request
+  const { toolChoice: choice, tools, vendorTools, messages } = request
   const strangers: Feature[] = namesUnknownFunction(request)
     ? ['tool_choice: a function that is not in tools']
     : []
   if (choice?.kind === 'custom') return ['tool_choice: custom']
-  if (tools.length === 0) return [...strangers, 'tool_choice without tools']
+  if (tools.length + vendorTools.length === 0) return [...strangers, 'tool_choice without tools']
   switch (choice?.kind) {
     case 'auto':
     case 'required':
@@ -106,10 +127,17 @@ function classifyChoice(request: CanonicalRequest): Feature[] {
   }
 }
 
-function namesUnknownFunction({ toolChoice: choice, tools }: CanonicalRequest): boolean {
+function namesUnknownFunction({
+  toolChoice: choice,
+  tools,
+  vendorTools,
+}: CanonicalRequest): boolean {
   if (choice?.kind !== 'function' && choice?.kind !== 'allowed') return false
   const names = choice.kind === 'function' ? [choice.name] : choice.names
-  const known = new Set(tools.map(({ name }) => name))
+  const known = new Set<unknown>([
+    ...tools.map(({ name }) => name),
+    ...vendorTools.map(({ raw }) => raw['name']),
+  ])
   return !names.every((name) => known.has(name))
 }
 

@@ -73,7 +73,6 @@ describe('fields without a counterpart', () => {
     ['prediction', { type: 'content', content: 'a' }],
     ['store', true],
     ['verbosity', 'low'],
-    ['web_search_options', {}],
     ['prompt_cache_key', 'k'],
     ['prompt_cache_retention', '24h'],
     ['service_tier', 'flex'],

@@ -135,7 +135,6 @@ describe('strict', () => {
     ['prediction', { type: 'content', content: 'x' }],
     ['store', true],
     ['verbosity', 'high'],
-    ['web_search_options', {}],
     ['audio', { voice: 'alloy' }],
     ['presence_penalty', 0.5],
     ['frequency_penalty', 0.5],

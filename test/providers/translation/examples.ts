@@ -172,6 +172,18 @@ export const examples: Readonly<Record<Feature, Example>> = {
   prediction: field('prediction', { type: 'content', content: 'x' }),
   'verbosity other than medium': field('verbosity', 'low'),
   web_search_options: field('web_search_options', {}),
+  'web_search_options beside functions': {
+    fields: { tools: [fn()], web_search_options: {} },
+    without: { tools: [fn()] },
+    param: 'web_search_options',
+  },
+  'web_search_options.user_location': {
+    fields: {
+      web_search_options: { user_location: { type: 'approximate', approximate: { city: 'Oslo' } } },
+    },
+    without: { web_search_options: {} },
+    param: 'web_search_options.user_location',
+  },
   'reasoning_effort: none': field('reasoning_effort', 'none'),
   'reasoning_effort: high': field('reasoning_effort', 'high'),
   'reasoning_effort: minimal, low, medium, xhigh, max': field('reasoning_effort', 'low'),
@@ -197,6 +209,21 @@ export const examples: Readonly<Record<Feature, Example>> = {
     fields: { tools: [fn({ name: 'get the weather' })] },
     without: { tools: [fn()] },
     param: 'tools.0.function.name',
+  },
+  "tools: one of Anthropic's": {
+    fields: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }] },
+    without: { tools: [] },
+    param: 'tools.0',
+  },
+  "tools: one of Google's": {
+    fields: { tools: [{ google_search: {} }] },
+    without: { tools: [] },
+    param: 'tools.0',
+  },
+  'tools: a system tool of AWS': {
+    fields: { tools: [{ systemTool: { name: 'nova_grounding' } }] },
+    without: { tools: [] },
+    param: 'tools.0',
   },
   'tools of another type': {
     fields: { tools: [{ type: 'web_search' }] },

@@ -37,11 +37,24 @@ const bedrock = (upstreamId: string, more: Partial<Link> = {}): Link => ({
 export const usual: Readonly<Record<ApiFamily, readonly [Link, ...Link[]]>> = {
   anthropic: [claude('claude-sonnet-4-5')],
   gemini: [
-    gemini('gemini-2.5-flash', ['noPenalties', 'noFormatBesideTools', 'textResults']),
-    gemini('gemini-2.0-flash', ['noReasoning', 'noFormatBesideTools', 'textResults']),
+    gemini('gemini-2.5-flash', [
+      'noPenalties',
+      'noFormatBesideTools',
+      'noSearchBesideTools',
+      'textResults',
+    ]),
+    gemini('gemini-2.0-flash', [
+      'noReasoning',
+      'noFormatBesideTools',
+      'noSearchBesideTools',
+      'textResults',
+    ]),
     gemini('gemini-3-flash', ['noPenalties', 'oneAnswer']),
   ],
-  bedrock: [bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0')],
+  bedrock: [
+    bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', { holds: ['noGrounding'] }),
+    bedrock('us.amazon.nova-2-lite-v1:0'),
+  ],
   cohere: [{ kind: 'cohere', upstreamId: 'command-a-03-2025' }],
 }
 
@@ -75,6 +88,7 @@ export const exceptional: {
     ignoresSampling: gemini('gemini-3.6-flash', []),
     noReasoning: gemini('gemini-2.0-flash', []),
     noFormatBesideTools: gemini('gemini-2.5-flash', []),
+    noSearchBesideTools: gemini('gemini-2.5-flash', []),
     noPenalties: gemini('gemini-2.5-flash', []),
     oneAnswer: gemini('gemini-3-flash', []),
     noTiers: gemini('gemini-2.5-flash', [], 'vertex_ai'),
@@ -106,6 +120,7 @@ export const exceptional: {
     noTopK: bedrock('meta.llama3-1-70b-instruct-v1:0'),
     noThinkingBlocks: bedrock('us.amazon.nova-pro-v1:0'),
     noCacheMarks: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noGrounding: bedrock('us.amazon.nova-pro-v1:0'),
     noResultStatus: bedrock('meta.llama3-1-70b-instruct-v1:0'),
   },
   cohere: {},

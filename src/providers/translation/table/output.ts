@@ -48,7 +48,28 @@ export const output = {
   audio: inEveryApi(dropped),
   prediction: inEveryApi(dropped),
   'verbosity other than medium': inEveryApi(dropped),
-  web_search_options: inEveryApi(dropped),
+  web_search_options: {
+    anthropic: mapped('tools', 'the tool `web_search`'),
+    gemini: mapped('tools', 'the tool `googleSearch`'),
+    bedrock: except(mapped('toolConfig.tools', 'the system tool `nova_grounding`'), {
+      noGrounding: dropped,
+    }),
+    cohere: dropped,
+  },
+  'web_search_options beside functions': {
+    anthropic: mapped('tools', 'the tool `web_search`'),
+    gemini: except(mapped('tools', 'the tool `googleSearch`'), { noSearchBesideTools: dropped }),
+    bedrock: except(mapped('toolConfig.tools', 'the system tool `nova_grounding`'), {
+      noGrounding: dropped,
+    }),
+    cohere: dropped,
+  },
+  'web_search_options.user_location': {
+    anthropic: mapped('tools.0.user_location'),
+    gemini: dropped,
+    bedrock: dropped,
+    cohere: dropped,
+  },
   'reasoning_effort: none': {
     anthropic: except(mapped('thinking'), { noReasoning: ignored }),
     gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),

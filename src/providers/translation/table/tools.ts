@@ -60,6 +60,24 @@ export const tools = {
     bedrock: refused,
     cohere: carried('tools.0.function.name'),
   },
+  "tools: one of Anthropic's": {
+    anthropic: mapped('tools.0', 'as it is'),
+    gemini: dropped,
+    bedrock: dropped,
+    cohere: dropped,
+  },
+  "tools: one of Google's": {
+    anthropic: dropped,
+    gemini: mapped('tools.0', 'as it is'),
+    bedrock: dropped,
+    cohere: dropped,
+  },
+  'tools: a system tool of AWS': {
+    anthropic: dropped,
+    gemini: dropped,
+    bedrock: mapped('toolConfig.tools.0', 'as it is'),
+    cohere: dropped,
+  },
   'tools of another type': inEveryApi(dropped),
   'functions (legacy)': {
     anthropic: mapped('tools.0.name'),

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { readError, testGateway } from '../support/gateway.ts'
+import { json, whole } from '../support/scripted-upstream.ts'
+import { anthropicGateway, asking, message } from './anthropic/support.ts'
+import { bedrockGateway } from './bedrock/support.ts'
+import { answered as geminiAnswer, googleGateway } from './google/support.ts'
+
+const f = { type: 'function', function: { name: 'f' } }
+const question = [{ role: 'user', content: 'Hi' }]
+
+/** The tools that Claude gets, and the choice among them. */
+async function sendClaude(fields: object, upstreamId?: string): Promise<unknown> {
+  const { chat, upstream } = await anthropicGateway({ settings: 'strict = true', upstreamId })
+  upstream.next(json(message([])))
+  const response = await chat(asking(fields))
+  expect(response.status, await response.clone().text()).toBe(200)
+  return upstream.body()
+}
+
+async function sendGemini(fields: object, upstreamId: string): Promise<unknown> {
+  const { chat, upstream } = await googleGateway({ upstreamId })
+  upstream.next(json(geminiAnswer([{ text: 'ok' }], { finishReason: 'STOP' })))
+  expect((await chat({ model: 'g', messages: question, ...fields })).status).toBe(200)
+  return upstream.body()
+}
+
+async function sendBedrock(fields: object, upstreamId: string): Promise<unknown> {
+  const { chat, upstream } = await bedrockGateway({ upstreamId })
+  upstream.next(json({ output: { message: { content: [] } } }))
+  expect((await chat({ model: 'm', messages: question, ...fields })).status).toBe(200)
+  return upstream.body()
+}
+
+describe('a tool of a vendor', () => {
+  const fetching = { type: 'web_fetch_20260318', name: 'web_fetch', allowed_domains: ['a.b'] }
+
+  test('goes to Claude as it is, behind the functions', async () => {
+    expect(await sendClaude({ tools: [fetching, f] })).toMatchObject({
+      tools: [{ name: 'f' }, fetching],
+    })
+    expect(
+      await sendClaude({ tools: [{ type: 'mcp_toolset', mcp_server_name: 'a' }] }),
+    ).toMatchObject({ tools: [{ type: 'mcp_toolset', mcp_server_name: 'a' }] })
+  })
+
+  test('can be forced by its name', async () => {
+    const tool_choice = { type: 'function', function: { name: 'web_fetch' } }
+    expect(await sendClaude({ tools: [fetching], tool_choice })).toMatchObject({
+      tool_choice: { type: 'tool', name: 'web_fetch' },
+    })
+  })
+
+  test('is the only one on offer, where a named tool cannot be forced', async () => {
+    const { chat, upstream } = await anthropicGateway({ upstreamId: 'claude-sonnet-5-5' })
+    upstream.next(json(message([])))
+    const tool_choice = { type: 'function', function: { name: 'web_fetch' } }
+    await chat(asking({ tools: [f, fetching], tool_choice }))
+    expect(upstream.body()).toMatchObject({ tools: [fetching], tool_choice: { type: 'auto' } })
+  })
+
+  test('goes to Gemini as it is, and says so beside functions', async () => {
+    const tools = [{ google_search: {} }, { url_context: {} }]
+    expect(await sendGemini({ tools }, 'gemini-2.5-flash')).toMatchObject({ tools })
+    const both = await sendGemini({ tools: [f, ...tools] }, 'gemini-3-flash-preview')
+    expect(both).toMatchObject({
+      tools: [{ functionDeclarations: [{ name: 'f' }] }, ...tools],
+      toolConfig: { includeServerSideToolInvocations: true },
+    })
+  })
+
+  test('goes to Bedrock as it is', async () => {
+    const tool = { systemTool: { name: 'nova_code_interpreter' } }
+    expect(await sendBedrock({ tools: [f, tool] }, 'us.amazon.nova-2-lite-v1:0')).toMatchObject({
+      toolConfig: { tools: [{ toolSpec: { name: 'f' } }, tool] },
+    })
+  })
+
+  test('is refused by a strict provider of another vendor', async () => {
+    const { chat } = await anthropicGateway({ settings: 'strict = true' })
+    const response = await chat(asking({ tools: [f, { google_search: {} }] }))
+    expect(await readError(response)).toMatchObject({ code: 'LM-1001', param: 'tools.1' })
+  })
+})
+
+describe('web_search_options', () => {
+  const approximate = { city: 'Oslo', country: 'NO' }
+  const web_search_options = {
+    search_context_size: 'low',
+    user_location: { type: 'approximate', approximate },
+  }
+
+  test("becomes Claude's search", async () => {
+    expect(await sendClaude({ web_search_options })).toMatchObject({
+      tools: [
+        {
+          type: 'web_search_20250305',
+          name: 'web_search',
+          user_location: { type: 'approximate', ...approximate },
+        },
+      ],
+    })
+  })
+
+  test('adds no second search', async () => {
+    const search = { type: 'web_search_20260318', name: 'web_search' }
+    const body = await sendClaude({ tools: [search], web_search_options: {} })
+    expect(body).toHaveProperty('tools', [search])
+    const tools = [{ google_search: {} }]
+    const gemini = await sendGemini({ tools, web_search_options: {} }, 'gemini-2.5-flash')
+    expect(gemini).toHaveProperty('tools', tools)
+  })
+
+  test("becomes Google's search, and Nova's", async () => {
+    const gemini = await sendGemini({ web_search_options: {} }, 'gemini-2.5-flash')
+    expect(gemini).toMatchObject({ tools: [{ googleSearch: {} }] })
+    const nova = await sendBedrock({ web_search_options: {} }, 'us.amazon.nova-2-lite-v1:0')
+    expect(nova).toMatchObject({
+      toolConfig: { tools: [{ systemTool: { name: 'nova_grounding' } }] },
+    })
+  })
+
+  test('of another type is LM-1001', async () => {
+    const { chat } = await anthropicGateway()
+    const response = await chat(asking({ web_search_options: { user_location: 'Oslo' } }))
+    expect(await readError(response)).toMatchObject({
+      code: 'LM-1001',
+      param: 'web_search_options.user_location',
+    })
+  })
+})
+
+test('the searches of Claude are counted and charged', async () => {
+  const config = `
+[[providers]]
+name = "p"
+kind = "anthropic"
+api_key_env = "P_KEY"
+[[providers.models]]
+id = "m"
+upstream_id = "claude-sonnet-4-5"
+cost_per_1k_web_searches = 10
+`
+  const { chat, upstream } = await testGateway(config, { env: { P_KEY: 'k' } })
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 5,
+    server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
+  }
+  upstream.next(json(message([{ type: 'text', text: 'ok' }], { usage })))
+  const response = await chat(asking())
+  expect(response.headers.get('x-gateway-cost')).toBe('0.03')
+  expect(await response.json()).toMatchObject({
+    usage: { server_tool_use: { web_search_requests: 3 } },
+  })
+})
+
+test('the sources of a grounded answer of Gemini count characters', async () => {
+  const { chat, upstream } = await googleGateway()
+  const text = 'Ü🦆 ist gut. Ja.'
+  const groundingMetadata = {
+    groundingChunks: [
+      { web: { uri: 'https://a.b', title: 'a' } },
+      { web: { uri: 'https://c.d', title: 'c' } },
+      { maps: { uri: 'https://e.f', title: 'e', placeId: 'p' } },
+    ],
+    groundingSupports: [
+      {
+        segment: { startIndex: 3, endIndex: 16, text: '🦆 ist gut.' },
+        groundingChunkIndices: [0, 1, 0],
+      },
+      { segment: { endIndex: 99, text: 'Ja.' }, groundingChunkIndices: [0] },
+    ],
+  }
+  const parts = [{ text: 'Hm', thought: true }, { text }]
+  const candidate = { finishReason: 'STOP', groundingMetadata }
+  upstream.next(whole(JSON.stringify(geminiAnswer(parts, candidate))))
+  const answer = (await (await chat({ model: 'g', messages: question })).json()) as {
+    choices: [{ message: { annotations: { url_citation: object }[] } }]
+  }
+  const cited = answer.choices[0].message.annotations.map(({ url_citation: each }) => each)
+  expect(cited).toEqual([
+    source(1, 11, { url: 'https://a.b', title: 'a', text: '🦆 ist gut.' }),
+    source(1, 11, { url: 'https://c.d', title: 'c', text: '🦆 ist gut.' }),
+    source(12, 15, { url: 'https://a.b', title: 'a', text: 'Ja.' }),
+    source(0, 0, { url: 'https://e.f', title: 'e', source_id: 'p' }),
+  ])
+})
+
+function source(start_index: number, end_index: number, more: object): object {
+  return { start_index, end_index, text: '', source_id: '', ...more }
+}
