@@ -1,9 +1,11 @@
 import { openAccess } from './access/index.ts'
-import { AnswerCache } from './cache/index.ts'
+import { openMasterKey } from './auth/index.ts'
+import { AnswerCache, SharedAnswers, type SharedAnswersOptions } from './cache/index.ts'
 import { CloudCredentials } from './cloud/index.ts'
 import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
+import type { Environment, Log } from './core/ports.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { Activity, Prober, Readiness } from './health/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
@@ -106,11 +108,9 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     shared ? new SharedParkings({ shared, clock }) : new ParkedInProcess(),
   )
   const traffic = new TrafficInProcess(clock)
-  const cache = new AnswerCache({
-    clock,
-    digest: ports.digest,
-    onEvict: () => events.cacheEvicted(),
-  })
+  const onEvict = () => events.cacheEvicted()
+  const answers = shared && (await openSharedAnswers({ ...ports, config, shared, onEvict }))
+  const cache = new AnswerCache({ clock, digest: ports.digest, onEvict, shared: answers })
   const prober = new Prober({
     clock,
     activity,
@@ -134,6 +134,26 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   }
   const { plane, records } = composeRequests(parts, config)
   return { ...parts, buffers, activity, prober, readiness: new Readiness(), plane, records }
+}
+
+interface AnswerParts extends Omit<SharedAnswersOptions, 'sealer'> {
+  readonly config: Config
+  readonly env: Environment
+  readonly log: Log
+}
+
+/** The cache that all processes have in common; undefined without a secret that all of them have. */
+async function openSharedAnswers(parts: AnswerParts): Promise<SharedAnswers | undefined> {
+  const { env, config, log } = parts
+  const master = await openMasterKey(env['GATEWAY_MASTER_KEY']).catch(() => undefined)
+  if (master) return SharedAnswers.open({ ...parts, sealer: master.sealer })
+  if (config.cache.enabled) {
+    log.write(
+      'warn',
+      'the cache is not shared: set GATEWAY_MASTER_KEY, with which answers are sealed',
+    )
+  }
+  return undefined
 }
 
 type RequestParts = Pick<

@@ -60,7 +60,7 @@ export interface AdminDeps extends RouteRouteDeps {
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
   /** Removes all answers from the cache, and returns how many they were. */
-  readonly clearCache: () => number
+  readonly clearCache: () => Promise<number>
   readonly reloadProviderKeys: () => Promise<void>
   readonly explain: Explain
   readonly inFlight: () => number

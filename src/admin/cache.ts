@@ -3,7 +3,7 @@ import type { AdminRouteDeps, AdminRoutes } from './input.ts'
 
 export interface CacheRouteDeps extends AdminRouteDeps {
   /** Removes all answers from the cache, and returns how many they were. */
-  readonly clear: () => number
+  readonly clear: () => Promise<number>
 }
 
 /** The route of the cache. It never shows an answer. */
@@ -11,7 +11,7 @@ export function cacheRoutes({ clear, audit }: CacheRouteDeps): AdminRoutes {
   return {
     '/admin/cache': {
       async DELETE({ context }) {
-        const deleted = clear()
+        const deleted = await clear()
         await audit.add(audit.describe({ action: 'cache.clear', subjectId: null }, context))
         return jsonReply({ deleted })
       },

@@ -3,10 +3,11 @@ import type { Clock, Digest } from '../core/ports.ts'
 import { sha256Hex } from '../wire/digest.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { type KeyedRequest, writeKeyTexts } from './answer-key.ts'
-import type { AnswerPlace, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
+import type { AnswerPlace, AnswerStore, CachedAnswer, PossibleAnswer } from './answer-store.ts'
 import { Flight } from './flight.ts'
 import { type MemoryLimits, MemoryStore } from './memory-store.ts'
 import { Repeats } from './repeats.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 
 /** The settings of the cache. */
 export interface CachePolicy extends MemoryLimits {
@@ -28,6 +29,8 @@ export interface AnswerCacheOptions {
   readonly digest?: Digest | undefined
   /** Called for each answer that is removed to make room for another. */
   readonly onEvict: () => void
+  /** The answers that all processes have in common, in place of the memory of this one. */
+  readonly shared?: SharedAnswers | undefined
 }
 
 /** The answers to earlier requests. It holds nothing while it is off. */
@@ -37,12 +40,13 @@ export class AnswerCache {
   readonly #options: AnswerCacheOptions
   #settings: CacheSettings = off
   #store: AnswerStore | undefined
-  #clears = 0
   /** The requests whose answers others may wait for, by key. */
   readonly #flights = new Map<string, Flight>()
 
   constructor(options: AnswerCacheOptions) {
     this.#options = options
+    // Requests from now on must not get an answer that was asked for before.
+    options.shared?.onClear(() => this.#flights.clear())
   }
 
   get bytes(): Bytes {
@@ -67,8 +71,8 @@ export class AnswerCache {
       policy.maxBytes === before.maxBytes &&
       policy.maxEntryBytes === before.maxEntryBytes
     if (!keepsStore) this.#store = undefined
-    if (policy.enabled) this.#store ??= new MemoryStore({ ...this.#options, ...policy })
-    this.#store?.remove(({ model, revision }) => revisions.get(model) !== revision)
+    if (policy.enabled) this.#store ??= this.#openStore(policy)
+    this.#store?.removeStale(({ model, revision }) => revisions.get(model) !== revision)
   }
 
   /** Returns the digest of a text, at once where the host can do that. */
@@ -89,15 +93,13 @@ export class AnswerCache {
       key: `${writtenKey} ${form}`,
       writtenKey,
       origin: { model, revision },
-      clears: this.#clears,
+      generation: this.#store?.generation ?? 0,
     }
   }
 
   /** Returns the answer at a place, if it is fresh: one of the request's form before one of another. */
-  find({ key, writtenKey }: AnswerPlace): PossibleAnswer {
-    const found = this.#get(key)
-    if (found instanceof Promise) return found.then((known) => known ?? this.#get(writtenKey))
-    return found ?? this.#get(writtenKey)
+  find(place: AnswerPlace): PossibleAnswer {
+    return this.#store?.find(place, this.#settings.policy.ttl)
   }
 
   /** Returns the running request at a place, if there is one. */
@@ -123,29 +125,26 @@ export class AnswerCache {
    * Keeps an answer, unless its request is older than the last change of its model, or than the last time
    * that the cache was cleared.
    */
-  keep({ key, writtenKey, origin, clears }: AnswerPlace, answer: CachedAnswer): void {
-    const isCurrent = this.#settings.revisions.get(origin.model) === origin.revision
-    if (clears !== this.#clears || !isCurrent) return
-    if (!answer.isWritten) return this.#store?.put(key, answer, origin)
-    // An older answer of a vendor would be found before this one.
-    this.#store?.delete(key)
-    this.#store?.put(writtenKey, answer, origin)
+  keep(place: AnswerPlace, answer: CachedAnswer): void {
+    const { origin, generation } = place
+    const { policy, revisions } = this.#settings
+    if (revisions.get(origin.model) !== origin.revision) return
+    if (generation === this.#store?.generation) this.#store.put(place, answer, policy.ttl)
   }
 
-  /** Removes all answers, and returns how many they were. */
-  clear(): number {
-    this.#clears++
+  /** Removes all answers, and returns how many they were. Rejects with LM-5003 when that fails. */
+  async clear(): Promise<number> {
+    const cleared = this.#store?.clear() ?? 0
     // Requests from now on must not get an answer that was asked for before.
     this.#flights.clear()
-    return this.#store?.remove(() => true) ?? 0
+    return cleared
   }
 
-  #get(key: string): PossibleAnswer {
-    return this.#store?.get(key, this.#settings.policy.ttl)
+  #openStore(limits: MemoryLimits): AnswerStore {
+    const { shared, clock, onEvict } = this.#options
+    return shared ? shared.use(limits) : new MemoryStore({ clock, onEvict, ...limits })
   }
 }
-
-type PossibleAnswer = FoundAnswer | undefined | Promise<FoundAnswer | undefined>
 
 /** A longer text is replaced by its digest, in characters: the client writes it. */
 const maxFormLength = 64

@@ -35,8 +35,8 @@ export interface AnswerPlace {
   /** That of the answers which the gateway has written, in any form. */
   readonly writtenKey: string
   readonly origin: AnswerOrigin
-  /** The number of times that the cache had been cleared when the request looked here. */
-  readonly clears: number
+  /** That of the store when the request looked here. */
+  readonly generation: number
 }
 
 /** An answer that was found, and how long it has been stored. */
@@ -45,16 +45,20 @@ export interface FoundAnswer {
   readonly age: Millis
 }
 
+export type PossibleAnswer = FoundAnswer | undefined | Promise<FoundAnswer | undefined>
+
 /** Keeps answers under the digests of their requests. */
 export interface AnswerStore {
-  /** Returns an answer that is not older than `ttl`. */
-  get(key: string, ttl: Millis): FoundAnswer | undefined | Promise<FoundAnswer | undefined>
-  /** Stores an answer, if it fits. Others are removed to make room. */
-  put(key: string, answer: CachedAnswer, origin: AnswerOrigin): void
-  /** Removes one answer, if it is stored. */
-  delete(key: string): void
-  /** Removes every answer for whose origin `isStale` is true, and returns how many they were. */
-  remove(isStale: (origin: AnswerOrigin) => boolean): number
+  /** Grows when all answers are removed. */
+  readonly generation: number
+  /** Returns an answer that is not older than `ttl`: one of the request's form before one of another. */
+  find(place: AnswerPlace, ttl: Millis): PossibleAnswer
+  /** Stores an answer, if it fits. Others are removed to make room. `ttl`: how long it may be found. */
+  put(place: AnswerPlace, answer: CachedAnswer, ttl: Millis): void
+  /** Removes every answer for whose origin `isStale` is true, unless nothing can find it anyway. */
+  removeStale(isStale: (origin: AnswerOrigin) => boolean): void
+  /** Removes all answers, and returns how many they were. Throws or rejects with LM-5003 when it cannot. */
+  clear(): number | Promise<number>
   readonly bytes: Bytes
   readonly entries: number
 }

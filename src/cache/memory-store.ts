@@ -1,7 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Bytes, Millis } from '../core/ids.ts'
 import type { BufferedBody, Clock } from '../core/ports.ts'
-import type { AnswerOrigin, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
+import type {
+  AnswerOrigin,
+  AnswerPlace,
+  AnswerStore,
+  CachedAnswer,
+  FoundAnswer,
+} from './answer-store.ts'
 
 /**
  * The memory that an answer takes besides its body, rounded up: its key, its other fields, and its places
@@ -33,6 +39,7 @@ interface Entry {
 export class MemoryStore implements AnswerStore {
   readonly #clock: Clock
   readonly #entries: LRUCache<string, Entry>
+  #generation = 0
 
   constructor({ clock, onEvict, maxBytes, maxEntryBytes }: MemoryStoreOptions) {
     this.#clock = clock
@@ -55,31 +62,44 @@ export class MemoryStore implements AnswerStore {
     return this.#entries.size
   }
 
-  get(key: string, ttl: Millis): FoundAnswer | undefined {
+  get generation(): number {
+    return this.#generation
+  }
+
+  find({ key, writtenKey }: AnswerPlace, ttl: Millis): FoundAnswer | undefined {
+    return this.#get(key, ttl) ?? this.#get(writtenKey, ttl)
+  }
+
+  put({ key, writtenKey, origin }: AnswerPlace, answer: CachedAnswer): void {
+    // An older answer of a vendor would be found before this one.
+    if (answer.isWritten) this.#entries.delete(key)
+    const storedAt = this.#clock.elapsed()
+    const entry = { answer: { ...answer, body: own(answer.body) }, origin, storedAt }
+    this.#entries.set(answer.isWritten ? writtenKey : key, entry)
+  }
+
+  removeStale(isStale: (origin: AnswerOrigin) => boolean): void {
+    const stale: string[] = []
+    for (const [key, { origin }] of this.#entries.entries()) {
+      if (isStale(origin)) stale.push(key)
+    }
+    for (const key of stale) this.#entries.delete(key)
+  }
+
+  clear(): number {
+    const { size } = this.#entries
+    this.#entries.clear()
+    this.#generation++
+    return size
+  }
+
+  #get(key: string, ttl: Millis): FoundAnswer | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
     const age = this.#clock.elapsed() - entry.storedAt
     if (age < ttl) return { answer: entry.answer, age }
     this.#entries.delete(key)
     return undefined
-  }
-
-  put(key: string, answer: CachedAnswer, origin: AnswerOrigin): void {
-    const storedAt = this.#clock.elapsed()
-    this.#entries.set(key, { answer: { ...answer, body: own(answer.body) }, origin, storedAt })
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key)
-  }
-
-  remove(isStale: (origin: AnswerOrigin) => boolean): number {
-    const stale: string[] = []
-    for (const [key, { origin }] of this.#entries.entries()) {
-      if (isStale(origin)) stale.push(key)
-    }
-    for (const key of stale) this.#entries.delete(key)
-    return stale.length
   }
 }
 

@@ -30,6 +30,7 @@ const sealedPattern = /^v1\.((?:[0-9a-f]{2}){28,})$/
  */
 export class Sealer {
   readonly #master: Key
+  readonly #keys = new Map<string, Promise<Key>>()
 
   private constructor(master: Key) {
     this.#master = master
@@ -37,42 +38,73 @@ export class Sealer {
 
   /** Creates a sealer. `master` is 32 random bytes. */
   static async create(master: Uint8Array<ArrayBuffer>): Promise<Sealer> {
-    return new Sealer(await crypto.subtle.importKey('raw', master, 'HKDF', false, ['deriveKey']))
+    const uses = ['deriveKey', 'deriveBits'] as const
+    return new Sealer(await crypto.subtle.importKey('raw', master, 'HKDF', false, uses))
   }
 
   async seal(label: SealLabel, text: string): Promise<string> {
+    return `${version}.${bytesToHex(await this.sealBytes(label, encoder.encode(text)))}`
+  }
+
+  /** Returns nonce, ciphertext and tag. */
+  async sealBytes(label: SealLabel, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     const nonce = crypto.getRandomValues(new Uint8Array(nonceLength))
-    const key = await this.#deriveKey(label.purpose)
-    const box = await crypto.subtle.encrypt(algorithm(label, nonce), key, encoder.encode(text))
-    return `${version}.${bytesToHex(nonce)}${bytesToHex(new Uint8Array(box))}`
+    const key = await this.#getKey(label.purpose)
+    const box = await crypto.subtle.encrypt(algorithm(label, nonce), key, bytes)
+    const sealed = new Uint8Array(nonceLength + box.byteLength)
+    sealed.set(nonce)
+    sealed.set(new Uint8Array(box), nonceLength)
+    return sealed
   }
 
   /** Decrypts a text that `seal` made for the same label. Rejects with `SealError` for any other text. */
   async open(label: SealLabel, sealed: string): Promise<string> {
     const hex = sealedPattern.exec(sealed)?.[1]
     if (hex === undefined) throw new SealError()
-    const bytes = hexToBytes(hex)
-    const [nonce, box] = [bytes.slice(0, nonceLength), bytes.slice(nonceLength)]
-    const key = await this.#deriveKey(label.purpose)
+    const bytes = await this.openBytes(label, hexToBytes(hex))
     try {
-      return strictUtf8.decode(await crypto.subtle.decrypt(algorithm(label, nonce), key, box))
+      return strictUtf8.decode(bytes)
     } catch {
       throw new SealError()
     }
   }
 
-  #deriveKey(purpose: string): Promise<Key> {
-    // The master key is uniformly random, so a salt would add nothing.
-    const salt = new Uint8Array(0)
-    const info = encoder.encode(`model-gateway seal ${version} ${purpose}`)
-    return crypto.subtle.deriveKey(
-      { name: 'HKDF', hash: 'SHA-256', salt, info },
+  /** Decrypts bytes that `sealBytes` made for the same label. Rejects with `SealError` for any others. */
+  async openBytes(label: SealLabel, sealed: Uint8Array): Promise<Uint8Array> {
+    const [nonce, box] = [sealed.slice(0, nonceLength), sealed.slice(nonceLength)]
+    const key = await this.#getKey(label.purpose)
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt(algorithm(label, nonce), key, box))
+    } catch {
+      throw new SealError()
+    }
+  }
+
+  /** Returns 32 secret bytes for a purpose that is not sealing: equal for equal master keys. */
+  async deriveSecret(purpose: string): Promise<Uint8Array> {
+    const derivation = createDerivation(`model-gateway secret ${version} ${purpose}`)
+    return new Uint8Array(await crypto.subtle.deriveBits(derivation, this.#master, 256))
+  }
+
+  #getKey(purpose: string): Promise<Key> {
+    const known = this.#keys.get(purpose)
+    if (known) return known
+    const key = crypto.subtle.deriveKey(
+      createDerivation(`model-gateway seal ${version} ${purpose}`),
       this.#master,
       { name: 'AES-GCM', length: 256 },
       false,
       ['encrypt', 'decrypt'],
     )
+    this.#keys.set(purpose, key)
+    return key
   }
+}
+
+function createDerivation(info: string) {
+  // The master key is uniformly random, so a salt would add nothing.
+  const salt = new Uint8Array(0)
+  return { name: 'HKDF', hash: 'SHA-256', salt, info: encoder.encode(info) }
 }
 
 /** A `CryptoKey`; the type has no global name on every host. */

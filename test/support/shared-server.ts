@@ -13,6 +13,7 @@ export class SharedServer {
   losesMessages = false
   readonly #members = new Set<Member>()
   #isUp = true
+  #gate: Promise<void> = Promise.resolve()
 
   /** The port of one process. */
   readonly open = async (): Promise<SharedState> => {
@@ -23,6 +24,15 @@ export class SharedServer {
 
   get isUp(): boolean {
     return this.#isUp
+  }
+
+  /** Leaves calls without a reply until the returned function is called. */
+  hold(): () => void {
+    let release = () => {}
+    this.#gate = new Promise((resolve) => {
+      release = resolve
+    })
+    return () => release()
   }
 
   leave(): void {
@@ -36,6 +46,7 @@ export class SharedServer {
 
   async run(name: string, args: readonly string[]): Promise<readonly string[]> {
     await turn()
+    await this.#gate
     const found = this.functions.get(name)
     if (!this.#isUp || !found) throw new SharedStateFault('the server is away')
     this.calls.push(name)
