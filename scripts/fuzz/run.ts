@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
@@ -9,7 +11,7 @@ import { targets } from '../../test/fuzz/targets/index.ts'
  * Searches for inputs that break a rule of a parser, guided by the code that inputs reach:
  * `npm run fuzz -- [TARGET …] [--seconds 60] [--seed N]`, by default every target. A found input is
  * made as small as possible and written to test/fixtures/fuzz, where `npm test` checks it from then on.
- * The inputs that reached new code stay in node_modules/.cache/fuzz for the next run.
+ * The inputs that reached new code stay in ~/.cache/model-gateway/fuzz for the next run.
  */
 
 export interface FuzzJob {
@@ -66,7 +68,7 @@ function fuzz(name: string): Promise<FuzzReport> {
     name,
     seconds: Number(values.seconds),
     seed: Number(values.seed),
-    corpusFolder: fileURLToPath(new URL(`../../node_modules/.cache/fuzz/${name}`, import.meta.url)),
+    corpusFolder: join(homedir(), '.cache', 'model-gateway', 'fuzz', name),
     current,
   }
   const worker = new Worker(new URL('from-source.mjs', import.meta.url), {
