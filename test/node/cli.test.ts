@@ -130,6 +130,7 @@ describe('--check-config', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.split('\n')).toEqual([
       'config.toml is valid: 4 providers, 0 models',
+      '  listens on 127.0.0.1:8080',
       '  openai        openai     https://api.openai.com/v1  ! OPENAI_API_KEY is unset',
       '  mistral       mistral    https://api.mistral.ai/v1  ! api_key_env is not set',
       '  local server  vllm       http://127.0.0.1:8000/v1   not needed',
