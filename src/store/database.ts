@@ -13,7 +13,7 @@ import {
   readWebhookSettings,
   replaceSealed,
 } from './settings.ts'
-import { addSpend } from './spend.ts'
+import { addSpend, readSpend } from './spend.ts'
 import {
   type AuditedStore,
   type Store,
@@ -66,6 +66,7 @@ const operations: Operations = {
   grantGroup,
   addSpend,
   addUsage,
+  readSpend,
   purgeUsage,
   sumUsage,
   sumUsageByInterval,

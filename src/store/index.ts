@@ -1,6 +1,6 @@
 export type { Journal, LeftBatch, LeftUsage } from './journal.ts'
 export { JournalLineReader, type JournalRow } from './journal-line.ts'
-export { maxBudget } from './money.ts'
+export { joinAmount, maxBudget, splitAmount } from './money.ts'
 export { SpendSums, type SpentRow } from './spend-text.ts'
 export type * from './store.ts'
 export {

@@ -169,6 +169,29 @@ export const writtenBatches = sqliteTable(
   (table) => [index('written_batches_written_at').on(table.writtenAt)],
 )
 
+/**
+ * The part of the spend that each process with a shared state has saved. Without it nobody could tell, once
+ * that state is lost, which charges of a running process the saved spend already contains.
+ */
+export const processSpend = sqliteTable(
+  'process_spend',
+  {
+    process: text().notNull(),
+    /** The id of a key or a group. */
+    subject: text().notNull(),
+    /** The latest term that the process has charged, and its charges to it. */
+    since: integer().notNull(),
+    termUsd: integer('term_usd').notNull(),
+    termNano: integer('term_nano').notNull(),
+    totalUsd: integer('total_usd').notNull(),
+    totalNano: integer('total_nano').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.process, table.subject] }),
+    index('process_spend_subject').on(table.subject),
+  ],
+)
+
 /** The gateway, or one of the gateways, that uses the database. */
 export const gatewayLease = sqliteTable('gateway_lease', {
   /** Always 1: there is one lease. */

@@ -1,22 +1,33 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import { joinAmount } from './money.ts'
 import { writeOnce } from './once.ts'
-import { budgetGroups, virtualKeys } from './schema.ts'
+import { budgetGroups, processSpend, virtualKeys } from './schema.ts'
 import { spendText } from './spend-text.ts'
-import type { SpendFlush, SpendText } from './store.ts'
+import type { SpendFlush, SpendShare, SpendText, SubjectSpend } from './store.ts'
+import { toTerm } from './term.ts'
 
 /** Adds to the spend of keys and groups inside the database. */
 export async function addSpend(db: LibSQLDatabase, flush: SpendFlush): Promise<void> {
-  await writeOnce(db, flush.id, spendStatements(db, spendText(flush.additions)))
+  const { id, process, additions } = flush
+  await writeOnce(db, id, spendStatements(db, { process, spend: spendText(additions) }))
+}
+
+/** Charges, and the process with a shared state that has made them. */
+export interface Charges {
+  readonly process?: string | undefined
+  readonly spend: SpendText
 }
 
 /** Returns one statement for each table that changes. */
 export function spendStatements(
   db: LibSQLDatabase,
-  { key, group }: SpendText,
+  { process, spend: { key, group } }: Charges,
 ): readonly BatchItem<'sqlite'>[] {
-  return [...addTo(db, virtualKeys, key), ...addTo(db, budgetGroups, group)]
+  const statements = [...addTo(db, virtualKeys, key), ...addTo(db, budgetGroups, group)]
+  if (process === undefined) return statements
+  return [...statements, ...addShares(db, process, key), ...addShares(db, process, group)]
 }
 
 function addTo(
@@ -25,19 +36,7 @@ function addTo(
   amounts: string,
 ): BatchItem<'sqlite'>[] {
   if (amounts === '[]') return []
-  const added = db
-    .select({
-      id: sql<string>`value ->> 0`.as('added_id'),
-      usd: sql<number>`value ->> 1`.as('added_usd'),
-      nano: sql<number>`value ->> 2`.as('added_nano'),
-      termUsd: sql<number>`value ->> 3`.as('added_term_usd'),
-      termNano: sql<number>`value ->> 4`.as('added_term_nano'),
-      since: sql<number>`value ->> 5`.as('added_since'),
-      resetsAt: sql<number | null>`value ->> 6`.as('added_resets_at'),
-      period: sql<string | null>`value ->> 7`.as('added_period'),
-    })
-    .from(sql`json_each(${amounts})`)
-    .as('added')
+  const added = selectAmounts(db, amounts)
   const totalNanos = sql`(${table.spentTotalNano} + ${added.nano})`
   const spentNanos = sql`(${table.budgetSpentNano} + ${added.termNano})`
   const isSameTerm = sql`${added.since} = ${table.budgetSince}`
@@ -64,4 +63,106 @@ function addTo(
     .from(added)
     .where(eq(table.id, added.id))
   return [update]
+}
+
+/** Adds to the part of one process, by the same rules. */
+function addShares(db: LibSQLDatabase, process: string, amounts: string): BatchItem<'sqlite'>[] {
+  if (amounts === '[]') return []
+  const added = selectAmounts(db, amounts)
+  const total = sql`(${processSpend.totalNano} + excluded.total_nano)`
+  const term = sql`(${processSpend.termNano} + excluded.term_nano)`
+  const isSameTerm = sql`excluded.since = ${processSpend.since}`
+  const isNextTerm = sql`excluded.since > ${processSpend.since}`
+  const insert = db
+    .insert(processSpend)
+    .select(
+      db
+        .select({
+          process: sql<string>`${process}`.as('process'),
+          subject: added.id,
+          since: added.since,
+          termUsd: added.termUsd,
+          termNano: added.termNano,
+          totalUsd: added.usd,
+          totalNano: added.nano,
+        })
+        .from(added)
+        // Without a condition SQLite takes the clause for conflicts for one of a join.
+        .where(sql`true`),
+    )
+    .onConflictDoUpdate({
+      target: [processSpend.process, processSpend.subject],
+      set: {
+        since: sql`max(${processSpend.since}, excluded.since)`,
+        termUsd: sql`case
+          when ${isSameTerm} then ${processSpend.termUsd} + excluded.term_usd + ${term} / 1000000000
+          when ${isNextTerm} then excluded.term_usd
+          else ${processSpend.termUsd} end`,
+        termNano: sql`case
+          when ${isSameTerm} then ${term} % 1000000000
+          when ${isNextTerm} then excluded.term_nano
+          else ${processSpend.termNano} end`,
+        totalUsd: sql`${processSpend.totalUsd} + excluded.total_usd + ${total} / 1000000000`,
+        totalNano: sql`${total} % 1000000000`,
+      },
+    })
+  return [insert]
+}
+
+/** Reads amounts as `toArray` of spend-text.ts writes them. */
+function selectAmounts(db: LibSQLDatabase, amounts: string) {
+  return db
+    .select({
+      id: sql<string>`value ->> 0`.as('added_id'),
+      usd: sql<number>`value ->> 1`.as('added_usd'),
+      nano: sql<number>`value ->> 2`.as('added_nano'),
+      termUsd: sql<number>`value ->> 3`.as('added_term_usd'),
+      termNano: sql<number>`value ->> 4`.as('added_term_nano'),
+      since: sql<number>`value ->> 5`.as('added_since'),
+      resetsAt: sql<number | null>`value ->> 6`.as('added_resets_at'),
+      period: sql<string | null>`value ->> 7`.as('added_period'),
+    })
+    .from(sql`json_each(${amounts})`)
+    .as('added')
+}
+
+/** Reads the saved spend with the parts of the processes, all of the same moment. */
+export async function readSpend(
+  db: LibSQLDatabase,
+  ids: readonly string[],
+): Promise<readonly SubjectSpend[]> {
+  const wanted = sql`(select value from json_each(${JSON.stringify(ids)}))`
+  const read = (table: typeof virtualKeys | typeof budgetGroups) =>
+    db.select(spendColumns(table)).from(table).where(inArray(table.id, wanted))
+  const [keys, groups, shares] = await db.batch([
+    read(virtualKeys),
+    read(budgetGroups),
+    db.select().from(processSpend).where(inArray(processSpend.subject, wanted)),
+  ])
+  const bySubject = new Map<string, SpendShare[]>()
+  for (const { subject, process, since, termUsd, termNano, totalUsd, totalNano } of shares) {
+    const amount = joinAmount(termUsd, termNano)
+    const share = { process, since, amount, total: joinAmount(totalUsd, totalNano) }
+    bySubject.set(subject, [...(bySubject.get(subject) ?? []), share])
+  }
+  return [...keys, ...groups].map((row) => ({
+    id: row.id,
+    budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
+    spentTotal: joinAmount(row.spentTotalUsd, row.spentTotalNano),
+    term: toTerm(row),
+    shares: bySubject.get(row.id) ?? [],
+  }))
+}
+
+function spendColumns(table: typeof virtualKeys | typeof budgetGroups) {
+  return {
+    id: table.id,
+    budgetPeriod: table.budgetPeriod,
+    budgetSince: table.budgetSince,
+    budgetResetsAt: table.budgetResetsAt,
+    budgetSpentUsd: table.budgetSpentUsd,
+    budgetSpentNano: table.budgetSpentNano,
+    spentTotalUsd: table.spentTotalUsd,
+    spentTotalNano: table.spentTotalNano,
+  }
 }

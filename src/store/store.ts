@@ -48,6 +48,8 @@ export interface Store {
    * transaction. A batch is written once, no matter how often it is sent.
    */
   addUsage(batch: UsageBatch): Promise<void>
+  /** Reads the spend of keys and groups in one transaction. Unknown ids are left out. */
+  readSpend(ids: readonly string[]): Promise<readonly SubjectSpend[]>
   /** Deletes up to `limit` rows from before `before`, unix seconds. Resolves to their number. */
   purgeUsage(before: number, limit: number): Promise<number>
   /** Returns sums by group, the highest cost first. */
@@ -110,6 +112,7 @@ export const storeMethods = Object.keys({
   grantGroup: true,
   addSpend: true,
   addUsage: true,
+  readSpend: true,
   purgeUsage: true,
   sumUsage: true,
   sumUsageByInterval: true,
@@ -222,6 +225,22 @@ export interface KeyRow extends VirtualKey, SavedSpend {
   readonly formerDigest: string | null
 }
 
+/** The saved spend of a key or a group, and what each process with a shared state has charged of it. */
+export interface SubjectSpend extends SavedSpend {
+  readonly id: string
+  readonly shares: readonly SpendShare[]
+}
+
+/** What one process has charged to a key or a group, and saved. */
+export interface SpendShare {
+  readonly process: string
+  /** When the latest term that it has charged began. */
+  readonly since: UnixSeconds
+  /** Charged to that term. */
+  readonly amount: NanoUsd
+  readonly total: NanoUsd
+}
+
 /** A new secret, and when the former one stops working; null: at once. */
 export interface Rotation {
   readonly digest: string
@@ -253,6 +272,8 @@ export type GrantError = 'no-cap' | 'too-much'
 export interface SpendFlush {
   /** Random; the same when the flush is sent again. */
   readonly id: string
+  /** The process with a shared state that has charged it. */
+  readonly process?: string | undefined
   readonly additions: readonly SpendAddition[]
 }
 
@@ -286,6 +307,8 @@ export interface UsageBatch {
 export interface UsageText {
   /** The id of the batch. */
   readonly id: string
+  /** The process with a shared state that has charged the rows. */
+  readonly process?: string | undefined
   /** The first row, in the order of `usageColumns`. */
   readonly first: readonly UsageValue[]
   /** The indexes of the columns in which the rows differ. */

@@ -19,9 +19,13 @@ import { toUsageRow } from './usage-values.ts'
 /** What a line of the journal says besides the columns. */
 type Charge = Pick<JournalRow, (typeof chargeMembers)[number]>
 
-/** A batch under construction. A column whose value is the same in every row is stored once. */
+/**
+ * A batch under construction. A column whose value is the same in every row is stored once. `process`: that
+ * with a shared state which has charged the rows.
+ */
 export class UsageBatchBuilder implements UsageBatch {
   readonly id: string
+  readonly #process: string | undefined
   #length = 0
   /** The first row, by column. */
   readonly #first: UsageValue[] = []
@@ -33,8 +37,9 @@ export class UsageBatchBuilder implements UsageBatch {
   /** Where the last row differs from the first, as a line of the journal has it. */
   #differences: unknown[] = []
 
-  constructor(id: string) {
+  constructor(id: string, process?: string) {
     this.id = id
+    this.#process = process
   }
 
   get length(): number {
@@ -109,6 +114,7 @@ export class UsageBatchBuilder implements UsageBatch {
     const rows = this.#mapRows((row) => varying.map((at) => this.#varying[at]?.[row]))
     return {
       id: this.id,
+      process: this.#process,
       first: this.#first,
       varying,
       rows: JSON.stringify(rows),

@@ -35,9 +35,12 @@ import { firstWeek, type UsageInterval } from './usage-interval.ts'
 
 /** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
-  const { id, spend } = batch
   const isEmpty = batch.first.length === 0
-  await writeOnce(db, id, isEmpty ? [] : [insertRows(db, batch), ...spendStatements(db, spend)])
+  await writeOnce(
+    db,
+    batch.id,
+    isEmpty ? [] : [insertRows(db, batch), ...spendStatements(db, batch)],
+  )
 }
 
 function insertRows(db: LibSQLDatabase, { first, varying, rows }: UsageText) {

@@ -22,9 +22,11 @@ import {
   type SealedPurpose,
   type SealedRow,
   type SpendFlush,
+  type SpendShare,
   type SpendText,
   type Store,
   StoreFault,
+  type SubjectSpend,
   startOfInterval,
   type UsageBatch,
   type UsageFilter,
@@ -58,6 +60,7 @@ export class MemoryStore implements Store {
   readonly calls: string[] = []
   trouble: StoreTrouble = 'none'
   closed = false
+  readonly #shares = new Map<string, Map<string, SpendShare>>()
   readonly #sealed = new Map<string, SealedRow>()
   #webhooks: WebhookRow | undefined
   readonly #changes = { accounts: 0, 'provider-keys': 0, webhooks: 0 }
@@ -161,7 +164,7 @@ export class MemoryStore implements Store {
     return this.#call('addSpend', () => {
       if (this.#isWritten(flush.id)) return
       this.flushes.set(flush.id, flush)
-      this.#charge(spendText(flush.additions))
+      this.#charge(spendText(flush.additions), flush.process)
     })
   }
 
@@ -170,9 +173,22 @@ export class MemoryStore implements Store {
       if (this.#isWritten(batch.id)) return
       const rows = batch.rows()
       this.batches.set(batch.id, rows)
-      this.#charge(batch.text().spend)
+      const { spend, process } = batch.text()
+      this.#charge(spend, process)
       for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
     })
+  }
+
+  readSpend(ids: readonly string[]): Promise<readonly SubjectSpend[]> {
+    return this.#call('readSpend', () =>
+      ids.flatMap((id) => {
+        const row = this.keys.get(id) ?? this.groups.get(id)
+        if (!row) return []
+        const { budgetSpent, spentTotal, term } = row
+        const shares = [...(this.#shares.get(id)?.values() ?? [])]
+        return [{ id, budgetSpent, spentTotal, term, shares }]
+      }),
+    )
   }
 
   purgeUsage(before: number, limit: number): Promise<number> {
@@ -329,9 +345,27 @@ export class MemoryStore implements Store {
     this.audit.push({ ...entry, id: ++this.#lastAuditId })
   }
 
-  #charge({ key, group }: SpendText): void {
+  #charge({ key, group }: SpendText, process: string | undefined): void {
     chargeRows(this.keys, key)
     chargeRows(this.groups, group)
+    if (process !== undefined) for (const spend of [key, group]) this.#addShares(process, spend)
+  }
+
+  #addShares(process: string, spend: string): void {
+    for (const [id, usd, nano, termUsd, termNano, since] of JSON.parse(spend)) {
+      const shares = this.#shares.get(id) ?? new Map<string, SpendShare>()
+      this.#shares.set(id, shares)
+      const before = shares.get(process) ?? { process, since: 0, amount: noMoney, total: noMoney }
+      const isOver = since < before.since
+      const kept = since === before.since || isOver ? before.amount : noMoney
+      const added = isOver ? noMoney : joinAmount(termUsd, termNano)
+      shares.set(process, {
+        process,
+        since: Math.max(since, before.since),
+        amount: (kept + added) as NanoUsd,
+        total: (before.total + joinAmount(usd, nano)) as NanoUsd,
+      })
+    }
   }
 
   #isGroup(id: GroupId | null): boolean {

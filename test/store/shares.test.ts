@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { BudgetTerm } from '../../src/core/budget-period.ts'
+import type { NanoUsd } from '../../src/core/ids.ts'
+import { type Store, UsageBatchBuilder } from '../../src/store/index.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { memoryStore } from './support/memory.ts'
+import { groupId, keyId, newGroup, newKey, usageRow } from './support/rows.ts'
+
+const subjects = [keyId('a'), keyId('b'), groupId('g')]
+const termAt = (day: number): BudgetTerm => ({
+  period: 'day',
+  since: day * 86_400,
+  resetsAt: (day + 1) * 86_400,
+})
+const anyAmount = fc
+  .oneof(fc.bigInt({ min: -3_000_000_000n, max: 3_000_000_000n }), fc.constant(12n * 10n ** 18n))
+  .map((cost) => cost as NanoUsd)
+const anyTerm = fc.integer({ min: 1, max: 3 }).map(termAt)
+const anyProcess = fc.constantFrom('p1', 'p2', undefined)
+
+const anyCharge = fc.record({
+  process: anyProcess,
+  isRow: fc.boolean(),
+  keyId: fc.constantFrom(...subjects.slice(0, 2)).map(String),
+  groupId: fc.constantFrom('g', null),
+  cost: anyAmount,
+  term: anyTerm,
+})
+
+async function openStores(): Promise<readonly Store[]> {
+  const stores = [await memoryStore(), new MemoryStore()]
+  for (const store of stores) {
+    await store.createGroup(newGroup('g'))
+    for (const id of ['a', 'b']) await store.createKey(newKey(id))
+  }
+  return stores
+}
+
+test('the saved spend is that from before plus the parts of the processes, in every store alike', async () => {
+  let batches = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCharge, { maxLength: 8 }), async (charges) => {
+      const stores = await openStores()
+      for (const { process, isRow, term, ...row } of charges) {
+        const id = String(batches++)
+        for (const store of stores) {
+          if (isRow) {
+            const batch = new UsageBatchBuilder(id, process)
+            batch.add({ ...usageRow(row), keyTerm: term, groupTerm: term })
+            await store.addUsage(batch)
+          } else {
+            const charge = { amount: row.cost, term, termAmount: row.cost }
+            const additions = [{ scope: 'key' as const, id: row.keyId, ...charge }]
+            await store.addSpend({ id, process, additions })
+          }
+        }
+      }
+      const [real, plain] = await Promise.all(stores.map((store) => store.readSpend(subjects)))
+      const byProcess = (spend = real) =>
+        spend?.map(({ shares, ...one }) => ({
+          ...one,
+          shares: shares.toSorted((a, b) => (a.process < b.process ? -1 : 1)),
+        }))
+      expect(byProcess(real)).toEqual(byProcess(plain))
+      const isShared = charges.every(({ process }) => process !== undefined)
+      for (const { spentTotal, budgetSpent, term, shares } of real ?? []) {
+        if (!isShared) continue
+        expect(shares.reduce((sum, { total }) => sum + total, 0n)).toBe(spentTotal)
+        const inTerm = shares.filter(({ since }) => since === term.since)
+        expect(inTerm.reduce((sum, { amount }) => sum + amount, 0n)).toBe(budgetSpent)
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
