@@ -1,4 +1,12 @@
-import { BudgetAlerts, type KeyEntry, KeyRegistry } from '../accounting/index.ts'
+import {
+  BudgetAlerts,
+  BudgetEvents,
+  createMemoryLedger,
+  type KeyEntry,
+  KeyRegistry,
+  SharedLedger,
+  type SharedLedgerOptions,
+} from '../accounting/index.ts'
 import { KeyRing, requireActive } from '../auth/index.ts'
 import type { Authenticator } from '../core/admission.ts'
 import type { KeyId } from '../core/ids.ts'
@@ -9,14 +17,22 @@ import { loginLog, type RefusalLog } from '../records/index.ts'
 import type { AccountRows, Store } from '../store/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
+/** What the processes that share these accounts need of each other. */
+export type SharedAccountsOptions = Pick<
+  SharedLedgerOptions,
+  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'addRow'
+>
+
 export interface KeyAccountsOptions {
-  readonly store: Pick<Store, 'readAccounts'>
+  readonly store: Pick<Store, 'readAccounts' | 'readSpend'>
   readonly clock: Clock
   readonly log: Log
   readonly fingerprint: Fingerprint | undefined
   readonly webhooks: Pick<Webhooks, 'percentages' | 'notify'>
   /** Output tokens to reserve for a request that sets no limit. */
   readonly reserveOutputTokens: () => number
+  /** Undefined where this process alone admits requests. */
+  readonly shared?: SharedAccountsOptions | undefined
 }
 
 /** The keys and groups in memory, and authentication with them. */
@@ -28,8 +44,12 @@ export interface KeyAccounts extends Authenticator {
   /** Returns what lets requests in as those of a key; undefined for an unknown or deleted key. */
   readonly findSender: (id: KeyId) => Authenticator | undefined
   load(rows: AccountRows): void
+  /** Joins the other processes; called once, after the first load. */
+  start(): void
   /** Loads the rows of the database, which keys made offline may have joined. */
   reload(): Promise<void>
+  /** Delivers what other processes have to know. */
+  close(): Promise<void>
 }
 
 export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
@@ -37,8 +57,22 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
   const refusedLogins = loginLog({ log, clock })
   const ring = new KeyRing<KeyEntry>(options.fingerprint)
   const { percentages, notify } = webhooks
-  const observer = new BudgetAlerts({ clock, percentages, notify })
-  const registry = new KeyRegistry({ clock, observer, reserveOutputTokens })
+  const events = { clock, percentages, notify }
+  const shared =
+    options.shared &&
+    new SharedLedger({
+      ...options.shared,
+      store,
+      clock,
+      log,
+      events: new BudgetEvents(events),
+      find: (name) => registry.find(name),
+    })
+  const registry: KeyRegistry = new KeyRegistry({
+    ledger: shared ?? createMemoryLedger(clock),
+    observer: shared ?? new BudgetAlerts(events),
+    reserveOutputTokens,
+  })
   const identify = (request: Request, origin: RequestOrigin): KeyEntry => {
     try {
       return ring.authenticate(request.headers, unixSeconds(clock))
@@ -71,6 +105,7 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       }
     },
     load,
+    start: () => shared?.start(),
     async reload() {
       // A key that changes during the query is newer than the rows: query again.
       let changes: number
@@ -80,6 +115,9 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
         rows = await store.readAccounts()
       } while (changes !== registry.changes)
       load(rows)
+    },
+    async close() {
+      await shared?.close()
     },
   })
 }

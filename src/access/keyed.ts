@@ -33,6 +33,8 @@ export interface KeyedAccessOptions extends Omit<AccessOptions, 'openStore'> {
 export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   const { store, master, webhooks, clock, log, fingerprint, events } = options
   let { auth } = options.config
+  const sharing = shareAccounts(options)
+  const { keeper, usageLog, flusher } = openUsageLog(options, sharing?.process)
   const accounts = createKeyAccounts({
     store,
     clock,
@@ -40,9 +42,10 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     fingerprint,
     webhooks,
     reserveOutputTokens: () => auth.reserve_output_tokens,
+    shared: sharing && { ...sharing, addRow: (row) => usageLog.add(row) },
   })
   accounts.load(options.rows)
-  const { keeper, usageLog, flusher } = openUsageLog(options)
+  accounts.start()
   const addRow = usageLogSink(usageLog, clock)
   const holdRow = usageLogHold(usageLog, clock)
   const recent = new RecentRequests(clock)
@@ -98,6 +101,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     },
     async close() {
       follower?.close()
+      await accounts.close()
       accounts.refusedLogins.close()
       webhooks.close()
       retention.close()
@@ -118,7 +122,14 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   })
 }
 
-function openUsageLog(options: KeyedAccessOptions) {
+/** How this process shares its accounts with others, under an id for its life; undefined where it does not. */
+function shareAccounts({ config, shared: state }: KeyedAccessOptions) {
+  if (!state || !config.shared) return undefined
+  const { on_loss: onLoss, on_lost_hold: onLostHold, lease_ms: lease } = config.shared
+  return { state, process: crypto.randomUUID(), onLoss, onLostHold, lease }
+}
+
+function openUsageLog(options: KeyedAccessOptions, process: string | undefined) {
   const { config, store, clock, log, events } = options
   const { auth } = config
   const { journal } = store
@@ -127,6 +138,7 @@ function openUsageLog(options: KeyedAccessOptions) {
   const usageLog = new UsageLog({
     store,
     keeper,
+    process,
     clock,
     log,
     capacity: auth.usage_channel_capacity,
@@ -138,7 +150,7 @@ function openUsageLog(options: KeyedAccessOptions) {
     },
   })
   const interval = auth.flush_interval_ms
-  const flusher = new SpendFlusher({ store, keeper, clock, log, interval, usageLog })
+  const flusher = new SpendFlusher({ store, keeper, process, clock, log, interval, usageLog })
   return { keeper, usageLog, flusher }
 }
 

@@ -1,4 +1,5 @@
 import type { AccountState, BudgetGroup, VirtualKey } from '../core/accounts.ts'
+import type { Millis } from '../core/ids.ts'
 import type { GroupRow, KeyRow } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { MinuteWindow } from './window.ts'
@@ -20,6 +21,13 @@ export class AccountEntry<Record extends VirtualKey | BudgetGroup = VirtualKey |
     return this.#running
   }
 
+  /** Takes over the counts of all processes that share them, in the minute of `now`. */
+  shareCounts({ running, requests, tokens }: SharedCounts, now: Millis): void {
+    this.#running = running
+    this.requests.set(requests, now)
+    this.tokens.set(tokens, now)
+  }
+
   enter(): void {
     this.#running++
   }
@@ -27,6 +35,13 @@ export class AccountEntry<Record extends VirtualKey | BudgetGroup = VirtualKey |
   leave(): void {
     this.#running--
   }
+}
+
+export interface SharedCounts {
+  readonly running: number
+  /** In the current minute. */
+  readonly requests: number
+  readonly tokens: number
 }
 
 export type KeyEntry = AccountEntry<VirtualKey>

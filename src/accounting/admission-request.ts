@@ -1,5 +1,6 @@
 import type { UsageEstimate } from '../core/admission.ts'
-import type { Millis } from '../core/ids.ts'
+import type { Api } from '../core/capability.ts'
+import type { Millis, RequestId } from '../core/ids.ts'
 import type { ModelRoute } from '../core/route.ts'
 import type { AccountEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
@@ -19,7 +20,20 @@ export interface CheckedRequest {
   readonly observer: Pick<BudgetObserver, 'turned' | 'refused'>
 }
 
-/** A request that asks for admission. */
-export interface AdmissionRequest extends CheckedRequest {
+/** A request whose admission is only previewed. */
+export interface PreviewRequest extends CheckedRequest {
   readonly observer: BudgetObserver
+}
+
+/** A request that asks for admission. */
+export interface AdmissionRequest extends PreviewRequest {
+  readonly id: RequestId
+  readonly api: Api
+  readonly stream: boolean
+}
+
+/** A request that is answered from the cache, and the accounts that it counts for. */
+export interface HitRequest {
+  readonly accounts: readonly AccountEntry[]
+  readonly now: Millis
 }

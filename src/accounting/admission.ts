@@ -5,7 +5,7 @@ import type { HeaderList } from '../core/ports.ts'
 import { estimateMaxCost, estimateMaxTokens } from '../pricing/index.ts'
 import type { AccountEntry } from './account-entry.ts'
 import { checkBudgets, checkParallel, checkRequests, checkTokens } from './admission-checks.ts'
-import type { AdmissionRequest, CheckedRequest } from './admission-request.ts'
+import type { AdmissionRequest, CheckedRequest, PreviewRequest } from './admission-request.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import { buildRateHeaders } from './rate-headers.ts'
 import type { WindowDebit } from './window.ts'
@@ -16,10 +16,16 @@ import type { WindowDebit } from './window.ts'
  */
 export function admit(request: AdmissionRequest): Admission {
   const { accounts, now, observer } = request
-  const { tokens, cost } = checkAdmission(request)
+  const demand = checkAdmission(request)
   for (const account of accounts) observer.admitted(account)
+  const holds = holdAccounts(demand, request)
+  return new KeyAdmission({ holds, observer, headers: buildRateHeaders(accounts, now) })
+}
 
-  const holds = accounts.map((account): AccountHold => {
+/** Debits and reserves what an admitted request may use. */
+export function holdAccounts({ tokens, cost }: Demand, request: CheckedRequest): AccountHold[] {
+  const { accounts, now } = request
+  return accounts.map((account) => {
     const { rpmLimit, tpmLimit, budgetMax } = account.record
     const reserved = budgetMax === null ? 0n : cost
     account.enter()
@@ -32,36 +38,44 @@ export function admit(request: AdmissionRequest): Admission {
       reserved,
     }
   })
-  return new KeyAdmission({ holds, observer, headers: buildRateHeaders(accounts, now) })
 }
 
 /** Throws what `admit` would throw now. Changes no count, and reports no refusal. */
-export function previewAdmission(request: AdmissionRequest): void {
+export function previewAdmission(request: PreviewRequest): void {
   const { observer } = request
   const turned: BudgetObserver['turned'] = (account) => observer.turned(account)
   checkAdmission({ ...request, observer: { turned, refused() {} } })
 }
 
 /** Makes every check of an admission. Returns the most that the request uses. */
-function checkAdmission(request: CheckedRequest): {
-  readonly tokens: number
-  readonly cost: bigint
-} {
-  const { accounts, route, now, observer } = request
-  const isCapped = accounts.some(hasCap)
-  const isEstimated = isCapped || accounts.some(hasTokenLimit)
-
+export function checkAdmission(request: CheckedRequest): Demand {
+  const { accounts, now, observer } = request
   for (const account of accounts) {
     if (account.turn(now)) observer.turned(account)
   }
+  // Before the estimate, which takes longer.
   checkRequests(request)
-  const estimate = isEstimated ? request.estimate() : noUsage
-  const tokens = estimateMaxTokens(route.chain, estimate)
-  checkTokens(tokens, request)
+  const demand = estimateDemand(request)
+  checkTokens(demand.tokens, request)
   checkParallel(request)
-  const cost = isCapped ? estimateMaxCost(route.chain, estimate, request.reserveOutputTokens) : 0n
-  checkBudgets(cost, request)
-  return { tokens, cost }
+  checkBudgets(demand.cost, request)
+  return demand
+}
+
+/** The most that a request uses, as far as its limits need it. */
+export interface Demand {
+  readonly tokens: number
+  readonly cost: bigint
+}
+
+export function estimateDemand(request: CheckedRequest): Demand {
+  const { accounts, route, reserveOutputTokens } = request
+  const isCapped = accounts.some(hasCap)
+  const estimate = isCapped || accounts.some(hasTokenLimit) ? request.estimate() : noUsage
+  return {
+    tokens: estimateMaxTokens(route.chain, estimate),
+    cost: isCapped ? estimateMaxCost(route.chain, estimate, reserveOutputTokens) : 0n,
+  }
 }
 
 const noUsage: UsageEstimate = Object.freeze({ promptTokens: 0 })
@@ -70,7 +84,7 @@ const hasCap = ({ record }: AccountEntry): boolean => record.budgetMax !== null
 const hasTokenLimit = ({ record }: AccountEntry): boolean => record.tpmLimit !== null
 
 /** What an admitted request holds of one account. */
-interface AccountHold {
+export interface AccountHold {
   readonly account: AccountEntry
   /** The term of its budget, to which the request is charged. */
   readonly term: BudgetTerm

@@ -1,16 +1,8 @@
-import type { AccountEventType, Notify } from '../core/account-event.ts'
 import type { BudgetScope } from '../core/accounts.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import { unixSeconds } from '../core/unix-seconds.ts'
+import { type BudgetEventOptions, BudgetEvents } from './budget-events.ts'
 import type { BudgetObserver, BudgetSubject } from './budget-observer.ts'
-
-export interface BudgetAlertOptions {
-  readonly clock: Clock
-  /** The percentages in force, ascending, each from 1 to 100. */
-  readonly percentages: () => readonly number[]
-  readonly notify: Notify
-}
 
 /** The minimum time between two `budget.exhausted` events for the same cap, in milliseconds. */
 const minExhaustedPause = 60_000
@@ -24,15 +16,17 @@ const minExhaustedPause = 60_000
  * the budget arms everything.
  */
 export class BudgetAlerts implements BudgetObserver {
-  readonly #options: BudgetAlertOptions
+  readonly #clock: Clock
+  readonly #events: BudgetEvents
   /** Only for subjects with alerts that have already fired. */
   readonly #states: Readonly<Record<BudgetScope, Map<string, AlertState>>> = {
     key: new Map(),
     group: new Map(),
   }
 
-  constructor(options: BudgetAlertOptions) {
-    this.#options = options
+  constructor(options: BudgetEventOptions) {
+    this.#clock = options.clock
+    this.#events = new BudgetEvents(options)
   }
 
   charged(subject: BudgetSubject): void {
@@ -42,21 +36,17 @@ export class BudgetAlerts implements BudgetObserver {
     const passed = this.#findState(subject)?.passed ?? 0
     if (percent <= passed) return
     this.#getOrCreateState(subject, budgetMax).passed = percent
-    for (const threshold of this.#options.percentages()) {
-      if (threshold > passed && threshold <= percent) {
-        this.#fire('budget.threshold', subject, threshold)
-      }
-    }
+    this.#events.fireRise(subject, { from: passed, to: percent })
   }
 
   refused(subject: BudgetSubject): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
     const state = this.#getOrCreateState(subject, budgetMax)
-    const now = this.#options.clock.elapsed()
+    const now = this.#clock.elapsed()
     if (state.exhausted && !isArmed(state.exhausted, now)) return
     state.exhausted = { at: now, isAdmittedSince: false }
-    this.#fire('budget.exhausted', subject, null)
+    this.#events.fireExhausted(subject)
   }
 
   admitted(subject: BudgetSubject): void {
@@ -103,14 +93,6 @@ export class BudgetAlerts implements BudgetObserver {
     const state = { budgetMax, passed: 0, exhausted: undefined }
     this.#states[subject.scope].set(subject.record.id, state)
     return state
-  }
-
-  #fire(type: AccountEventType, subject: BudgetSubject, threshold: number | null): void {
-    const { scope, record, spent: budgetSpent } = subject
-    const { id: subjectId, name, budgetMax } = record
-    const timestamp = unixSeconds(this.#options.clock)
-    const account = { scope, subjectId, name, budgetMax, budgetSpent }
-    this.#options.notify({ type, ...account, threshold, timestamp })
   }
 }
 

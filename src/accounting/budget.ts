@@ -13,6 +13,9 @@ export interface BudgetStart<Record> {
   readonly term: BudgetTerm
 }
 
+/** The amounts of a budget, of all processes that share it. */
+export type BudgetState = Pick<AccountState<unknown>, 'spent' | 'spentTotal' | 'reserved' | 'term'>
+
 /**
  * The live budget of a key or a group. Its record can be replaced; spend and reservations stay. At
  * the end of a term, spend and reservations start from 0; charges and releases of requests that were
@@ -96,6 +99,14 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
     if (isNew) this.#begin(term)
     else this.#followTerm({ ...term, since })
     return isNew
+  }
+
+  /** Replaces spend, reservations and term by those that several processes share. */
+  share({ spent, spentTotal, reserved, term }: BudgetState): void {
+    this.#spent = spent
+    this.#spentTotal = spentTotal
+    this.#reserved = reserved
+    this.#followTerm(term)
   }
 
   reserve(amount: bigint): void {

@@ -1,16 +1,10 @@
 import type { Admission } from '../core/admission.ts'
-import type { Millis } from '../core/ids.ts'
 import type { HeaderList } from '../core/ports.ts'
 import type { AccountEntry } from './account-entry.ts'
 import { checkRequests } from './admission-checks.ts'
+import type { HitRequest } from './admission-request.ts'
 import { buildRateHeaders } from './rate-headers.ts'
 import type { WindowDebit } from './window.ts'
-
-/** A request that is answered from the cache, and the accounts that it counts for. */
-export interface HitRequest {
-  readonly accounts: readonly AccountEntry[]
-  readonly now: Millis
-}
 
 /** Admits a hit, or throws LM-4002. It counts as a request, and takes no tokens, no place and no budget. */
 export function admitHit(request: HitRequest): Admission {

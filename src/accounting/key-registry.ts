@@ -1,4 +1,4 @@
-import type { BudgetGroup, VirtualKey } from '../core/accounts.ts'
+import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { Principal } from '../core/admission.ts'
 import type { GroupId, KeyId } from '../core/ids.ts'
 import type { AccountRows, GroupRow, KeyRow } from '../store/index.ts'
@@ -80,11 +80,30 @@ export class KeyRegistry {
     return entry && this.#turn(entry)
   }
 
+  /** Finds a key or a group by its scope and id: `key:ID`. */
+  find(name: `${BudgetScope}:${string}`): AccountEntry | undefined {
+    const at = name.indexOf(':')
+    // An id of no key or group finds nothing.
+    const id = name.slice(at + 1) as KeyId & GroupId
+    return name.startsWith('key') ? this.#keys.get(id) : this.#groups.get(id)
+  }
+
   /** Counts the keys of a group that are not deleted. */
   countMembers(id: GroupId): number {
     return this.listKeys().filter(
       ({ record }) => record.groupId === id && record.deletedAt === null,
     ).length
+  }
+
+  /** Brings the spend and the counts of keys and groups up to date, where processes share them. */
+  refresh(states: readonly AccountState<VirtualKey | BudgetGroup>[]): void | Promise<void> {
+    const entries = states.flatMap(({ record }) => {
+      // One of the two: no key has the id of a group.
+      const entry: AccountEntry | undefined =
+        this.#keys.get(record.id as KeyId) ?? this.#groups.get(record.id as GroupId)
+      return entry ?? []
+    })
+    return this.#deps.ledger.refresh(entries)
   }
 
   /** Returns the principal of a request that came with this key. */
@@ -111,7 +130,7 @@ export class KeyRegistry {
     stored: AccountEntry<Record>,
   ): AccountEntry<Record> {
     if (!entry) {
-      stored.turn(this.#deps.clock.now())
+      stored.turn(this.#deps.ledger.now())
       this.#observer.loaded(stored)
       return stored
     }
@@ -122,7 +141,7 @@ export class KeyRegistry {
 
   /** Resets the budget of an entry if that is due. */
   #turn<Entry extends AccountEntry>(entry: Entry): Entry {
-    if (entry.turn(this.#deps.clock.now())) this.#observer.turned(entry)
+    if (entry.turn(this.#deps.ledger.now())) this.#observer.turned(entry)
     return entry
   }
 }

@@ -1,16 +1,13 @@
 import type { Account } from '../core/accounts.ts'
-import type { Admission, Principal, UsageEstimate } from '../core/admission.ts'
-import type { Clock } from '../core/ports.ts'
-import type { ModelRoute } from '../core/route.ts'
+import type { Admission, AdmissionAsk, PreviewAsk, Principal } from '../core/admission.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
-import { admit, previewAdmission } from './admission.ts'
-import type { AdmissionRequest } from './admission-request.ts'
+import type { PreviewRequest } from './admission-request.ts'
 import type { BudgetObserver } from './budget-observer.ts'
-import { admitHit } from './hit-admission.ts'
+import type { Ledger } from './ledger.ts'
 
 /** What every key principal needs for an admission. */
 export interface AdmissionDeps {
-  readonly clock: Clock
+  readonly ledger: Ledger
   readonly observer: BudgetObserver
   /** Output tokens that a reservation assumes where the request and the model set no bound. */
   readonly reserveOutputTokens: () => number
@@ -38,26 +35,29 @@ export class KeyPrincipal implements Principal {
     return isAllowed(this.#key, model) && (!group || isAllowed(group, model))
   }
 
-  admit(route: ModelRoute, estimate: () => UsageEstimate): Admission {
-    return admit(this.#ask(route, estimate))
+  admit(ask: AdmissionAsk): Admission | Promise<Admission> {
+    const { id, api, stream } = ask
+    return this.#deps.ledger.admit({ ...this.#check(ask), id, api, stream })
   }
 
-  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void {
-    previewAdmission(this.#ask(route, estimate))
+  previewAdmission(ask: PreviewAsk): void | Promise<void> {
+    return this.#deps.ledger.preview(this.#check(ask))
   }
 
-  admitHit(): Admission {
-    return admitHit({ accounts: this.#accounts, now: this.#deps.clock.now() })
+  admitHit(): Admission | Promise<Admission> {
+    const { ledger } = this.#deps
+    return ledger.admitHit({ accounts: this.#accounts, now: ledger.now() })
   }
 
-  #ask(route: ModelRoute, estimate: () => UsageEstimate): AdmissionRequest {
+  #check({ route, estimate }: PreviewAsk): PreviewRequest {
+    const { ledger, observer, reserveOutputTokens } = this.#deps
     return {
       accounts: this.#accounts,
       route,
       estimate,
-      now: this.#deps.clock.now(),
-      reserveOutputTokens: this.#deps.reserveOutputTokens(),
-      observer: this.#deps.observer,
+      now: ledger.now(),
+      reserveOutputTokens: reserveOutputTokens(),
+      observer,
     }
   }
 

@@ -8,6 +8,8 @@ import type { Unsaved, UsageLog } from './usage-log.ts'
 export interface SpendFlusherOptions {
   readonly store: Pick<Store, 'addSpend'>
   readonly keeper: RowKeeper
+  /** The process that makes the charges, when several share their state. */
+  readonly process?: string | undefined
   readonly clock: Clock
   readonly log: Log
   readonly interval: Millis
@@ -112,8 +114,8 @@ export class SpendFlusher {
   async #send(): Promise<boolean> {
     try {
       for (let first = this.#pending[0]; first; first = this.#pending[0]) {
-        const { store, keeper } = this.#options
-        await store.addSpend({ id: first.id, additions: first.sums.additions() })
+        const { store, keeper, process } = this.#options
+        await store.addSpend({ id: first.id, process, additions: first.sums.additions() })
         this.#pending.shift()
         keeper.forget(first.id)
         this.#outage.recordSuccess()

@@ -8,6 +8,8 @@ import { OutageLogger } from './outage-logger.ts'
 export interface UsageLogOptions {
   readonly store: Pick<Store, 'addUsage'>
   readonly keeper: RowKeeper
+  /** The process that charges the rows, when several share their state. */
+  readonly process?: string | undefined
   readonly clock: Clock
   readonly log: Log
   /** The maximum of waiting rows, including those that are being written. */
@@ -60,8 +62,8 @@ export class UsageLog {
    * the final row in its place.
    */
   hold(row: ChargedRow): (final: ChargedRow) => void {
-    const { keeper } = this.#options
-    const held = new UsageBatchBuilder(crypto.randomUUID())
+    const { keeper, process } = this.#options
+    const held = new UsageBatchBuilder(crypto.randomUUID(), process)
     held.add(row)
     keeper.keep(held)
     return (final) => {
@@ -77,9 +79,9 @@ export class UsageLog {
    * throws.
    */
   add(row: JournalRow): void {
-    const { capacity, batchMax, flushAfter, dropped, keeper } = this.#options
+    const { capacity, batchMax, flushAfter, dropped, keeper, process } = this.#options
     if (this.#isClosed || this.#rowCount >= capacity) return dropped(row)
-    this.#open ??= new UsageBatchBuilder(crypto.randomUUID())
+    this.#open ??= new UsageBatchBuilder(crypto.randomUUID(), process)
     this.#open.add(row)
     this.#rowCount++
     keeper.keep(this.#open)

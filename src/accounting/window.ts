@@ -38,6 +38,11 @@ export class MinuteWindow {
     if (window === this.#window) this.#used += actual - amount
   }
 
+  /** Replaces the count in the window of `now`. */
+  set(used: number, now: Millis): void {
+    this.add(used - this.used(now), now)
+  }
+
   endsIn(now: Millis): Millis {
     this.used(now)
     return (this.#minute + 1) * minute - now

@@ -34,6 +34,8 @@ export interface GroupRegistry {
   countMembers(id: GroupId): number
   /** Adds the group or replaces its record; its spend in memory stays. */
   putGroup(row: GroupRow): GroupState
+  /** Brings the spend and the counts of these up to date, where processes share them. */
+  refresh(states: readonly GroupState[]): Promise<void> | void
 }
 
 /** The routes of budget groups. They work like those of keys, but emit no events. */
@@ -64,14 +66,16 @@ export const groupChangeBody = z.strictObject({
   ...limitChangeFields,
 })
 
-function listGroups(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
+async function listGroups(matched: AdminRequest, { accounts }: GroupRouteDeps): Promise<Reply> {
   const groups = selectListed(matched, accounts.listGroups())
+  await accounts.refresh(groups)
   return jsonReply({ groups: groups.map(renderGroup) })
 }
 
-function showGroup(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
+async function showGroup(matched: AdminRequest, { accounts }: GroupRouteDeps): Promise<Reply> {
   const state = accounts.getGroup(parseId(matched))
   if (!state) throw unknownId('group')
+  await accounts.refresh([state])
   return jsonReply(renderGroup(state))
 }
 
@@ -88,6 +92,7 @@ async function createGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise
   })
   const state = deps.accounts.putGroup(row)
   deps.audit.log(entry)
+  await deps.accounts.refresh([state])
   return jsonReply(renderGroup(state), 201)
 }
 
@@ -98,6 +103,7 @@ async function changeGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise
   const row = await deps.store.audited(entry).updateGroup(id, toGroupChange(body, deps))
   const state = replaceInMemory(row, deps)
   deps.audit.log(entry)
+  await deps.accounts.refresh([state])
   return jsonReply(renderGroup(state))
 }
 
@@ -119,6 +125,7 @@ async function grantGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<
   const row = await deps.store.audited(entry).grantGroup(id, amount)
   const state = replaceInMemory(checkGrant(row), deps)
   deps.audit.log(entry)
+  await deps.accounts.refresh([state])
   return jsonReply(renderGroup(state))
 }
 

@@ -41,6 +41,8 @@ export interface KeyAccounts {
   getKey(id: KeyId): KeyState | undefined
   /** Adds the key or replaces its record; its spend in memory stays. */
   putKey(row: KeyRow): KeyState
+  /** Brings the spend and the counts of these up to date, where processes share them. */
+  refresh(states: readonly KeyState[]): Promise<void> | void
 }
 
 /**
@@ -93,14 +95,16 @@ export const keyChangeBody = z.strictObject({
   group_id: groupField.optional(),
 })
 
-function listKeys(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
+async function listKeys(matched: AdminRequest, { accounts }: KeyRouteDeps): Promise<Reply> {
   const keys = selectListed(matched, accounts.listKeys())
+  await accounts.refresh(keys)
   return jsonReply({ keys: keys.map(renderKey) })
 }
 
-function showKey(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
+async function showKey(matched: AdminRequest, { accounts }: KeyRouteDeps): Promise<Reply> {
   const state = accounts.getKey(parseId(matched))
   if (!state) throw unknownId('key')
+  await accounts.refresh([state])
   return jsonReply(renderKey(state))
 }
 
@@ -136,6 +140,7 @@ async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
   if (state.record.disabled && !wasDisabled) {
     deps.notify(toKeyEvent('key.disabled', state, deps))
   }
+  await deps.accounts.refresh([state])
   return jsonReply(renderKey(state))
 }
 
@@ -182,6 +187,7 @@ async function grantKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Repl
   const row = await deps.store.audited(entry).grantKey(id, amount)
   const state = replaceInMemory(checkGrant(row), deps)
   deps.audit.log(entry)
+  await deps.accounts.refresh([state])
   return jsonReply(renderKey(state))
 }
 

@@ -1,7 +1,8 @@
 import type { Account } from './accounts.ts'
 import type { BudgetTerm } from './budget-period.ts'
+import type { Api } from './capability.ts'
 import type { OutputEstimate } from './chat.ts'
-import type { NanoUsd } from './ids.ts'
+import type { NanoUsd, RequestId } from './ids.ts'
 import type { RequestOrigin } from './origin.ts'
 import { asHeaderList, type HeaderList } from './ports.ts'
 import type { Model } from './provider.ts'
@@ -17,6 +18,20 @@ export interface UsageEstimate {
   readonly searchUnits?: number
 }
 
+/** A request whose admission is only previewed. */
+export interface PreviewAsk {
+  readonly route: ModelRoute
+  /** Called only when a limit needs it. */
+  readonly estimate: () => UsageEstimate
+}
+
+/** A request that asks for admission. */
+export interface AdmissionAsk extends PreviewAsk {
+  readonly id: RequestId
+  readonly api: Api
+  readonly stream: boolean
+}
+
 /** The authenticated sender of a request. */
 export interface Principal {
   /** The account that a request admitted now is charged to; undefined where nothing is charged. */
@@ -24,17 +39,17 @@ export interface Principal {
   /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
   mayUse(model: string): boolean
   /**
-   * Admits a request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. A refusal changes no count. `estimate` is
-   * called only when a limit needs it. The caller must end the admission.
+   * Admits a request, or throws LM-4002, LM-4003, LM-4006 or LM-4001; LM-5003 when the shared state that it
+   * needs cannot be used. A refusal changes no count. The caller must end the admission.
    */
-  admit(route: ModelRoute, estimate: () => UsageEstimate): Admission
+  admit(ask: AdmissionAsk): Admission | Promise<Admission>
   /** Throws what `admit` would throw now. Changes no count, and reports nothing. */
-  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void
+  previewAdmission(ask: PreviewAsk): void | Promise<void>
   /**
    * Admits a request that is answered from the cache, or throws LM-4002: it counts as a request, but takes
    * no tokens and no budget. The caller must end the admission.
    */
-  admitHit(): Admission
+  admitHit(): Admission | Promise<Admission>
 }
 
 /** The admission of one request. It ends exactly once: with `settle` or `withdraw`. */

@@ -37,4 +37,11 @@ export type OpenSharedState = (settings: SharedStateSettings) => Promise<SharedS
 /** The server cannot be used. The message contains no credential and no value. */
 export class SharedStateFault extends Error {
   override readonly name = 'SharedStateFault'
+  /** The function may have run, or may run later, although its reply is lost. */
+  readonly mayHaveRun: boolean
+
+  constructor(message: string, mayHaveRun = false) {
+    super(message)
+    this.mayHaveRun = mayHaveRun
+  }
 }

@@ -20,7 +20,7 @@ export interface CacheableRequest extends CacheLookup {
   /** Returns an answer to an equal request in the form that this one asks for. */
   convertAnswer(kept: KeptAnswer): BufferedBody | Promise<BufferedBody>
   /** Admits the request as a hit, or throws LM-4002. */
-  admitHit(): AdmittedRequest
+  admitHit(): AdmittedRequest | Promise<AdmittedRequest>
   /** Notes how the cache serves the request. */
   noteUse(use: CacheUse): void
   /** Notes what the request asks for, so that a repeated one need not be read. */
@@ -47,7 +47,8 @@ export async function answerFromCache(asked: CacheableRequest): Promise<Reply | 
     const found = finding instanceof Promise ? await finding : finding
     if (found) {
       useCache(asked, createHit(found.age))
-      const admitted = asked.admitHit()
+      const admitting = asked.admitHit()
+      const admitted = admitting instanceof Promise ? await admitting : admitting
       const { answer } = found
       const isSame = answer.key === place.key
       return replyFromCache(isSame ? answer : await convert(answer, asked), admitted)
@@ -76,12 +77,14 @@ async function convert(
 /** Waits for the answer to another request, until the total timeout. It counts as a hit. */
 async function follow(flight: Flight, asked: CacheableRequest): Promise<Reply | undefined> {
   const { scope, clock, arrived, route } = asked
-  const admitted = asked.admitHit()
+  // Before the admission, which may take a moment: the answer must not pass by meanwhile.
+  const leave = flight.join()
   const totalTimeout = Math.max(...route.chain.map(({ provider }) => provider.totalTimeout))
   const left = arrived + totalTimeout - clock.elapsed()
   const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
-  const leave = flight.join()
   try {
+    const admitting = asked.admitHit()
+    const admitted = admitting instanceof Promise ? await admitting : admitting
     const answer = await scope.race(flight.landed)
     if (!answer) {
       admitted.withdraw()

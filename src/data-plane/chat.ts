@@ -37,7 +37,8 @@ export function createChatService(door: ChatDoor): Service {
       if (call.isHeavy) await slice.pause()
       const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
       if (cached) return cached // LM-4002
-      const admitted = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001
+      const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
+      const admitted = admitting instanceof Promise ? await admitting : admitting
       if (call.isHeavy) await slice.pause()
 
       const serving = runChain<ChatResponse>(admitted, {

@@ -33,7 +33,8 @@ export const embeddings: Service = Object.freeze({
     prepared.check() // LM-1001, LM-2003, LM-2008
     const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
     if (cached) return cached // LM-4002
-    const admitted = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001
+    const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
+    const admitted = admitting instanceof Promise ? await admitting : admitting
     const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
     admitted.addMedia(measureMedia(call))
     await slice.pause()

@@ -1,5 +1,5 @@
 import type { AnswerCache } from '../cache/index.ts'
-import type { Authenticator, Principal, UsageEstimate } from '../core/admission.ts'
+import type { Admission, Authenticator, Principal, UsageEstimate } from '../core/admission.ts'
 import { type Api, capabilityOf } from '../core/capability.ts'
 import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
@@ -209,7 +209,9 @@ export class AuthenticatedRequest {
     const use = createHit(found.age)
     events.cacheUsed(use.result)
     record.cache = use
-    return replyFromCache(found.answer, this.#admitHit(route))
+    const admitting = this.#admitHit(route)
+    const admitted = admitting instanceof Promise ? await admitting : admitting
+    return replyFromCache(found.answer, admitted)
   }
 
   /**
@@ -246,20 +248,28 @@ export class AuthenticatedRequest {
     })
   }
 
-  /** Admits the request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. Comes before everything that costs. */
-  admit(route: ModelRoute, estimate: () => UsageEstimate): AdmittedRequest {
-    const { record, snapshot } = this.#options
+  /**
+   * Admits the request, or throws LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything that
+   * costs.
+   */
+  admit(
+    route: ModelRoute,
+    estimate: () => UsageEstimate,
+  ): AdmittedRequest | Promise<AdmittedRequest> {
+    const { record, snapshot, api } = this.#options
     const { reserveOutputTokens } = snapshot
     record.account = this.#principal.account
-    const admission = this.#principal.admit(route, estimate)
-    record.admission = admission
-    const costs = estimateCosts(route, { estimate, reserveOutputTokens })
-    return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
+    const { id } = this.#context
+    const admitting = this.#principal.admit({ id, api, stream: record.stream, route, estimate })
+    return this.#enter(admitting, (admission) => {
+      const costs = estimateCosts(route, { estimate, reserveOutputTokens })
+      return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
+    })
   }
 
   /** Throws what `admit` would throw now, and changes nothing. */
-  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void {
-    this.#principal.previewAdmission(route, estimate)
+  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void | Promise<void> {
+    return this.#principal.previewAdmission({ route, estimate })
   }
 
   /** Returns the links in the order in which the next request to the route tries them. */
@@ -275,12 +285,25 @@ export class AuthenticatedRequest {
     })
   }
 
-  #admitHit(route: ModelRoute): AdmittedRequest {
+  #admitHit(route: ModelRoute): AdmittedRequest | Promise<AdmittedRequest> {
     const { record } = this.#options
     record.account = this.#principal.account
-    const admission = this.#principal.admitHit()
-    record.admission = admission
-    return new AdmittedRequest({ context: this.#context, route, admission, record })
+    return this.#enter(
+      this.#principal.admitHit(),
+      (admission) => new AdmittedRequest({ context: this.#context, route, admission, record }),
+    )
+  }
+
+  /** Records the admission. It waits only where the admission does: in memory it is made at once. */
+  #enter(
+    admitting: Admission | Promise<Admission>,
+    toRequest: (admission: Admission) => AdmittedRequest,
+  ): AdmittedRequest | Promise<AdmittedRequest> {
+    const enter = (admission: Admission): AdmittedRequest => {
+      this.#options.record.admission = admission
+      return toRequest(admission)
+    }
+    return admitting instanceof Promise ? admitting.then(enter) : enter(admitting)
   }
 
   /** Waits behind other bodies, until the total timeout at most. */

@@ -23,7 +23,8 @@ export const rerank: Service = Object.freeze({
     const { authenticated, route, call } = prepared
     const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
     if (cached) return cached // LM-4002
-    const admitted = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001
+    const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
+    const admitted = admitting instanceof Promise ? await admitting : admitting
 
     const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
       split: (link) => splitDocuments(call, getEndpoint(link)),

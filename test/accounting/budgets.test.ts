@@ -3,6 +3,7 @@ import { renderError } from '../../src/core/errors.ts'
 import type { GroupId, RequestId } from '../../src/core/ids.ts'
 import {
   admitRequest,
+  askedFacts,
   dollarModel,
   groupId,
   groupRow,
@@ -193,7 +194,9 @@ describe('the order of admission', () => {
     let asked = 0
     const demand = () => ({ promptTokens: ++asked })
     try {
-      accounts.createPrincipal(entry).admit(routeTo(dollarModel), demand)
+      accounts
+        .createPrincipal(entry)
+        .admit({ ...askedFacts, route: routeTo(dollarModel), estimate: demand })
     } catch {}
     expect(asked).toBe(times)
   })

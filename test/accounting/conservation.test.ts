@@ -1,9 +1,11 @@
 import * as fc from 'fast-check'
-import { test } from 'vitest'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { GroupChange, KeyChange } from '../../src/store/index.ts'
 import type { StoreTrouble } from '../support/memory-store.ts'
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
+import { openSimulatedState } from '../support/simulated-redis.ts'
 import { groupIds, keyIds, Simulation, type Step, start } from './simulation.ts'
-import { nano } from './support.ts'
+import { nano, RecordingLog } from './support.ts'
 
 const anyKey = fc.constantFrom(...keyIds)
 const anyGroup = fc.constantFrom(...groupIds)
@@ -116,10 +118,14 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), time: fc.integer({ min: 1, max: 70_000 }) }),
 )
 
-test('in any order of events the plain model lets in, refuses and counts alike, no budget is reserved twice, no nano-dollar is lost or doubled, and the saved spend is the sum of the saved rows', async () => {
+const title =
+  'in any order of events the plain model lets in, refuses and counts alike, no budget is reserved twice, no nano-dollar is lost or doubled, and the saved spend is the sum of the saved rows'
+
+/** Runs this many histories, each in a world of its own. */
+async function expectAgreement(numRuns: number, open: () => Promise<Simulation>): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 80 }), async (steps) => {
-      const world = new Simulation()
+      const world = await open()
       await world.begin()
       for (const step of steps) {
         await world.take(step)
@@ -128,6 +134,26 @@ test('in any order of events the plain model lets in, refuses and counts alike, 
       }
       await world.end()
     }),
-    { numRuns: 2_000 },
+    { numRuns },
   )
-}, 240_000)
+}
+
+test(`in memory: ${title}`, () => expectAgreement(2_000, async () => new Simulation()), 240_000)
+
+describe.skipIf(!hasRedis)('with two processes that share a Redis server', () => {
+  let redis: RedisServer
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+
+  afterAll(() => redis.stop())
+
+  test(title, async () => {
+    let histories = 0
+    await expectAgreement(300, async () => {
+      const state = await openSimulatedState(redis, `history${histories++}`, new RecordingLog())
+      return new Simulation(state)
+    })
+  }, 240_000)
+})

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
+import { createMemoryLedger } from '../../src/accounting/ledger.ts'
 import type { Clock } from '../../src/core/ports.ts'
 import {
   admitRequest,
@@ -168,7 +169,7 @@ describe('a wall clock that is set', () => {
       schedule: () => ({ cancel() {} }),
     }
     const accounts = new KeyRegistry({
-      clock,
+      ledger: createMemoryLedger(clock),
       observer: new RecordingObserver(),
       reserveOutputTokens: () => 0,
     })

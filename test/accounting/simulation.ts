@@ -1,6 +1,9 @@
 import { expect } from 'vitest'
+import { BudgetEvents } from '../../src/accounting/budget-events.ts'
 import { type GroupEntry, type KeyEntry, noRowKeeper } from '../../src/accounting/index.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
+import { createMemoryLedger } from '../../src/accounting/ledger.ts'
+import { SharedLedger } from '../../src/accounting/shared/ledger.ts'
 import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
 import { KeyRing, mintKey } from '../../src/auth/index.ts'
@@ -21,6 +24,7 @@ import {
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
+import type { SimulatedState } from '../support/simulated-redis.ts'
 import {
   inputPrice,
   outputPrice,
@@ -29,6 +33,7 @@ import {
   PlainModel,
 } from './plain-model.ts'
 import {
+  askedFacts,
   groupRow,
   keyRow,
   link,
@@ -91,7 +96,76 @@ interface Open {
   readonly real: Admission
   readonly plain: PlainAdmission
   readonly account: Account
+  readonly process: SimulatedProcess
   isRecorded: boolean
+}
+
+interface Asking {
+  readonly process: SimulatedProcess
+  readonly secret: string
+  readonly model: string
+  readonly demand: PlainDemand
+}
+
+interface ProcessOptions {
+  readonly store: MemoryStore
+  readonly clock: Clock
+  readonly sharing?: SimulatedState | undefined
+}
+
+/** The accounts of one process, and its way to the database. */
+class SimulatedProcess {
+  readonly shared: SharedLedger | undefined
+  readonly accounts: KeyRegistry
+  /** Its capacity is so small that rows are dropped. */
+  readonly usageLog: UsageLog
+  readonly flusher: SpendFlusher
+
+  constructor({ store, clock, sharing }: ProcessOptions) {
+    const log = new RecordingLog()
+    const process = sharing && crypto.randomUUID()
+    this.usageLog = new UsageLog({
+      store,
+      keeper: noRowKeeper,
+      process,
+      clock,
+      log,
+      capacity: 3,
+      batchMax: 2,
+      flushAfter: 2_000,
+      dropped: (row) => this.flusher.addDropped(row),
+    })
+    this.flusher = new SpendFlusher({
+      store,
+      keeper: noRowKeeper,
+      process,
+      clock,
+      log,
+      interval: 30_000,
+      usageLog: this.usageLog,
+    })
+    this.shared =
+      sharing &&
+      new SharedLedger({
+        state: sharing,
+        process: process ?? '',
+        onLoss: 'refuse',
+        onLostHold: 'charge',
+        // Longer than any simulation.
+        lease: 10_000_000_000_000,
+        store,
+        clock,
+        log,
+        events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
+        find: (name) => this.accounts.find(name),
+        addRow: (row) => this.usageLog.add(row),
+      })
+    this.accounts = new KeyRegistry({
+      ledger: this.shared ?? createMemoryLedger(clock),
+      observer: this.shared ?? new RecordingObserver(),
+      reserveOutputTokens: () => reserveOutput,
+    })
+  }
 }
 
 /** Runs the same steps on accounts over a database and on the plain model. */
@@ -105,33 +179,29 @@ export class Simulation {
     schedule: (delay, fire) => this.timers.schedule(delay, fire),
   }
   readonly store = new MemoryStore()
-  readonly accounts = this.#openRegistry()
+  readonly processes: readonly SimulatedProcess[]
   readonly ring = new KeyRing<KeyEntry>()
   /** The secrets of each key, the newest first. */
   readonly #secrets = new Map<KeyId, string[]>()
-  /** Its capacity is so small that rows are dropped. */
-  readonly usageLog = new UsageLog({
-    store: this.store,
-    keeper: noRowKeeper,
-    clock: this.clock,
-    log: new RecordingLog(),
-    capacity: 3,
-    batchMax: 2,
-    flushAfter: 2_000,
-    dropped: (row) => this.ledger.addDropped(row),
-  })
-  readonly ledger: SpendFlusher = new SpendFlusher({
-    store: this.store,
-    keeper: noRowKeeper,
-    clock: this.clock,
-    log: new RecordingLog(),
-    interval: 30_000,
-    usageLog: this.usageLog,
-  })
   readonly model = new PlainModel(reserveOutput)
   readonly open: Open[] = []
 
+  readonly #sharing: SimulatedState | undefined
+
+  /** `sharing`: what the processes share; without it there is one process. */
+  constructor(sharing?: SimulatedState) {
+    this.#sharing = sharing
+    const count = sharing ? 2 : 1
+    this.processes = Array.from({ length: count }, () => this.#openProcess())
+  }
+
+  #openProcess(): SimulatedProcess {
+    const { store, clock } = this
+    return new SimulatedProcess({ store, clock, sharing: this.#sharing })
+  }
+
   async begin(): Promise<void> {
+    await this.#beginSharing()
     for (const id of groupIds) await this.store.createGroup(groupRow({ id, budgetMax: nano(300) }))
     for (const [index, id] of keyIds.entries()) {
       const { plaintext, digest } = mintKey()
@@ -144,17 +214,39 @@ export class Simulation {
     for (const row of this.store.keys.values()) this.model.keys.set(row.id, row)
     for (const row of this.store.groups.values()) this.model.groups.set(row.id, row)
     await this.#reload()
+    for (const { shared } of this.processes) shared?.start()
+    await this.#agree()
+  }
+
+  /** The server has had its data for long. */
+  async #beginSharing(): Promise<void> {
+    await this.#sharing?.setTime(this.clock.now() - 60_000)
+    await this.#sharing?.call('open', ['first', 'epoch'])
+    await this.#sharing?.setTime(this.clock.now())
   }
 
   async #reload(): Promise<void> {
     const rows = await this.store.readAccounts()
-    this.accounts.load(rows)
+    for (const { accounts } of this.processes) accounts.load(rows)
     for (const row of rows.keys) this.#putOnRing(row)
   }
 
   #putOnRing(row: KeyRow): void {
-    const entry = this.accounts.getKey(row.id)
+    const entry = this.processes[0]?.accounts.getKey(row.id)
     if (entry) this.ring.put(row, entry)
+  }
+
+  /** Lets every process learn what the others have done. */
+  async #agree(): Promise<void> {
+    const sharing = this.#sharing
+    if (!sharing) return
+    await sharing.setTime(this.clock.now())
+    for (const { shared } of this.processes) await shared?.idle()
+    sharing.rejoin()
+    for (const { shared } of this.processes) await shared?.idle()
+    for (const { accounts } of this.processes) {
+      await accounts.refresh([...accounts.listKeys(), ...accounts.listGroups()])
+    }
   }
 
   #addSecret(id: KeyId, secret: string, grace: number): void {
@@ -162,15 +254,12 @@ export class Simulation {
     this.model.rotate(id, { secret, grace, now: unixSeconds(this.clock) })
   }
 
-  #openRegistry(): KeyRegistry {
-    return new KeyRegistry({
-      clock: this.clock,
-      observer: new RecordingObserver(),
-      reserveOutputTokens: () => reserveOutput,
-    })
+  async take(step: Step): Promise<void> {
+    await this.#take(step)
+    await this.#agree()
   }
 
-  async take(step: Step): Promise<void> {
+  async #take(step: Step): Promise<void> {
     switch (step.do) {
       case 'admit':
         return this.#admit(step)
@@ -234,10 +323,14 @@ export class Simulation {
         this.#groupIs(await this.store.deleteGroup(step.group, 1))
         return
       case 'flush': {
-        if (!step.wait) return void this.ledger.flush()
-        this.store.trouble = step.trouble
-        await this.ledger.flush()
-        this.store.trouble = 'none'
+        for (const { flusher } of this.processes) {
+          if (!step.wait) void flusher.flush()
+          else {
+            this.store.trouble = step.trouble
+            await flusher.flush()
+            this.store.trouble = 'none'
+          }
+        }
         return
       }
       case 'reload':
@@ -252,18 +345,19 @@ export class Simulation {
     }
   }
 
-  #admit({ key, age, model, demand }: Extract<Step, { do: 'admit' }>): void {
+  async #admit({ key, age, model, demand }: Extract<Step, { do: 'admit' }>): Promise<void> {
     const minute = Math.floor(this.clock.now() / 60_000)
     const secret = this.#secrets.get(key)?.[age] ?? `sk-gw-${'0'.repeat(64)}`
     const plain = this.model.admit({ secret, model, demand }, this.clock.now())
-    const admitted = this.#outcome(() => this.#ask(secret, model, demand))
+    const process = this.#pickProcess(demand.prompt)
+    const admitted = await this.#outcome(() => this.#ask({ process, secret, model, demand }))
     if (typeof admitted === 'string' || typeof plain === 'string') {
       agree(admitted, plain)
       return
     }
     const { real, account } = admitted
-    this.open.push({ real, plain, account, isRecorded: false })
-    const owners = plain.owners.map((name) => this.#getEntry(name))
+    this.open.push({ real, plain, account, process, isRecorded: false })
+    const owners = plain.owners.map((name) => this.#getEntry(name, process))
     const least = (limit: 'rpmLimit' | 'tpmLimit', used: (window: string) => bigint) => {
       const left = owners.flatMap(({ record }) => {
         const max = record[limit]
@@ -286,27 +380,34 @@ export class Simulation {
   }
 
   /** Takes the steps of a request up to its admission, in their order. */
-  #ask(secret: string, model: string, demand: PlainDemand) {
+  async #ask({ process, secret, model, demand }: Asking) {
     const headers = new Headers({ authorization: `Bearer ${secret}` })
-    const entry = this.ring.authenticate(headers, unixSeconds(this.clock))
-    const caller = this.accounts.createPrincipal(entry)
+    const { record } = this.ring.authenticate(headers, unixSeconds(this.clock))
+    const caller = process.accounts.createPrincipal(this.#getEntry(record.id, process) as KeyEntry)
     if (!caller.mayUse(model)) throw new GatewayError('LM-4005', 'the key may not use this model')
-    const real = caller.admit(route, () => ({
+    const estimate = () => ({
       promptTokens: demand.prompt,
       output: () => writing(demand.output, demand.choices),
-    }))
+    })
+    const real = await caller.admit({ ...askedFacts, route, estimate })
     return { real, account: caller.account as Account } // A caller with a key has one.
   }
 
-  #getEntry(id: string): KeyEntry | GroupEntry {
-    const entry = this.accounts.getKey(id as KeyId) ?? this.accounts.getGroup(id as GroupId)
+  #pickProcess(at: number): SimulatedProcess {
+    const process = this.processes[at % this.processes.length]
+    if (!process) throw new Error('there is no process')
+    return process
+  }
+
+  #getEntry(id: string, { accounts }: SimulatedProcess): KeyEntry | GroupEntry {
+    const entry = accounts.getKey(id as KeyId) ?? accounts.getGroup(id as GroupId)
     if (!entry) throw new Error(`there is no account ${id}`)
     return entry
   }
 
-  #outcome<Value>(attempt: () => Value): Value | string {
+  async #outcome<Value>(attempt: () => Promise<Value>): Promise<Value | string> {
     try {
-      return attempt()
+      return await attempt()
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       return [error.code, error.detail.fields?.['scope']].filter(Boolean).join(' ')
@@ -321,7 +422,7 @@ export class Simulation {
     const { keyTerm, groupTerm } = open.real
     const requestId = String(this.open.indexOf(open))
     const terms = { keyTerm, groupTerm }
-    this.usageLog.add({
+    open.process.usageLog.add({
       ...usageRow({ ...open.account, requestId, cost: nano(row.cost) }),
       ...terms,
     })
@@ -334,7 +435,7 @@ export class Simulation {
   /** Puts a changed row everywhere. Returns it; undefined when the change was refused. */
   #keyIs(row: KeyRow | string): KeyRow | undefined {
     if (typeof row === 'string') return
-    this.accounts.putKey(row)
+    for (const { accounts } of this.processes) accounts.putKey(row)
     this.#putOnRing(row)
     this.model.keys.set(row.id, row)
     return row
@@ -342,7 +443,7 @@ export class Simulation {
 
   #groupIs(row: GroupRow | string): GroupRow | undefined {
     if (typeof row === 'string') return
-    this.accounts.putGroup(row)
+    for (const { accounts } of this.processes) accounts.putGroup(row)
     this.model.groups.set(row.id, row)
     return row
   }
@@ -375,10 +476,11 @@ export class Simulation {
   check(): void {
     const { model } = this
     const now = this.clock.now()
-    for (const { record, spent, reserved, running } of [
-      ...this.accounts.listKeys(),
-      ...this.accounts.listGroups(),
-    ]) {
+    const states = this.processes.flatMap(({ accounts }) => [
+      ...accounts.listKeys(),
+      ...accounts.listGroups(),
+    ])
+    for (const { record, spent, reserved, running } of states) {
       const term = model.termOf(record.id, now)
       agree(
         [spent, reserved, BigInt(running)],
@@ -401,12 +503,20 @@ export class Simulation {
       }
       this.#record(open)
     }
-    agree(await this.ledger.close(), { rows: 0, spend: 0n })
+    await this.#agree()
+    for (const { flusher } of this.processes) agree(await flusher.close(), { rows: 0, spend: 0n })
     this.check()
     this.checkSaved()
-    const restarted = this.#openRegistry()
+    for (const { shared } of this.processes) await shared?.close()
+    await this.#sharing?.close()
+    const { accounts: restarted, flusher } = new SimulatedProcess({
+      store: this.store,
+      clock: this.clock,
+    })
     restarted.load(await this.store.readAccounts())
-    const live = [...this.accounts.listKeys(), ...this.accounts.listGroups()]
+    await flusher.close()
+    const { accounts } = this.#pickProcess(0)
+    const live = [...accounts.listKeys(), ...accounts.listGroups()]
     const saved = [...restarted.listKeys(), ...restarted.listGroups()]
     for (const [at, { record, spent, spentTotal, reserved, running, term }] of live.entries()) {
       const rows = this.model.rows.filter(({ owners }) => owners.includes(record.id))

@@ -1,11 +1,12 @@
 import type { KeyEntry } from '../../src/accounting/account-entry.ts'
 import type { BudgetObserver, BudgetSubject } from '../../src/accounting/budget-observer.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
+import { createMemoryLedger } from '../../src/accounting/ledger.ts'
 import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
 import { periodEnd } from '../../src/core/budget-period.ts'
 import type { OutputEstimate } from '../../src/core/chat.ts'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
 import {
   type HeaderList,
   headerEntries,
@@ -130,7 +131,11 @@ export class RecordingLog implements Log {
 export function registryWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
   const clock = new ManualClock()
   const watch = new RecordingObserver()
-  const accounts = new KeyRegistry({ clock, observer: watch, reserveOutputTokens: () => 256 })
+  const accounts = new KeyRegistry({
+    ledger: createMemoryLedger(clock),
+    observer: watch,
+    reserveOutputTokens: () => 256,
+  })
   accounts.load({
     keys: [keyRow({ groupId: group ? groupId : null, ...key })],
     groups: group ? [groupRow(group)] : [],
@@ -143,6 +148,9 @@ export function getEntry(accounts: KeyRegistry, id = keyId): KeyEntry {
   if (!entry) throw new Error(`there is no key ${id}`)
   return entry
 }
+
+/** What an admission notes of its request. */
+export const askedFacts = { id: 'r' as RequestId, api: 'chat', stream: false } as const
 
 export interface Asking {
   readonly demand?: UsageEstimate
@@ -159,7 +167,9 @@ export function admitRequest(
   asking: Asking = {},
 ): Admission {
   const { demand = { promptTokens: tokens }, route = routeTo(dollarModel), id = keyId } = asking
-  return accounts.createPrincipal(getEntry(accounts, id)).admit(route, () => demand)
+  const ask = { ...askedFacts, route, estimate: () => demand }
+  // The ledger in memory admits at once.
+  return accounts.createPrincipal(getEntry(accounts, id)).admit(ask) as Admission
 }
 
 /** Returns the error of a refused request. */

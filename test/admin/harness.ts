@@ -1,5 +1,10 @@
 import { storeUnavailable } from '../../src/access/index.ts'
-import { type GroupEntry, type KeyEntry, KeyRegistry } from '../../src/accounting/index.ts'
+import {
+  createMemoryLedger,
+  type GroupEntry,
+  type KeyEntry,
+  KeyRegistry,
+} from '../../src/accounting/index.ts'
 import { groupRoutes, keyRoutes, requireMasterKey } from '../../src/admin/index.ts'
 import { KeyRing, openMasterKey } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
@@ -74,7 +79,7 @@ export class AdminHarness {
   readonly ring = new KeyRing<KeyEntry>()
   readonly events: AccountEvent[] = []
   readonly accounts = new KeyRegistry({
-    clock: this.clock,
+    ledger: createMemoryLedger(this.clock),
     observer: { charged() {}, refused() {}, admitted() {}, changed() {}, turned() {}, loaded() {} },
     reserveOutputTokens: () => 256,
   })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { KeyRegistry } from '../../src/accounting/index.ts'
+import { createMemoryLedger, KeyRegistry } from '../../src/accounting/index.ts'
 import { KeyRing } from '../../src/auth/index.ts'
 import { AdminHarness, refusal } from './harness.ts'
 
@@ -79,7 +79,11 @@ describe('a rotation with a grace period', () => {
       turned() {},
       loaded() {},
     }
-    const registry = new KeyRegistry({ clock, observer, reserveOutputTokens: () => 0 })
+    const registry = new KeyRegistry({
+      ledger: createMemoryLedger(clock),
+      observer,
+      reserveOutputTokens: () => 0,
+    })
     const rows = await admin.store.readAccounts()
     registry.load(rows)
     const ring = new KeyRing<ReturnType<typeof registry.putKey>>()

@@ -147,7 +147,9 @@ class RedisState implements SharedState {
       await this.#run('beat', [])
       this.#enter()
     } catch (error) {
-      this.#toFault(error)
+      // A server of another kind may lack a command.
+      if (!(this.#toFault(error) instanceof SharedStateFault))
+        this.#giveUp((error as Error).message)
     }
   }
 
@@ -187,10 +189,11 @@ class RedisState implements SharedState {
     }
     // Any other answer of the server is a mistake in a function or in its arguments.
     if ((error as Error).name === 'ReplyError') return error
+    const isFirst = this.#condition !== 'away'
     this.#leave(error)
     // The socket may be dead without a sign of it.
-    if (this.#redis.status === 'ready') this.#redis.disconnect(true)
-    return new SharedStateFault(`the server is away (${nameFailure(error)})`)
+    if (isFirst && this.#redis.status === 'ready') this.#redis.disconnect(true)
+    return new SharedStateFault(`the server is away (${nameFailure(error)})`, true)
   }
 
   #refuse(reason: string): void {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openRedisState } from '../../../adapters/node/shared/redis-state.ts'
 import { findServerProblem } from '../../../adapters/node/shared/server-check.ts'
@@ -24,6 +25,10 @@ async function problemOf(url: string): Promise<string> {
 /** Resolves when a call has failed. */
 async function failOf(state: SharedState): Promise<void> {
   await expect(state.call('beat', [])).rejects.toThrow(SharedStateFault)
+}
+
+function readPage(): string {
+  return readFileSync('docs/shared-state.md', 'utf8')
 }
 
 /** Returns a server of its own, which ends with the test. */
@@ -150,6 +155,23 @@ describe.skipIf(!hasRedis)('the connection to a Redis server', () => {
     expect(await problemOf(locked.url)).toContain('NOAUTH')
     expect(await problemOf(`redis://weak:p@127.0.0.1:${port}`)).toContain('NOPERM')
     expect((await open(`redis://:canary-secret@127.0.0.1:${port}`)).isUp).toBe(true)
+  })
+
+  test('the user of the documentation has all permissions that it needs', async () => {
+    const [rule = ''] = /(?<=ACL SETUSER )gateway[^`]+/.exec(readPage()) ?? []
+    redis.command('ACL', 'SETUSER', ...rule.split(' '))
+    const url = `redis://gateway:password@127.0.0.1:${redis.port}`
+    const state = await openRedisState({ url, prefix: 'gateway', log: new RecordingLog() })
+    onTestFinished(() => state.close())
+    const received: string[] = []
+    state.subscribe('epoch', (epoch) => received.push(epoch))
+    await expect
+      .poll(async () => {
+        redis.command('DEL', '{gateway}:epoch')
+        await state.call('open', ['process', 'new'])
+        return received.length
+      })
+      .toBeGreaterThan(0)
   })
 
   test('a server that may evict any key ends the start', async () => {

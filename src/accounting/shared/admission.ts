@@ -1,0 +1,90 @@
+import type { Admission, AdmissionOutcome } from '../../core/admission.ts'
+import type { BudgetTerm } from '../../core/budget-period.ts'
+import type { NanoUsd } from '../../core/ids.ts'
+import type { HeaderList } from '../../core/ports.ts'
+import type { HoldEnd } from './functions.ts'
+import type { SharedHold } from './hold.ts'
+
+/** What the end of an admission does. */
+export interface HoldKeeper {
+  /** Charges the terms of a hold; a negative amount is a refund. */
+  charge(hold: SharedHold, amount: bigint): void
+  /** Ends a hold once, after its charge. */
+  end(hold: SharedHold, how: Pick<HoldEnd, 'mode' | 'tokens'>): void
+  /** Delivers charges that were made after the end. */
+  deliver(hold: SharedHold): void
+}
+
+/** The admission of a request whose hold is known to all processes. */
+export class SharedAdmission implements Admission {
+  readonly headers: HeaderList
+  readonly #hold: SharedHold
+  readonly #keeper: HoldKeeper
+  /** The amount charged so far; undefined before the end and after a withdrawal. */
+  #charged: bigint | undefined
+  #isEnded = false
+
+  constructor(hold: SharedHold, keeper: HoldKeeper, headers: HeaderList) {
+    this.headers = headers
+    this.#hold = hold
+    this.#keeper = keeper
+  }
+
+  get keyTerm(): BudgetTerm | undefined {
+    return this.#hold.subjects[0]?.term
+  }
+
+  get groupTerm(): BudgetTerm | undefined {
+    return this.#hold.subjects[1]?.term
+  }
+
+  settle({ cost, tokens }: AdmissionOutcome): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#charged = cost
+    this.#keeper.charge(this.#hold, cost)
+    this.#keeper.end(this.#hold, { mode: 'settle', tokens })
+  }
+
+  withdraw(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#keeper.end(this.#hold, { mode: 'withdraw', tokens: undefined })
+  }
+
+  adjust(cost: NanoUsd): void {
+    if (this.#charged === undefined || cost === this.#charged) return
+    this.#keeper.charge(this.#hold, cost - this.#charged)
+    this.#charged = cost
+    this.#keeper.deliver(this.#hold)
+  }
+}
+
+/** The admission of a hit that all processes count. It holds nothing but its request. */
+export class SharedHit implements Admission {
+  readonly headers: HeaderList
+  /** A hit costs nothing, so no term is charged. */
+  readonly keyTerm = undefined
+  readonly groupTerm = undefined
+  readonly #takeBack: () => void
+  #isEnded = false
+
+  constructor(headers: HeaderList, takeBack: () => void) {
+    this.headers = headers
+    this.#takeBack = takeBack
+  }
+
+  settle(): void {
+    this.#isEnded = true
+  }
+
+  withdraw(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#takeBack()
+  }
+
+  adjust(): void {
+    // A hit costs nothing, whatever a count says.
+  }
+}

@@ -1,0 +1,534 @@
+import type { Admission } from '../../core/admission.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Millis } from '../../core/ids.ts'
+import type { Clock, Log, Timer } from '../../core/ports.ts'
+import { type SharedState, SharedStateFault } from '../../core/shared-state.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import { type ChargedRow, type Store, StoreFault } from '../../store/index.ts'
+import type { AccountEntry } from '../account-entry.ts'
+import {
+  checkAdmission,
+  type Demand,
+  estimateDemand,
+  holdAccounts,
+  previewAdmission,
+} from '../admission.ts'
+import type { AdmissionRequest, HitRequest, PreviewRequest } from '../admission-request.ts'
+import type { BudgetEvents } from '../budget-events.ts'
+import type { BudgetObserver } from '../budget-observer.ts'
+import { admitHit } from '../hit-admission.ts'
+import type { Ledger } from '../ledger.ts'
+import { buildRateHeaders } from '../rate-headers.ts'
+import { SharedAdmission, SharedHit } from './admission.ts'
+import {
+  type HoldEnd,
+  type ReplyHead,
+  type SharedAsk,
+  type SharedDecision,
+  SharedFunctions,
+} from './functions.ts'
+import {
+  factsOf,
+  listSubjects,
+  nameAccount,
+  type SharedHold,
+  writeFacts,
+  writeRecord,
+} from './hold.ts'
+import { LostHolds } from './lost-holds.ts'
+import { toLostRow } from './lost-row.ts'
+import { amountIn, OwnShares } from './own-shares.ts'
+import { Seeds } from './seeds.ts'
+import { Settlements } from './settlements.ts'
+import type { SharedSubject, SubjectName } from './texts.ts'
+
+export interface SharedLedgerOptions {
+  readonly state: SharedState
+  /** The id of this process: random, for its life. */
+  readonly process: string
+  /** `refuse`: requests that need admission fail while the server cannot be used. */
+  readonly onLoss: 'refuse' | 'local'
+  readonly onLostHold: 'charge' | 'release'
+  readonly lease: Millis
+  readonly store: Pick<Store, 'readSpend'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly events: BudgetEvents
+  readonly find: (name: SubjectName) => AccountEntry | undefined
+  /** Adds a row for a request whose process has died. */
+  readonly addRow: (row: ChargedRow) => void
+}
+
+/** A server that pauses must not run a call that was given up: until then it may. */
+const callTime: Millis = 800
+
+/** A request waits for its admission at most about so long. */
+const maxWait: Millis = 1_500
+
+/** Names or holds per call, so that no call holds the server up. */
+const maxPerCall = 100
+
+/**
+ * Counts on a server that all processes share. The accounts in memory have what the server has said last,
+ * and the charges of this process that it does not know yet.
+ */
+export class SharedLedger implements Ledger, BudgetObserver {
+  readonly #options: SharedLedgerOptions
+  readonly #functions: SharedFunctions
+  readonly #own = new OwnShares()
+  readonly #settlements: Settlements
+  readonly #seeds: Seeds
+  readonly #lost: LostHolds
+  /** The admitted requests of this process that have not ended. */
+  readonly #holds = new Map<string, SharedHold>()
+  /** The holds that the server has, as far as this process knows. */
+  readonly #known = new Set<string>()
+  /** The cap and the period of each account that the server has or gets. */
+  readonly #configured = new WeakMap<AccountEntry, string>()
+  /** The accounts whose change the server has not followed yet. */
+  readonly #changed = new Set<AccountEntry>()
+  /** The server's clock minus that of this process; undefined before the first reply. */
+  #offset: Millis | undefined
+  #epoch = ''
+  #joining: Promise<void> | undefined
+  #lastHold = 0
+  #timer: Timer | undefined
+  #isClosed = false
+
+  constructor(options: SharedLedgerOptions) {
+    const { state, process, lease, onLostHold, store, find, log } = options
+    this.#options = options
+    const functions = new SharedFunctions({
+      state,
+      process,
+      lease,
+      onLostHold,
+      onReply: (head) => this.#noteReply(head),
+    })
+    this.#functions = functions
+    this.#settlements = new Settlements({
+      functions,
+      own: this.#own,
+      log,
+      onSubjects: (names, subjects) => this.#shareAll(names.map(find), subjects),
+    })
+    this.#seeds = new Seeds({ functions, store, find })
+    this.#lost = new LostHolds({
+      ...options,
+      own: this.#own,
+      settlements: this.#settlements,
+    })
+  }
+
+  /** Joins the other processes, now and whenever the server has been away. */
+  start(): void {
+    const { state } = this.#options
+    state.onUp(() => this.#rejoin())
+    state.subscribe('epoch', (epoch) => {
+      if (epoch !== this.#epoch) this.#rejoin()
+    })
+    if (state.isUp) this.#rejoin()
+    this.#scheduleRenewal()
+  }
+
+  now(): Millis {
+    return this.#options.clock.now() + (this.#offset ?? 0)
+  }
+
+  admit(request: AdmissionRequest): Admission | Promise<Admission> {
+    return request.accounts.some(isLimited) ? this.#admit(request) : this.#enter(request, free)
+  }
+
+  admitHit(request: HitRequest): Admission | Promise<Admission> {
+    const isCounted = request.accounts.some(({ record }) => record.rpmLimit !== null)
+    return isCounted ? this.#admitHit(request) : admitHit(request)
+  }
+
+  preview(request: PreviewRequest): void | Promise<void> {
+    return request.accounts.some(isLimited) ? this.#preview(request) : undefined
+  }
+
+  /** Brings the accounts in memory up to date, if the server can be used. */
+  async refresh(accounts: readonly AccountEntry[]): Promise<void> {
+    for (let at = 0; at < accounts.length; at += maxPerCall) {
+      const page = accounts.slice(at, at + maxPerCall)
+      const isRead = await this.#read(page).catch((error: unknown) => {
+        if (!isLoss(error)) throw error
+        return false
+      })
+      if (!isRead) return
+    }
+  }
+
+  /** Resolves when everything that was sent has been answered. */
+  async idle(): Promise<void> {
+    await this.#joining
+    await this.#settlements.idle()
+  }
+
+  /** Delivers what is left, if the server can be used, and ends the renewals. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    await this.#settlements.idle()
+    if (this.#options.state.isUp) this.#settlements.sendPending()
+    await this.#settlements.idle()
+  }
+
+  // The server observes its budgets itself; only changes of records are news to it.
+  changed(account: AccountEntry): void {
+    if (this.#configured.get(account) === describeBudget(account)) return
+    this.loaded(account)
+    this.#changed.add(account)
+    void this.#configure(account)
+  }
+
+  loaded(account: AccountEntry): void {
+    this.#configured.set(account, describeBudget(account))
+  }
+
+  charged(): void {}
+  refused(): void {}
+  admitted(): void {}
+  turned(): void {}
+
+  async #admit(request: AdmissionRequest): Promise<Admission> {
+    const demand = estimateDemand(request)
+    const id = this.#nextId()
+    const facts = factsOf(request, demand.cost)
+    const { accounts } = request
+    const ask = { mode: 'admit', id, ...demand, facts: writeFacts(facts), accounts } as const
+    try {
+      return await this.#decide(ask, ({ status, now }) => {
+        if (status === 'refused') return this.#refuse(request)
+        const subjects = accounts.map((account) => {
+          const reserved = account.record.budgetMax === null ? 0n : demand.cost
+          return { account, term: account.term, reserved }
+        })
+        this.#known.add(id)
+        const { tokens } = demand
+        return this.#open({ id, minute: toMinute(now), tokens, facts, subjects }, now)
+      })
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      // The server may have admitted it all the same.
+      if (mayHaveRun(error)) this.#settlements.keep({ id, mode: 'withdraw', tokens: undefined })
+      if (this.#options.onLoss === 'refuse') throw unavailable()
+      return this.#enter(request, checkAdmission({ ...request, now: this.now() }))
+    }
+  }
+
+  /** Throws why the server has refused, from the counts that it has replied with. */
+  #refuse(request: AdmissionRequest): Admission | Promise<Admission> {
+    checkAdmission({ ...request, now: this.now() })
+    // The limits were changed in the meantime.
+    return this.#admit(request)
+  }
+
+  async #admitHit(request: HitRequest): Promise<Admission> {
+    const { accounts } = request
+    try {
+      const ask = { mode: 'hit', id: '', ...free, facts: '', accounts } as const
+      return await this.#decide(ask, ({ status, now }) => {
+        if (status === 'refused') return admitHit({ accounts, now })
+        const names = accounts.filter(({ record }) => record.rpmLimit !== null).map(nameAccount)
+        return new SharedHit(buildRateHeaders(accounts, now), () => {
+          // A hit that is not taken back counts until its minute is over.
+          this.#functions.unhit(toMinute(now), names).catch(() => {})
+        })
+      })
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      if (this.#options.onLoss === 'refuse') throw unavailable()
+      return admitHit({ accounts, now: this.now() })
+    }
+  }
+
+  async #preview(request: PreviewRequest): Promise<void> {
+    const demand = estimateDemand(request)
+    const { accounts } = request
+    const ask = { mode: 'preview', id: '', ...demand, facts: '', accounts } as const
+    try {
+      await this.#decide(ask, ({ now }) => previewAdmission({ ...request, now }))
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      if (this.#options.onLoss === 'refuse') throw unavailable()
+      previewAdmission({ ...request, now: this.now() })
+    }
+  }
+
+  /**
+   * Asks the server until it has decided. Rejects when it cannot. `conclude` is called while the accounts in
+   * memory are as the server has replied: before any other reply.
+   */
+  async #decide<Result>(
+    ask: Omit<SharedAsk, 'deadline'>,
+    conclude: (decision: Decided) => Result | Promise<Result>,
+  ): Promise<Result> {
+    const { clock } = this.#options
+    const end = clock.elapsed() + maxWait
+    while (clock.elapsed() <= end) {
+      // Without a reply so far the time of the server is unknown: the first call learns it.
+      const deadline = this.#offset === undefined ? 0 : this.now() + callTime
+      const decision = await this.#functions.admit({ ...ask, deadline })
+      switch (decision.status) {
+        case 'admitted':
+        case 'refused':
+          this.#shareAll(ask.accounts, decision.subjects)
+          this.#lost.charge(decision.claims)
+          return conclude(decision)
+        case 'unseeded':
+          await this.#bring(decision)
+          break
+        case 'empty':
+          await this.#join()
+          break
+        case 'late':
+          break
+        default:
+          decision satisfies never
+      }
+    }
+    throw new SharedStateFault('the server was too slow')
+  }
+
+  async #bring({ wait, names }: { wait: Millis; names: readonly SubjectName[] }): Promise<void> {
+    if (wait > 0) await this.#pause(wait)
+    await this.#seeds.bring(names)
+  }
+
+  #pause(wait: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.clock.schedule(wait, resolve)
+    })
+  }
+
+  /** Admits a request in this process alone. */
+  #enter(request: AdmissionRequest, demand: Demand): Admission {
+    const now = this.now()
+    for (const account of request.accounts) account.turn(now)
+    const subjects = holdAccounts(demand, { ...request, now })
+    const facts = factsOf(request, demand.cost)
+    const { tokens } = demand
+    return this.#open({ id: this.#nextId(), minute: toMinute(now), tokens, facts, subjects }, now)
+  }
+
+  #open(hold: SharedHold, now: Millis): Admission {
+    this.#holds.set(hold.id, hold)
+    const accounts = hold.subjects.map(({ account }) => account)
+    return new SharedAdmission(hold, this.#keeper, buildRateHeaders(accounts, now))
+  }
+
+  readonly #keeper = {
+    charge: ({ subjects }: SharedHold, amount: bigint) => {
+      if (amount === 0n) return
+      for (const { account, term } of subjects) {
+        account.charge(amount, term)
+        this.#own.charge(nameAccount(account), amount, term)
+      }
+    },
+    end: (hold: SharedHold, { mode, tokens }: Pick<HoldEnd, 'mode' | 'tokens'>) => {
+      const { id, subjects, facts } = hold
+      this.#holds.delete(id)
+      for (const { account, term, reserved } of subjects) {
+        account.leave()
+        account.release(reserved, term)
+      }
+      const onOutcome = (outcome: string) => {
+        if (outcome === 'charged') this.#refund(hold)
+      }
+      const isKnown = this.#known.delete(id)
+      const ends = isKnown ? [{ id, mode, tokens, onOutcome }] : []
+      const isFree = mode === 'withdraw' && facts.cost === 0n
+      this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
+    },
+    deliver: (hold: SharedHold) => this.#settlements.send([], listSubjects(hold)),
+  }
+
+  /** Takes back what another process has charged for this one when it took it for dead. */
+  #refund(hold: SharedHold): void {
+    const { facts, subjects } = hold
+    if (facts.cost === 0n || this.#options.onLostHold === 'release') return
+    const [key, group] = subjects
+    this.#keeper.charge(hold, -facts.cost)
+    this.#keeper.deliver(hold)
+    // The ids of the hold's own accounts.
+    const account = { keyId: key?.account.record.id, groupId: group?.account.record.id ?? null }
+    const { clock, addRow } = this.#options
+    addRow(
+      toLostRow({
+        facts,
+        account: account as Pick<ChargedRow, 'keyId' | 'groupId'>,
+        keyTerm: key?.term,
+        groupTerm: group?.term,
+        cost: -facts.cost,
+        ts: unixSeconds(clock),
+      }),
+    )
+  }
+
+  #nextId(): string {
+    return `${this.#options.process}-${++this.#lastHold}`
+  }
+
+  #noteReply({ now, epoch }: ReplyHead): void {
+    this.#offset = now - this.#options.clock.now()
+    if (epoch !== this.#epoch) this.#rejoin()
+  }
+
+  #rejoin(): void {
+    void this.#join()
+  }
+
+  /**
+   * Tells the server everything that this process knows: when it is reached again, and when it has lost its
+   * data. Never rejects.
+   */
+  #join(): Promise<void> {
+    this.#joining ??= this.#sendAll()
+      .catch((error: unknown) => {
+        if (!isLoss(error)) this.#logError(error)
+      })
+      .finally(() => {
+        this.#joining = undefined
+      })
+    return this.#joining
+  }
+
+  async #sendAll(): Promise<void> {
+    if (this.#isClosed) return
+    const before = this.#epoch
+    // Set at once, so that the reply itself is no news.
+    const { epoch } = await this.#functions.open(crypto.randomUUID())
+    this.#epoch = epoch
+    if (epoch !== before) this.#known.clear()
+    this.#settlements.sendPending(this.#own.names())
+    await this.#renew()
+    for (const account of this.#changed) await this.#configure(account)
+  }
+
+  #scheduleRenewal(): void {
+    const { clock, lease, state } = this.#options
+    this.#timer = clock.schedule(lease / 4, () => {
+      const renewal = state.isUp ? this.#renewAll() : Promise.resolve()
+      void renewal.then(() => {
+        if (!this.#isClosed) this.#scheduleRenewal()
+      })
+    })
+  }
+
+  async #renewAll(): Promise<void> {
+    try {
+      await this.#renew()
+      this.#settlements.sendPending()
+      for (const account of this.#changed) await this.#configure(account)
+    } catch (error) {
+      if (!isLoss(error)) this.#logError(error)
+    }
+  }
+
+  /** Renews all leases, and those of nobody when there are none: so lost holds are found. */
+  async #renew(): Promise<void> {
+    const ids = [...this.#holds.keys()]
+    for (let at = 0; at === 0 || at < ids.length; at += maxPerCall) {
+      const { unknown, claims } = await this.#functions.renew(ids.slice(at, at + maxPerCall))
+      this.#lost.charge(claims)
+      // Some may have ended in the meantime.
+      const holds = unknown.flatMap((id) => this.#holds.get(id) ?? [])
+      if (holds.length === 0) continue
+      for (const { id } of holds) this.#known.add(id)
+      const { process } = this.#options
+      await this.#functions.restore(holds.map((hold) => [hold.id, writeRecord(process, hold)]))
+    }
+  }
+
+  async #read(accounts: readonly AccountEntry[]): Promise<boolean> {
+    const names = accounts.map(nameAccount)
+    const { clock } = this.#options
+    const end = clock.elapsed() + maxWait
+    while (clock.elapsed() <= end) {
+      const reading = await this.#functions.read(names)
+      if (reading.status === 'known') {
+        this.#shareAll(accounts, reading.subjects)
+        return true
+      }
+      if (reading.epoch === '') await this.#join()
+      else await this.#bring(reading)
+    }
+    return false
+  }
+
+  async #configure(account: AccountEntry): Promise<void> {
+    try {
+      await this.#functions.configure(nameAccount(account), account)
+      this.#changed.delete(account)
+    } catch (error) {
+      if (!isLoss(error)) this.#logError(error)
+    }
+  }
+
+  #shareAll(
+    accounts: readonly (AccountEntry | undefined)[],
+    subjects: readonly SharedSubject[],
+  ): void {
+    for (const [at, subject] of subjects.entries()) {
+      const account = accounts[at]
+      if (account) this.#share(account, subject)
+    }
+  }
+
+  #share(account: AccountEntry, subject: SharedSubject): void {
+    const { term, reserved, share, alert } = subject
+    const own = this.#own.get(nameAccount(account))
+    const spent = subject.spent + amountIn(own, term) - amountIn(share, term)
+    const spentTotal = subject.spentTotal + own.total - share.total
+    // Sums of nano-dollars.
+    const amounts = { spent, spentTotal, reserved } as Pick<
+      SharedSubject,
+      'spent' | 'spentTotal' | 'reserved'
+    >
+    account.share({ ...amounts, term })
+    account.shareCounts(subject, this.now())
+    if (!alert) return
+    const { events } = this.#options
+    const fired = { scope: account.scope, record: account.record, spent: subject.spent }
+    if (alert.kind === 'exhausted') events.fireExhausted(fired)
+    else events.fireRise(fired, alert)
+  }
+
+  #logError(error: unknown): void {
+    this.#options.log.write('error', 'the shared state has failed', { error: String(error) })
+  }
+}
+
+type Decided = Extract<SharedDecision, { status: 'admitted' | 'refused' }>
+
+const free: Demand = Object.freeze({ tokens: 0, cost: 0n })
+
+function isLimited({ record }: AccountEntry): boolean {
+  const { rpmLimit, tpmLimit, maxParallel, budgetMax } = record
+  return rpmLimit !== null || tpmLimit !== null || maxParallel !== null || budgetMax !== null
+}
+
+function describeBudget({ record }: AccountEntry): string {
+  return `${record.budgetMax} ${record.budgetPeriod}`
+}
+
+function toMinute(now: Millis): number {
+  return Math.floor(now / 60_000)
+}
+
+/** True when the server cannot be used, or the database that it needs to be filled from. */
+function isLoss(error: unknown): error is SharedStateFault | StoreFault {
+  return error instanceof SharedStateFault || error instanceof StoreFault
+}
+
+function mayHaveRun(error: unknown): boolean {
+  return error instanceof SharedStateFault && error.mayHaveRun
+}
+
+function unavailable(): GatewayError {
+  return new GatewayError('LM-5003', 'the shared state cannot be used; try again', {
+    retryAfter: 1_000,
+  })
+}

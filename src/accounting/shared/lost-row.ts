@@ -1,0 +1,54 @@
+import { type BudgetTerm, firstTerm } from '../../core/budget-period.ts'
+import { capabilityOf } from '../../core/capability.ts'
+import type { NanoUsd } from '../../core/ids.ts'
+import type { ChargedRow } from '../../store/index.ts'
+import type { HoldFacts } from './hold.ts'
+
+/** A request whose process has died, and what is charged for it. */
+export interface LostRequest {
+  readonly facts: HoldFacts
+  readonly account: Pick<ChargedRow, 'keyId' | 'groupId'>
+  readonly keyTerm: BudgetTerm | undefined
+  readonly groupTerm: BudgetTerm | undefined
+  readonly cost: bigint
+  /** Unix seconds. */
+  readonly ts: number
+}
+
+/** Returns the usage row of a request whose process has died: status 500, LM-6002, estimated. */
+export function toLostRow(lost: LostRequest): ChargedRow {
+  const { facts, account, cost, ts, keyTerm = firstTerm, groupTerm = firstTerm } = lost
+  return {
+    ts,
+    requestId: facts.id,
+    keyId: account.keyId,
+    groupId: account.groupId,
+    model: facts.model,
+    modelUsed: null,
+    provider: facts.provider,
+    capability: capabilityOf[facts.api],
+    api: facts.api,
+    stream: facts.stream,
+    tokensIn: 0,
+    tokensOut: 0,
+    tokensTotal: 0,
+    estimated: true,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    searchUnits: 0,
+    mediaCount: 0,
+    mediaBytes: 0,
+    // An amount of nano-dollars.
+    cost: cost as NanoUsd,
+    latencyMs: 0,
+    ttftMs: null,
+    attempts: 0,
+    cacheHit: false,
+    status: 500,
+    errorCode: 'LM-6002',
+    metadata: {},
+    keyTerm,
+    groupTerm,
+  }
+}

@@ -1,0 +1,71 @@
+import type { Store, SubjectSpend } from '../../store/index.ts'
+import type { AccountEntry } from '../account-entry.ts'
+import type { SharedFunctions } from './functions.ts'
+import { nameAccount } from './hold.ts'
+import { amountIn } from './own-shares.ts'
+import { type SubjectName, writeAmount, writeOptional, writeShare } from './texts.ts'
+
+export interface SeedOptions {
+  readonly functions: Pick<SharedFunctions, 'seed'>
+  readonly store: Pick<Store, 'readSpend'>
+  readonly find: (name: SubjectName) => AccountEntry | undefined
+}
+
+/** Brings subjects that the server does not know from the database, each once at a time. */
+export class Seeds {
+  readonly #options: SeedOptions
+  readonly #running = new Map<SubjectName, Promise<void>>()
+
+  constructor(options: SeedOptions) {
+    this.#options = options
+  }
+
+  async bring(names: readonly SubjectName[]): Promise<void> {
+    const missing = names.filter((name) => !this.#running.has(name))
+    if (missing.length > 0) {
+      const seeding = this.#seed(missing).finally(() => {
+        for (const name of missing) this.#running.delete(name)
+      })
+      for (const name of missing) this.#running.set(name, seeding)
+    }
+    await Promise.all(names.map((name) => this.#running.get(name)))
+  }
+
+  async #seed(names: readonly SubjectName[]): Promise<void> {
+    const { functions, store, find } = this.#options
+    const entries = new Map(
+      names.flatMap((name) => {
+        const entry = find(name)
+        return entry ? [[entry.record.id as string, entry] as const] : []
+      }),
+    )
+    const spends = await store.readSpend([...entries.keys()])
+    const subjects = spends.flatMap((spend) => {
+      const entry = entries.get(spend.id)
+      return entry ? [writeSeed(entry, spend)] : []
+    })
+    if (subjects.length > 0) await functions.seed(subjects)
+  }
+}
+
+/**
+ * Writes the saved spend as the part from before, which never changes, and the shares of the processes. So
+ * it does not matter which of them the database or the server knows better.
+ */
+function writeSeed(entry: AccountEntry, spend: SubjectSpend): readonly string[] {
+  const { budgetSpent, spentTotal, term, shares } = spend
+  const { budgetMax, budgetPeriod } = entry.record
+  const sharedSpent = shares.reduce((sum, share) => sum + amountIn(share, term), 0n)
+  const sharedTotal = shares.reduce((sum, { total }) => sum + total, 0n)
+  return [
+    String(shares.length),
+    nameAccount(entry),
+    writeOptional(budgetPeriod),
+    String(term.since),
+    writeOptional(term.resetsAt),
+    writeAmount(budgetSpent - sharedSpent),
+    writeAmount(spentTotal - sharedTotal),
+    budgetMax === null ? '' : writeAmount(budgetMax),
+    ...shares.flatMap(({ process, ...share }) => [process, writeShare({ ...share, sequence: 0 })]),
+  ]
+}

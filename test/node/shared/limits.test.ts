@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { done, hello, role, wholeStream } from '../../support/answers.ts'
+import { errorIn, prompt, used } from '../../support/keyed-gateway.ts'
+import { settled } from '../../support/manual-clock.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+import { LiveUpstream, silent } from '../../support/scripted-upstream.ts'
+import { streamed } from '../../support/stream-client.ts'
+import { timed } from '../support/servers.ts'
+import {
+  expectToBalance,
+  type SharingGateway,
+  SharingGateways,
+  type SharingOptions,
+} from './support.ts'
+
+/** Lets the clocks of the gateways go on until something is done. */
+async function whileTimePasses<Result>(
+  { all }: SharingGateways,
+  work: Promise<Result>,
+): Promise<Result> {
+  const progress = { isDone: false }
+  void work.finally(() => {
+    progress.isDone = true
+  })
+  while (!progress.isDone) for (const { clock } of all) await clock.advance(1)
+  return work
+}
+
+/** A request that costs what it reserves: 12,000 nano-dollars. */
+const small = prompt(10, { max_tokens: 1 })
+const usual = used(10, 1)
+const price = 0.000012
+
+describe.skipIf(!hasRedis)('gateways that share their state', () => {
+  let redis: RedisServer
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+
+  afterAll(() => redis.stop())
+
+  /** Two gateways of one database. */
+  async function two(sharing?: SharingOptions) {
+    const gateways = new SharingGateways(redis, sharing)
+    const [first, second] = [await gateways.open(), await gateways.open()]
+    return { gateways, first, second }
+  }
+
+  test('requests a minute are counted over all of them, exactly', async () => {
+    const { gateways, first, second } = await two()
+    const key = await gateways.key({ rpm_limit: 7 })
+    for (const { upstream } of gateways.all) upstream.always(usual)
+    const asked = Array.from({ length: 20 }, (_, at) =>
+      (at % 2 ? first : second).ask(key, prompt()),
+    )
+    const answers = await Promise.all(asked)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(new Set(refused.map((answer) => errorIn(answer)['code']))).toEqual(new Set(['LM-4002']))
+    expect(refused[0]?.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    const remaining = answers.map(({ headers }) => headers.get('x-ratelimit-remaining-requests'))
+    expect(new Set(remaining)).toEqual(new Set(['6', '5', '4', '3', '2', '1', '0']))
+  })
+
+  test('a budget is granted once, and every gateway shows the same spend', async () => {
+    const { gateways, first, second } = await two()
+    const group = await gateways.group({ budget_max: 5 * price })
+    const key = await gateways.key({ group_id: group })
+    for (const { upstream } of gateways.all) upstream.always(usual)
+    const ask = (at: number) => (at % 2 ? first : second).ask(key, small)
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => ask(at)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+    const refused = answers.find(({ status }) => status === 402)
+    expect(refused && errorIn(refused)).toMatchObject({ code: 'LM-4001', scope: 'group' })
+    for (const shown of await gateways.show(group, 'groups')) {
+      expect(shown['budget_spent']).toBe(0.00006)
+    }
+  })
+
+  test('a running stream takes its place everywhere, to its end', async () => {
+    const { gateways, first, second } = await two()
+    const key = await gateways.key({ max_parallel: 1 })
+    const live = new LiveUpstream()
+    first.upstream.next(live.responder)
+    live.push(role + hello)
+    const response = await first.chat(streamed(), { headers: key.headers })
+    expect(errorIn(await second.ask(key, prompt()))['code']).toBe('LM-4006')
+    live.push(wholeStream + done)
+    await response.text()
+    second.upstream.always(usual)
+    await expect.poll(async () => (await second.ask(key, prompt())).status).toBe(200)
+  })
+
+  test('a percentage of a budget fires once, in the gateway that passes it', async () => {
+    const received: string[] = []
+    const { gateways, first, second } = await two({
+      config:
+        '[webhooks]\nurl = "https://hooks.test"\nevents = ["budget.threshold", "budget.exhausted"]',
+    })
+    const key = await gateways.key({ budget_max: 10 * price })
+    const hook = ({ upstream }: SharingGateway) =>
+      upstream.always(async (request) => {
+        const isHook = request.url.startsWith('https://hooks')
+        if (isHook) received.push(new TextDecoder().decode(request.body))
+        return usual(request)
+      })
+    for (const gateway of gateways.all) hook(gateway)
+    for (let at = 0; at < 10; at++) {
+      await (at % 2 ? first : second).ask(key, small)
+    }
+    await Promise.all([first.ask(key, prompt()), second.ask(key, prompt())])
+    await settled()
+    const events = () =>
+      received.map((text) => JSON.parse(text)).map(({ type, threshold }) => threshold ?? type)
+    await expect.poll(() => events().sort()).toEqual([50, 80, 95, 'budget.exhausted'])
+  })
+
+  test('a raised cap counts at once, and arms what it has left behind', async () => {
+    const { gateways, first, second } = await two()
+    const key = await gateways.key({ budget_max: 2 * price })
+    for (const { upstream } of gateways.all) upstream.always(usual)
+    const ask = (gateway: SharingGateway) => gateway.ask(key, small)
+    expect([(await ask(first)).status, (await ask(second)).status]).toEqual([200, 200])
+    expect((await ask(first)).status).toBe(402)
+    await second.admin('POST', `/admin/keys/${key.id}/grant`, { amount: price })
+    await gateways.reload()
+    expect([(await ask(first)).status, (await ask(second)).status]).toEqual([200, 402])
+  })
+
+  test('a request that is explained counts nowhere', async () => {
+    const { gateways, first, second } = await two()
+    const key = await gateways.key({ rpm_limit: 1 })
+    const question = { path: '/v1/chat/completions', body: prompt(), key_id: key.id }
+    const explain = async (gateway: SharingGateway) =>
+      (await gateway.admin('POST', '/admin/explain', question))['admission']
+    expect(await explain(first)).toMatchObject({ verdict: 'admitted' })
+    first.upstream.always(usual)
+    expect((await first.ask(key, prompt())).status).toBe(200)
+    expect(await explain(second)).toMatchObject({ verdict: 'refused', code: 'LM-4002' })
+  })
+
+  describe('while the server is away', () => {
+    /** Runs with a server that answers nothing. */
+    async function paused(run: () => Promise<void>): Promise<void> {
+      redis.pause()
+      try {
+        await run()
+      } finally {
+        redis.resume()
+      }
+    }
+
+    test('a key without limits is served as ever, and its spend arrives later', async () => {
+      const { gateways, first, second } = await two()
+      const key = await gateways.key()
+      for (const { upstream } of gateways.all) upstream.always(usual)
+      await paused(async () => {
+        for (const gateway of [first, second, first]) {
+          const asked = gateway.ask(key, prompt())
+          expect(await timed(asked)).toBeLessThan(500)
+          expect((await asked).status).toBe(200)
+        }
+      })
+      await expect
+        .poll(async () => (await gateways.show(key.id)).map((shown) => shown['spent_total']))
+        .toEqual([0.000036, 0.000036])
+    })
+
+    test('a key with limits gets 503 LM-5003 within two seconds, and no refused request counts', async () => {
+      const { gateways, first, second } = await two()
+      const key = await gateways.key({ rpm_limit: 3, max_parallel: 1, budget_max: 1 })
+      for (const { upstream } of gateways.all) upstream.always(usual)
+      expect((await first.ask(key, prompt())).status).toBe(200)
+      await paused(async () => {
+        const asked = Promise.all(
+          Array.from({ length: 30 }, (_, at) => (at % 2 ? first : second).ask(key, prompt())),
+        )
+        expect(await timed(asked)).toBeLessThan(2_000)
+        const answers = await asked
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+        const [refused] = answers
+        expect(refused && errorIn(refused)['code']).toBe('LM-5003')
+        expect(refused?.headers.get('retry-after')).toBe('1')
+        expect(first.upstream.requests).toHaveLength(1)
+      })
+      await expect.poll(async () => (await second.ask(key, prompt())).status).toBe(200)
+      expect((await first.ask(key, prompt())).status).toBe(200)
+      expect((await first.ask(key, prompt())).status).toBe(429)
+    })
+
+    test('with on_loss = "local" each gateway goes on with what it knew last', async () => {
+      const { gateways, first, second } = await two({ settings: 'on_loss = "local"' })
+      const key = await gateways.key({ budget_max: 5 * price })
+      for (const { upstream } of gateways.all) upstream.always(usual)
+      const ask = (gateway: SharingGateway) => gateway.ask(key, small)
+      for (const gateway of [first, second]) expect((await ask(gateway)).status).toBe(200)
+      await gateways.show(key.id)
+      await paused(async () => {
+        const statuses: number[] = []
+        for (let at = 0; at < 4; at++) statuses.push((await ask(first)).status)
+        expect(statuses).toEqual([200, 200, 200, 402])
+        expect((await ask(second)).status).toBe(200)
+      })
+      await expect
+        .poll(async () => (await gateways.show(key.id)).map((shown) => shown['budget_spent']))
+        .toEqual([0.000072, 0.000072])
+      await expect.poll(async () => (await ask(second)).status).toBe(402)
+    })
+  })
+
+  describe('a server that has lost its data', () => {
+    test('knows all spend and all reservations again', async () => {
+      const { gateways, first, second } = await two()
+      const key = await gateways.key({ budget_max: 5 * price, max_parallel: 2 })
+      for (const { upstream } of gateways.all) upstream.always(usual)
+      const ask = (gateway: SharingGateway) => gateway.ask(key, small)
+      for (const gateway of [first, second, first]) expect((await ask(gateway)).status).toBe(200)
+      // Some of the spend is in the database, and one request is running.
+      await first.clock.advance(20_000)
+      expect((await ask(second)).status).toBe(200)
+      first.upstream.next(silent())
+      const running = ask(first)
+      await expect.poll(() => first.upstream.requests.length).toBe(3)
+      redis.command('FLUSHALL')
+      redis.command('FUNCTION', 'FLUSH')
+      await expect
+        .poll(async () => errorIn(await whileTimePasses(gateways, ask(second))))
+        .toMatchObject({
+          code: 'LM-4001',
+          budget_spent: 0.000048,
+          reserved: price,
+        })
+      first.gateway.drain()
+      await running
+    })
+  })
+
+  describe('a gateway that dies', () => {
+    const lease = 'lease_ms = 1000'
+
+    /** Lets a gateway die with a running request, and the others notice it. */
+    async function dieWith(fields: object, sharing: SharingOptions) {
+      const { gateways, first, second } = await two(sharing)
+      const key = await gateways.key(fields)
+      first.upstream.next(silent())
+      void first.ask(key, prompt(10, { max_tokens: 10 }))
+      await expect.poll(() => first.upstream.requests.length).toBe(1)
+      first.kill()
+      second.upstream.always(usual)
+      return { gateways, key, first, second }
+    }
+
+    test('leaves requests that are charged as reserved, with a row', async () => {
+      const fields = { budget_max: 0.000042, max_parallel: 1 }
+      const { gateways, key, second } = await dieWith(fields, { settings: lease })
+      const ask = () => second.ask(key, small)
+      expect(errorIn(await ask())['code']).toBe('LM-4006')
+      await expect.poll(async () => (await ask()).status).toBe(200)
+      expect(errorIn(await ask())).toMatchObject({ code: 'LM-4001', reserved: 0 })
+      await expectToBalance(gateways)
+      expect(gateways.store.usage).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({
+            keyId: key.id,
+            status: 500,
+            errorCode: 'LM-6002',
+            estimated: true,
+            cost: 30_000n,
+            model: 'm',
+            api: 'chat',
+          }),
+        ]),
+      )
+    })
+
+    test('leaves nothing with on_lost_hold = "release"', async () => {
+      const fields = { budget_max: 0.000042, max_parallel: 1 }
+      const settings = `${lease}\non_lost_hold = "release"`
+      const { gateways, key, second } = await dieWith(fields, { settings })
+      const ask = () => second.ask(key, small)
+      await expect.poll(async () => (await ask()).status).toBe(200)
+      expect(await gateways.show(key.id)).toMatchObject([{ budget_spent: price }])
+    })
+
+    test('and was only slow is not charged twice', async () => {
+      const { gateways, first, second } = await two({ settings: lease })
+      const key = await gateways.key({ budget_max: 1, max_parallel: 1 })
+      const live = new LiveUpstream()
+      first.upstream.next(live.responder)
+      live.push(role + hello)
+      const response = await first.chat(streamed({ max_tokens: 10 }), { headers: key.headers })
+      second.upstream.always(usual)
+      await expect.poll(async () => (await second.ask(key, prompt())).status).toBe(200)
+      live.push(wholeStream + done)
+      await response.text()
+      await expect
+        .poll(async () => {
+          await expectToBalance(gateways)
+          return gateways.store.usage
+            .map(({ errorCode }) => errorCode)
+            .filter((code) => code !== 'LM-4006')
+            .sort()
+        })
+        .toEqual(['LM-6002', 'LM-6002', null, null])
+      const [charged, refunded] = gateways.store.usage.filter(({ status }) => status === 500)
+      expect((charged?.cost ?? 0n) + (refunded?.cost ?? 0n)).toBe(0n)
+    })
+  })
+})
