@@ -27,6 +27,10 @@ const modelSchema = z.strictObject({
   /** Answers may be served from the cache. */
   cache: z.boolean().default(false),
   max_output_tokens: wholeNumber(1, 1_000_000_000).optional(),
+  /** What its texts are embedded for, where a request does not say it. */
+  input_type: text.optional(),
+  /** The items of one upstream call for embeddings. */
+  max_batch_size: wholeNumber(1, 16_384).optional(),
   cost_per_1m_input: price.optional(),
   cost_per_1m_output: price.optional(),
   cost_per_1m_cached_input: price.optional(),
@@ -59,6 +63,8 @@ export const providerSchema = z.strictObject({
   /** The upstream speaks the Responses API. */
   responses: z.boolean().optional(),
   remote_images: z.boolean().default(false),
+  /** The client's `input_type` reaches every kind that has such a field. */
+  map_input_type: z.boolean().default(false),
   connect_timeout_ms: duration.optional(),
   first_token_timeout_ms: duration.optional(),
   total_timeout_ms: duration.optional(),

@@ -29,6 +29,7 @@ export interface EmbedCall {
   readonly input: EmbedInput
   readonly encoding: EncodingFormat
   readonly dimensions: number | undefined
+  /** What the texts are embedded for: the client's own value, or the one that applies at a link. */
   readonly inputType: unknown
 }
 

@@ -173,6 +173,11 @@ export interface EmbedEndpoint {
   supportsReference?(url: string): boolean
   /** The vendor accepts `dimensions`; otherwise the field is dropped, or refused when `strict`. */
   readonly supportsDimensions: boolean
+  /**
+   * When the client's `input_type` reaches the vendor: in every request, or where the provider maps it.
+   * Absent for a vendor without such a field.
+   */
+  readonly takesInputType?: 'always' | 'when-mapped'
   /** Throws LM-1001, before any call, for input that this dialect cannot express. */
   check?(call: EmbedCall): void
   /** Builds the request for one batch. */

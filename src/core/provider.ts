@@ -53,6 +53,8 @@ export interface Provider {
   readonly strict: boolean
   /** Forwards https addresses of media, although the kind does not by default. */
   readonly forwardsMediaUrls: boolean
+  /** Passes the client's `input_type` on in embeddings, although the kind does not by default. */
+  readonly mapsInputType: boolean
   readonly connectTimeout: Millis
   /** The provider overrides the connect timeout, so it gets its own connection pool. */
   readonly dedicatedPool: boolean
@@ -87,6 +89,10 @@ export interface Model {
   readonly modalities: readonly Modality[]
   /** The configured output limit in tokens; undefined when not configured. */
   readonly maxOutputTokens: number | undefined
+  /** The `input_type` of embeddings whose request has none. */
+  readonly inputType: string | undefined
+  /** The configured maximum number of items of one call for embeddings. */
+  readonly maxBatchSize: number | undefined
   readonly prices: Prices
   /** A price is configured, which may be 0. Without one its answers cost nothing. */
   readonly hasPrice: boolean

@@ -1,11 +1,18 @@
 import { type EmbedCall, sliceInput } from '../core/embeddings.ts'
 import type { EmbedEndpoint } from '../core/endpoints.ts'
+import type { Model } from '../core/provider.ts'
 import { estimateItemTokens } from '../tokens/index.ts'
 
-/** Splits a request into batches within the limits of the upstream, in order. */
-export function splitBatches(call: EmbedCall, endpoint: EmbedEndpoint): readonly EmbedCall[] {
-  const limits = endpoint.getLimits(call.input)
-  const { items: maxItems, tokens: maxTokens = Number.POSITIVE_INFINITY } = limits
+/** Splits a request into batches within the limits of the link's upstream, in order. */
+export function splitBatches(
+  call: EmbedCall,
+  { embed, maxBatchSize }: Model,
+): readonly EmbedCall[] {
+  // A route for embeddings has only links with an embed endpoint.
+  const limits = (embed as EmbedEndpoint).getLimits(call.input)
+  const { tokens: maxTokens = Number.POSITIVE_INFINITY } = limits
+  // Some APIs have no form for several items.
+  const maxItems = limits.items === 1 ? 1 : (maxBatchSize ?? limits.items)
   const count = call.input.items.length
   const tokens = maxTokens === Number.POSITIVE_INFINITY ? [] : estimateItemTokens(call.input)
   const batches: EmbedCall[] = []

@@ -4,6 +4,7 @@ import { invalid } from '../core/errors.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
+import { bindInputType } from './embed-input-type.ts'
 import { checkModality, checkReference, findReferenceOwner, isRemote } from './images.ts'
 
 /**
@@ -21,7 +22,8 @@ export function checkInput(call: EmbedCall, route: ModelRoute): void {
     // A fallback has every capability of its model.
     const endpoint = link.embed as EmbedEndpoint
     checkShape(call, link, endpoint)
-    endpoint.check?.(call)
+    const bound = bindInputType(call, link)
+    endpoint.check?.(bound)
   }
 }
 

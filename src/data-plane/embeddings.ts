@@ -18,6 +18,7 @@ import { splitBatches } from './embed-batches.ts'
 import { checkInput } from './embed-checks.ts'
 import { fetchImages, measureMedia, planFetch } from './embed-images.ts'
 import { readEmbed } from './embed-input.ts'
+import { bindInputType } from './embed-input-type.ts'
 import { checkExpressible, explainSkip } from './expressible.ts'
 import type { AuthenticatedRequest, RequestContext } from './request-context.ts'
 import type { PreparedRequest, Service } from './service.ts'
@@ -41,7 +42,7 @@ export const embeddings: Service = Object.freeze({
 
     const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
       explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
-      split: (link) => splitBatches(call, getEndpoint(link)),
+      split: (link) => splitBatches(bindInputType(call, link), link),
       call: (batch, attempt) => callEmbed(batch, attempt, context),
     }) // LM-3xxx, LM-6001
     return reply(served, { call, context, admitted })
@@ -105,10 +106,9 @@ class PreparedEmbed implements PreparedRequest {
 
   buildRequest(link: Model): DialectRequest | undefined {
     if (planFetch(this.sent, this.#context).kind !== 'nothing') return undefined
-    const endpoint = getEndpoint(link)
     // An input has at least one item, so it has a batch.
-    const [first] = splitBatches(this.sent, endpoint) as [EmbedCall]
-    return endpoint.buildRequest(first)
+    const [first] = splitBatches(bindInputType(this.sent, link), link) as [EmbedCall]
+    return getEndpoint(link).buildRequest(first)
   }
 }
 

@@ -79,6 +79,7 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
       strict: false,
       stream_usage: 'auto',
       remote_images: false,
+      map_input_type: false,
       models: [
         {
           id: 'gpt-4o',
@@ -163,6 +164,7 @@ test('every setting of a file reaches the configuration', async () => {
         strict: true,
         stream_usage: true,
         remote_images: false,
+        map_input_type: false,
         connect_timeout_ms: 1,
         first_token_timeout_ms: 2,
         total_timeout_ms: 3,

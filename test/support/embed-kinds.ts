@@ -3,7 +3,12 @@ import type { TestGateway } from './gateway.ts'
 export interface EmbedSetup {
   readonly kind: string
   readonly provider?: Readonly<Record<string, string | boolean>>
-  readonly model: { readonly upstream_id: string; readonly modalities?: readonly string[] }
+  readonly model: {
+    readonly upstream_id: string
+    readonly modalities?: readonly string[]
+    readonly input_type?: string
+    readonly max_batch_size?: number
+  }
 }
 
 /** A configuration with one provider of a kind and its model `m`. Self-hosted servers get no key. */

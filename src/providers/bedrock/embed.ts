@@ -12,6 +12,7 @@ import type { DialectTarget } from '../../core/provider-kind.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { getSingleItem, listTexts } from '../base/embed-input.ts'
+import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import {
   checkInputType,
@@ -37,6 +38,7 @@ export function bedrockEmbed(target: DialectTarget): EmbedEndpoint {
     supportsTokenIds: false,
     supportsImages: family.hasImages,
     supportsDimensions: family.hasDimensions,
+    ...(family.takesInputType && { takesInputType: family.takesInputType }),
     ...(family.check && { check: family.check }),
     buildRequest: (batch) => ({
       url,
@@ -54,6 +56,7 @@ interface Family {
   readonly maxItems: number
   readonly hasImages: boolean
   readonly hasDimensions: boolean
+  readonly takesInputType?: NonNullable<EmbedEndpoint['takesInputType']>
   readonly check?: (call: EmbedCall) => void
   readonly toBody: (batch: EmbedCall) => object
   readonly parseAnswer: (body: unknown, header: HeaderReader) => EmbedResult
@@ -122,6 +125,7 @@ const cohereV3: Family = {
   maxItems: maxCohereItems,
   hasImages: false,
   hasDimensions: false,
+  takesInputType: 'always',
   check: checkInputType,
   toBody: (batch) => ({ texts: listTexts(batch.input), input_type: readCohereInputType(batch) }),
   parseAnswer(body, header) {
@@ -145,10 +149,11 @@ const nova: Family = {
   maxItems: 1,
   hasImages: false,
   hasDimensions: true,
-  toBody: ({ input, dimensions }) => ({
+  takesInputType: 'when-mapped',
+  toBody: ({ input, dimensions, inputType }) => ({
     taskType: 'SINGLE_EMBEDDING',
     singleEmbeddingParams: {
-      embeddingPurpose: 'GENERIC_INDEX',
+      embeddingPurpose: toVendorInputType({ inputType }, purposes) ?? 'GENERIC_INDEX',
       embeddingDimension: dimensions,
       text: { truncationMode: 'END', value: listTexts(input)[0] },
     },
@@ -161,6 +166,14 @@ const nova: Family = {
     return toEmbedResult(vectors, inputTokenCount ?? readTokenCount(header))
   },
 }
+
+/** https://docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html */
+const purposes: InputTypeWords = Object.freeze({
+  search_document: 'GENERIC_INDEX',
+  search_query: 'GENERIC_RETRIEVAL',
+  classification: 'CLASSIFICATION',
+  clustering: 'CLUSTERING',
+})
 
 const novaAnswer = z.looseObject({
   embeddings: z.array(z.looseObject({ embedding: vectorValue })),

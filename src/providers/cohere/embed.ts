@@ -26,6 +26,7 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
     supportsTokenIds: false,
     supportsImages: true,
     supportsDimensions: true,
+    takesInputType: 'always',
     check: checkInputType,
     buildRequest: (batch) => ({
       url,

@@ -9,6 +9,7 @@ import {
 import type { EmbedEndpoint } from '../../core/endpoints.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
+import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { parseError } from './errors.ts'
 import { methodUrl } from './url.ts'
@@ -23,7 +24,8 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
     supportsTokenIds: false,
     supportsImages: canEmbedImages(model),
     supportsDimensions: true,
-    buildRequest: ({ input, dimensions }) => ({
+    takesInputType: 'when-mapped',
+    buildRequest: ({ input, dimensions, inputType }) => ({
       url,
       headers: {},
       body: encodeJsonBody({
@@ -31,6 +33,7 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
           model,
           content: toContent(item),
           outputDimensionality: dimensions,
+          taskType: toVendorInputType({ inputType }, taskTypes),
         })),
       }),
     }),
@@ -44,6 +47,14 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
     parseError,
   }
 }
+
+/** The task types of Google's models: https://ai.google.dev/gemini-api/docs/embeddings#task-types */
+export const taskTypes: InputTypeWords = Object.freeze({
+  search_document: 'RETRIEVAL_DOCUMENT',
+  search_query: 'RETRIEVAL_QUERY',
+  classification: 'CLASSIFICATION',
+  clustering: 'CLUSTERING',
+})
 
 /** Whether the model embeds images, as all Gemini embedding models after the first one do. */
 export function canEmbedImages(model: string): boolean {

@@ -3,6 +3,7 @@ import { type EmbedInput, type VectorValue, vectorValue } from '../../core/embed
 import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/endpoints.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { type MixedDialect, toPlainInput } from '../base/embed-input.ts'
+import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 
@@ -14,6 +15,8 @@ export interface EmbedQuirks {
   readonly dimensions?: string | null
   /** How to send items with images, for a vendor that accepts them. */
   readonly mixed?: MixedDialect
+  /** The vendor's field for `input_type`, and its words. */
+  readonly inputType?: { readonly member: string; readonly words: InputTypeWords }
   /** Takes the token count from `total_tokens` in place of `prompt_tokens`. */
   readonly usesTotalTokens?: boolean
   /** Rejects base64 vectors, because they are not float32. */
@@ -40,12 +43,14 @@ export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
     supportsTokenIds = true,
     dimensions = 'dimensions',
     mixed,
+    inputType,
   } = options
   return {
     getLimits: (input) => ({ ...limits, ...(input.shape === 'parts' && mixed?.limits) }),
     supportsTokenIds,
     supportsImages: mixed !== undefined,
     supportsDimensions: dimensions !== null,
+    ...(inputType && { takesInputType: 'when-mapped' }),
     ...(mixed?.check && { check: mixed.check }),
     buildRequest: (batch) => ({
       url,
@@ -54,6 +59,7 @@ export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
         model: upstreamId,
         ...buildInputMembers(batch.input, mixed),
         ...(dimensions !== null && { [dimensions]: batch.dimensions }),
+        ...(inputType && { [inputType.member]: toVendorInputType(batch, inputType.words) }),
       }),
     }),
     parseAnswer: (body) => parseOpenAiVectors(body, options),

@@ -2,6 +2,7 @@ import type { ProviderKind } from '../../core/provider-kind.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import type { MixedDialect } from '../base/embed-input.ts'
+import type { InputTypeWords } from '../base/embed-input-type.ts'
 import { checkSingleModality, toTextOrImage } from '../base/embed-modality.ts'
 import { buildOperationUrl } from '../base/request.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
@@ -21,6 +22,11 @@ export const jina: ProviderKind = Object.freeze({
       limits: { items: 512 },
       supportsTokenIds: false,
       mixed: inputObjects,
+      inputType: {
+        member: 'task',
+        // The third generation has another word for it.
+        words: upstreamId.includes('-v3') ? { ...tasks, clustering: 'separation' } : tasks,
+      },
       usesTotalTokens: true,
     }),
   rerank: ({ baseUrl, upstreamId }) =>
@@ -31,6 +37,13 @@ export const jina: ProviderKind = Object.freeze({
       reportsBilledTokens: true,
     }),
 } satisfies ProviderKind)
+
+const tasks: InputTypeWords = Object.freeze({
+  search_document: 'retrieval.passage',
+  search_query: 'retrieval.query',
+  classification: 'classification',
+  clustering: 'clustering',
+})
 
 /** In an input with images, texts are objects too. Images are base64 without the data URI prefix. */
 const inputObjects: MixedDialect = Object.freeze({

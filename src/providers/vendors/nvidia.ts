@@ -1,10 +1,37 @@
 import * as z from 'zod'
-import type { RerankEndpoint } from '../../core/endpoints.ts'
+import type { EmbedEndpoint, RerankEndpoint } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import type { Ranking } from '../../core/rerank.ts'
+import type { InputTypeWords } from '../base/embed-input-type.ts'
+import { imagesAsTexts } from '../base/embed-modality.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
+import { openAiEmbed } from '../openai/embed.ts'
+
+/** Embeddings of NVIDIA, hosted or self-hosted. */
+export function nvidiaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
+  // The suffix of a name says the same.
+  const isNamed = /-(?:query|passage)$/.test(upstreamId)
+  return openAiEmbed({
+    url: buildOperationUrl(baseUrl, '/v1', '/embeddings'),
+    upstreamId,
+    limits: { items: 50 },
+    mixed: imagesAsTexts,
+    mapStatus: mapPendingStatus,
+    ...(!isNamed && { inputType: { member: 'input_type', words: inputTypes } }),
+  })
+}
+
+const inputTypes: InputTypeWords = Object.freeze({
+  search_document: 'passage',
+  search_query: 'query',
+})
+
+/** 202: accepted, and the result must be polled for, which the gateway does not do. */
+export function mapPendingStatus(status: number): number {
+  return status === 202 ? 503 : status
+}
 
 /** Rerank of NVIDIA, hosted or self-hosted. It ranks all documents, and scores are raw logits. */
 export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {

@@ -2,7 +2,7 @@ import type { Capability } from '../../core/capability.ts'
 import type { EmbedEndpoint, NativeEndpoint, RerankEndpoint } from '../../core/endpoints.ts'
 import type { DialectTarget, Probe, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
-import { imagesAsTexts, imagesInChat } from '../base/embed-modality.ts'
+import { imagesInChat } from '../base/embed-modality.ts'
 import { probeAnswer, probeHealth, probeRootOn } from '../base/probe.ts'
 import { buildOperationUrl } from '../base/request.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
@@ -13,7 +13,7 @@ import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/em
 import { openAiResponses } from '../openai/responses.ts'
 import { cloudflareRerank } from './cloudflare.ts'
 import { huggingFaceEmbed } from './huggingface.ts'
-import { nvidiaRerank } from './nvidia.ts'
+import { mapPendingStatus, nvidiaEmbed, nvidiaRerank } from './nvidia.ts'
 import { ollamaEmbed } from './ollama.ts'
 
 /** A vendor that needs only a row: an address, its capabilities, and the facts in which it differs. */
@@ -200,10 +200,9 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://integrate.api.nvidia.com/v1',
     capabilities: all,
     streamUsage: 'ask',
-    // 202: accepted, and the result must be polled for, which the gateway does not do.
-    mapStatus: (status) => (status === 202 ? 503 : status),
+    mapStatus: mapPendingStatus,
     probe: probeRootOn('nvidia.com', probeHealth('/v1/health/ready')),
-    embed: { limits: { items: 50 }, mixed: imagesAsTexts },
+    embed: nvidiaEmbed,
     rerank: nvidiaRerank,
   },
   // https://github.com/ollama/ollama/blob/main/docs/api.md

@@ -10,6 +10,7 @@ import type { EmbedEndpoint, RerankEndpoint } from '../../core/endpoints.ts'
 import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { toPlainInput } from '../base/embed-input.ts'
+import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
 import {
   relevanceEntry,
@@ -42,7 +43,8 @@ function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
     supportsTokenIds: false,
     supportsImages: true,
     supportsDimensions: true,
-    buildRequest({ input, dimensions }) {
+    takesInputType: 'when-mapped',
+    buildRequest({ input, dimensions, inputType }) {
       const inputs = isMultimodal || hasImages(input) ? toContents(input) : undefined
       return {
         url: inputs ? multimodalUrl : textUrl,
@@ -51,6 +53,7 @@ function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
           model: upstreamId,
           ...(inputs ? { inputs } : { input: toPlainInput(input) }),
           output_dimension: dimensions,
+          input_type: toVendorInputType({ inputType }, inputTypes),
         }),
       }
     },
@@ -58,6 +61,11 @@ function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
     parseError: createErrorParser(),
   }
 }
+
+const inputTypes: InputTypeWords = Object.freeze({
+  search_document: 'document',
+  search_query: 'query',
+})
 
 function hasImages(input: EmbedInput): boolean {
   return !iterateImages(input).next().done

@@ -11,9 +11,10 @@ import type { DialectTarget } from '../../core/provider-kind.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { getSingleItem, listTexts } from '../base/embed-input.ts'
+import { toVendorInputType } from '../base/embed-input-type.ts'
 import { checkSingleModality } from '../base/embed-modality.ts'
 import { encodeJsonBody } from '../base/request.ts'
-import { canEmbedImages, embedUsage, toContent } from '../google/embed.ts'
+import { canEmbedImages, embedUsage, taskTypes, toContent } from '../google/embed.ts'
 import { parseError } from '../google/errors.ts'
 import { methodUrl } from '../google/url.ts'
 import { noCredential } from './auth/secret.ts'
@@ -32,6 +33,7 @@ export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
     supportsImages: family.takesImages,
     supportsReference: (url) => family.takesCloudStorage === true && isCloudStorage(url),
     supportsDimensions: true,
+    ...(family.takesTaskType && { takesInputType: 'when-mapped' }),
     ...(family.check && { check: family.check }),
     buildRequest(batch) {
       // Without a project or location, only the requests to this provider fail.
@@ -48,6 +50,7 @@ interface EmbedFamily {
   readonly method: 'predict' | 'embedContent'
   readonly limits: BatchLimits
   readonly takesImages: boolean
+  readonly takesTaskType: boolean
   /** Images may be `gs://` references to Cloud Storage. */
   readonly takesCloudStorage?: boolean
   readonly check?: (call: EmbedCall) => void
@@ -68,8 +71,13 @@ const textFamily: EmbedFamily = {
   // The vendor's limit is 20,000 tokens per call. The margin covers the error of our estimate.
   limits: { items: 250, tokens: 15_000 },
   takesImages: false,
-  body: ({ input, dimensions }) => ({
-    instances: listTexts(input).map((item) => ({ content: item })),
+  takesTaskType: true,
+  body: ({ input, dimensions, inputType }) => ({
+    instances: listTexts(input).map((item) => ({
+      content: item,
+      // Unlike its siblings in snake case.
+      task_type: toVendorInputType({ inputType }, taskTypes),
+    })),
     ...(dimensions !== undefined && { parameters: { outputDimensionality: dimensions } }),
   }),
   answer(body) {
@@ -103,11 +111,10 @@ const contentFamily: EmbedFamily = {
   method: 'embedContent',
   limits: { items: 1 },
   takesImages: true,
+  takesTaskType: true,
   body: (batch) => ({
     content: toContent(getSingleItem(batch.input)),
-    ...(batch.dimensions !== undefined && {
-      embedContentConfig: { outputDimensionality: batch.dimensions },
-    }),
+    embedContentConfig: toContentConfig(batch),
   }),
   answer(body) {
     const parsed = contentAnswer.safeParse(body)
@@ -115,6 +122,14 @@ const contentFamily: EmbedFamily = {
     const { embedding, usageMetadata } = parsed.data
     return toEmbedResult([embedding.values], usageMetadata?.promptTokenCount)
   },
+}
+
+function toContentConfig(batch: EmbedCall): object | undefined {
+  const taskType = toVendorInputType(batch, taskTypes)
+  const { dimensions: outputDimensionality } = batch
+  return taskType === undefined && outputDimensionality === undefined
+    ? undefined
+    : { outputDimensionality, taskType }
 }
 
 const contentAnswer = z.looseObject({
@@ -126,6 +141,7 @@ const multimodalFamily: EmbedFamily = {
   method: 'predict',
   limits: { items: 1 },
   takesImages: true,
+  takesTaskType: false,
   takesCloudStorage: true,
   // The model returns one vector for each modality, not one for an item with both.
   check: checkSingleModality,
