@@ -15,6 +15,8 @@ export interface ChoiceContent {
   readonly annotations: readonly JsonObject[]
   /** A vendor's proof of the text, such as Gemini's signature. */
   readonly extra: JsonObject | undefined
+  /** The vendor's own blocks of the whole answer, where nothing else brings them back. */
+  readonly content: JsonObject | undefined
   readonly finishReason: string | undefined
 }
 
@@ -46,6 +48,7 @@ export function readChoice(choice: RawChoice): ChoiceContent {
     calls: listObjects(given['tool_calls']).map(readCall),
     annotations: listObjects(given['annotations']),
     extra: toObject(given['extra_content']),
+    content: readContent(given['provider_content']),
     finishReason: typeof finishReason === 'string' ? finishReason : undefined,
   }
 }
@@ -83,6 +86,11 @@ function readCall(call: JsonObject): CallContent {
     arguments: isObject(given) ? JSON.stringify(given) : toText(given),
     extra: toObject(extra),
   }
+}
+
+function readContent(value: unknown): JsonObject | undefined {
+  const content = toObject(value)
+  return content?.['isProvenOtherwise'] === true ? undefined : content
 }
 
 function toObject(value: unknown): JsonObject | undefined {

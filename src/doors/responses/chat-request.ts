@@ -120,6 +120,7 @@ function addProofs({ message, proofs }: Turn, target: ChatTarget): ChatMessage {
   if (own.length === 0) return message
   const thinking = own.flatMap((proof) => proof.thinking ?? [])
   const extra = own.findLast((proof) => proof.message)?.message
+  const content = target.ignoresUnknown && own.findLast((proof) => proof.content)?.content
   const reasoning = own.map((proof) => proof.reasoning ?? '').join('')
   const calls = message.tool_calls?.map((call) => ({ ...call, ...findCallProof(own, call['id']) }))
   return {
@@ -128,6 +129,7 @@ function addProofs({ message, proofs }: Turn, target: ChatTarget): ChatMessage {
     ...(calls && reasoning !== '' && { reasoning_content: reasoning }),
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(extra && { extra_content: extra }),
+    ...(content && { provider_content: content }),
     ...(calls && { tool_calls: calls }),
   }
 }

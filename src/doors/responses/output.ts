@@ -40,6 +40,7 @@ export class ResponseOutput {
   add({
     reasoning,
     thinkingBlocks,
+    content,
     text,
     refusal,
     annotations,
@@ -49,6 +50,7 @@ export class ResponseOutput {
     if (reasoning !== '') this.#openReasoning().addText(reasoning)
     const thinking = readThinkingBlocks(thinkingBlocks)
     if (thinking.length > 0) this.#openReasoning().addThinking(thinking)
+    if (content) this.#openReasoning().addContent(content)
     if (text !== '') this.#openMessage().addText(text)
     if (refusal !== '') this.#openMessage().addRefusal(refusal)
     for (const citation of toAnnotations(annotations)) this.#openMessage().addAnnotation(citation)

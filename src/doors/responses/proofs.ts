@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
 import { tryParseJson } from '../../wire/json.ts'
+import { stringifyJson } from '../../wire/raw-json.ts'
 
 /*
  * Vendors that reason sign their reasoning, and expect it back unchanged in the next turn. Clients of this
@@ -36,10 +37,14 @@ const proofSchema = z.object({
     .array(z.object({ id: text, extra: extraContent }))
     .max(maxEntries)
     .optional(),
+  /** The vendor's own blocks of the whole answer, for the same family of APIs. */
+  content: z.object({ family: text, content: z.array(z.unknown()) }).optional(),
 })
 
 /** The reasoning that one item carries, with its proofs. */
 export type Proof = z.infer<typeof proofSchema>
+/** The same with the blocks as the answer has them. */
+export type GivenProof = Omit<Proof, 'content'> & { readonly content?: object | undefined }
 export type ExtraContent = z.infer<typeof extraContent>
 export type ThinkingBlock = z.infer<typeof thinkingBlock>
 
@@ -51,8 +56,8 @@ const maxLength = 4 * 1024 * 1024
 const encoder = new TextEncoder()
 
 /** Encodes the content of a reasoning item; undefined when it is too long. */
-export function encodeProof(proof: Proof): string | undefined {
-  const content = prefix + encodeBase64(encoder.encode(JSON.stringify(proof)))
+export function encodeProof(proof: GivenProof): string | undefined {
+  const content = prefix + encodeBase64(encoder.encode(stringifyJson(proof)))
   return content.length > maxLength ? undefined : content
 }
 

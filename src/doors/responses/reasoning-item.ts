@@ -1,5 +1,5 @@
 import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
-import { type ExtraContent, encodeProof, type Proof, type ThinkingBlock } from './proofs.ts'
+import { type ExtraContent, encodeProof, type GivenProof, type ThinkingBlock } from './proofs.ts'
 
 /** The reasoning of the model, with the proofs that its vendor expects back. */
 export class ReasoningItem implements OutputItem {
@@ -8,6 +8,7 @@ export class ReasoningItem implements OutputItem {
   readonly #thinking: ThinkingBlock[] = []
   readonly #calls: { readonly id: string; readonly extra: ExtraContent }[] = []
   #message: ExtraContent | undefined
+  #content: object | undefined
   #text: string | undefined
 
   /** `model` is the client-facing id of the model that answers. */
@@ -37,6 +38,11 @@ export class ReasoningItem implements OutputItem {
     this.#message = extra
   }
 
+  /** Adds the vendor's own blocks of the whole answer. */
+  addContent(content: object): void {
+    this.#content = content
+  }
+
   close(): void {
     if (this.#text === undefined) return
     this.#emit('response.reasoning_summary_text.done', { text: this.#text })
@@ -56,7 +62,7 @@ export class ReasoningItem implements OutputItem {
     }
   }
 
-  get #proof(): Proof {
+  get #proof(): GivenProof {
     const isSigned = this.#thinking.length > 0 || this.#calls.length > 0
     return {
       model: this.#model,
@@ -65,6 +71,7 @@ export class ReasoningItem implements OutputItem {
       ...(this.#thinking.length > 0 && { thinking: this.#thinking }),
       ...(this.#calls.length > 0 && { calls: this.#calls }),
       ...(this.#message && { message: this.#message }),
+      ...(this.#content && { content: this.#content }),
     }
   }
 

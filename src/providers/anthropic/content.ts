@@ -5,6 +5,7 @@ import {
   createProviderContent,
   type ProviderContent,
 } from '../canonical/provider-content.ts'
+import { isThinking } from './blocks.ts'
 
 /** How the blocks of an assistant message are read when a client returns them. */
 export const contentRules: ContentRules = {
@@ -63,7 +64,13 @@ export function carryContent(blocks: readonly AnswerBlock[]): ProviderContent | 
   return createProviderContent(
     'anthropic',
     returned.map((one) => one.readJson()),
+    { isProvenOtherwise: isPlain(returned.filter((_, at) => !leads(at, returned))) },
   )
+}
+
+/** True for thinking with nothing else before it, which `thinking_blocks` bring back. */
+function leads(at: number, blocks: readonly AnswerBlock[]): boolean {
+  return blocks.slice(0, at + 1).every(({ block }) => isThinking(block))
 }
 
 function isUnprovenThinking({ type, signature, data }: JsonObject): boolean {

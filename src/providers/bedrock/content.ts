@@ -68,7 +68,13 @@ export function carryContent(blocks: readonly AnswerBlock[]): ProviderContent | 
   return createProviderContent(
     'bedrock',
     returned.map((one) => one.readJson()),
+    { isProvenOtherwise: isPlain(returned.filter((_, at) => !leads(at, returned))) },
   )
+}
+
+/** True for reasoning with nothing else before it, which `thinking_blocks` bring back. */
+function leads(at: number, blocks: readonly AnswerBlock[]): boolean {
+  return blocks.slice(0, at + 1).every(({ block }) => isObject(block['reasoningContent']))
 }
 
 function isUnprovenReasoning({ reasoningContent: reasoning }: JsonObject): boolean {

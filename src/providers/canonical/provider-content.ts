@@ -15,10 +15,25 @@ import type { PastCall } from './past-call.ts'
 export type ContentFamily = 'anthropic' | 'google' | 'bedrock' | 'cohere'
 
 /** The value of `provider_content`. */
-export interface ProviderContent {
+export class ProviderContent {
   readonly family: ContentFamily
   /** The list of blocks, as the vendor wrote them. */
   readonly content: RawJson
+  /**
+   * The other members of the message for proofs bring the blocks back too. Doors of other APIs, which
+   * keep those, then do without the blocks.
+   */
+  readonly isProvenOtherwise: boolean
+
+  constructor(family: ContentFamily, content: RawJson, isProvenOtherwise: boolean) {
+    this.family = family
+    this.content = content
+    this.isProvenOtherwise = isProvenOtherwise
+  }
+
+  toJSON(): object {
+    return { family: this.family, content: this.content }
+  }
 }
 
 /** The blocks of a longer answer are not carried. In characters of JSON; a request may not hold more either. */
@@ -28,9 +43,11 @@ export const maxContentLength = 4 * 1024 * 1024
 export function createProviderContent(
   family: ContentFamily,
   blocks: readonly string[],
+  { isProvenOtherwise = false }: Partial<Pick<ProviderContent, 'isProvenOtherwise'>> = {},
 ): ProviderContent | undefined {
   const json = `[${blocks.map(minifyJson).join(',')}]`
-  return json.length > maxContentLength ? undefined : { family, content: new RawJson(json) }
+  if (json.length > maxContentLength) return undefined
+  return new ProviderContent(family, new RawJson(json), isProvenOtherwise)
 }
 
 /** What the gateway reads in the blocks of a family. */

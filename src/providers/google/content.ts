@@ -71,6 +71,7 @@ export function carryContent(parts: readonly AnswerPart[]): ProviderContent | un
   return createProviderContent(
     'google',
     returned.map((one) => one.readJson()),
+    { isProvenOtherwise: isOrdered && isOneText },
   )
 }
 
