@@ -74,12 +74,16 @@ export async function freePort(): Promise<number> {
 }
 
 /** Polls until the probe returns true. */
-export async function waitUntil(probe: () => Promise<boolean>, child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + 20_000
+export async function waitUntil(
+  probe: () => Promise<boolean>,
+  child: ChildProcess,
+  maxMs = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + maxMs
   while (!(await probe())) {
     const name = child.spawnargs.join(' ')
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${name}`)
-    if (performance.now() > deadline) throw new Error(`does not answer after 20 s: ${name}`)
+    if (performance.now() > deadline) throw new Error(`does not answer after ${maxMs} ms: ${name}`)
     await sleep(2)
   }
 }

@@ -1,0 +1,7 @@
+import type { Part } from '../part.ts'
+import { disk } from './disk.ts'
+import { kill } from './kill.ts'
+import { locked } from './locked.ts'
+
+/** In the order of the page. */
+export const parts: readonly Part[] = [kill, locked, disk]
