@@ -76,6 +76,7 @@ const host = await build({
     index: 'src/index.ts',
     node: 'adapters/node/index.ts',
     main: 'adapters/node/main.ts',
+    worker: 'adapters/node/workers/worker.ts',
   },
   chunkNames: 'chunk-[hash]',
   // The native library of the database stays a package.

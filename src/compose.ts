@@ -6,6 +6,7 @@ import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
 import type { Environment, Log } from './core/ports.ts'
+import { divideLimit, soleWorker } from './core/workers.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { Activity, Prober, Readiness } from './health/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
@@ -47,6 +48,7 @@ export function openPorts(options: GatewayOptions, { log_format: logFormat }: Co
     bufferLimit: options.bufferLimit ?? defaultBufferLimit,
     allowSecond: options.allowSecond ?? false,
     random: options.random ?? Math.random,
+    workers: options.workers ?? soleWorker(),
     metrics,
     meters: metrics ?? noMeters,
   }
@@ -62,7 +64,7 @@ export type Parts = Awaited<ReturnType<typeof compose>>
 
 /** Builds the parts of a gateway, each from those above it. */
 export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
-  const { clock, log, bufferLimit } = ports
+  const { clock, log, bufferLimit, workers } = ports
   const { config } = loaded
   const traces = await ports.traces?.({
     endpoint: config.telemetry.otlp_endpoint,
@@ -92,14 +94,20 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     access,
     log,
     events,
+    workers,
     ports: {
       ...ports,
       openCloud: fetch && clouds.open,
       watch: (send) => activity.watch(send),
     },
   })
-  const buffers = new Buffers(() => reloader.config.server.buffer_limit ?? bufferLimit)
-  const bodyLimiter = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
+  const buffers = new Buffers(() => {
+    const { buffer_limit: limit } = reloader.config.server
+    return limit === undefined ? bufferLimit : divideLimit(limit, workers)
+  })
+  const bodyLimiter = new BodyLimiter(buffers, () =>
+    divideLimit(reloader.config.server.large_bodies, workers),
+  )
   const circuits =
     shared && new SharedCircuits({ shared, clock, lease: config.shared?.lease_ms ?? 0 })
   const breakers = new Breakers(clock, circuits)

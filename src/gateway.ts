@@ -1,12 +1,14 @@
+import type { CacheSettings } from './cache/index.ts'
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
 import { noAuth } from './core/admission.ts'
 import type { Explain, ExplainedRequest } from './core/explain.ts'
 import type { Millis, RequestId } from './core/ids.ts'
 import { toUsd } from './core/money.ts'
-import { createHealthReport } from './health/index.ts'
+import { divideLimit, type Workers } from './core/workers.ts'
+import { createHealthReport, healthTopic, mergeHealthReports } from './health/index.ts'
 import { createExplain, createFetch, createRouter, createRoutes } from './http/index.ts'
-import { addBudgetGauges, addGauges } from './metrics/index.ts'
+import { addBudgetGauges, addGauges, createExposition } from './metrics/index.ts'
 import type { ExplainedText, Gateway, GatewayOptions, HostSettings } from './options.ts'
 import { type RefusalLog, unroutedLog } from './records/index.ts'
 import { createLoader, requireValid } from './reload/index.ts'
@@ -123,10 +125,11 @@ function connect(parts: Parts) {
     bodyLimiter,
     prober,
   } = parts
+  const { workers } = parts.ports
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
     traffic.retain(snapshot.models())
-    cache.configure(snapshot.cache)
+    cache.configure(shareCache(snapshot.cache, workers))
     activity.setEnabled(snapshot.healthCheck.enabled)
     bodyLimiter.admitWaiting()
     prober.start()
@@ -138,6 +141,11 @@ function connect(parts: Parts) {
   })
   follow(reloader.snapshot)
   access.followChanges({ reloadProviderKeys: () => reloader.reloadProviderKeys() })
+}
+
+/** The memory of the cache is divided among the workers, each of which has one. */
+function shareCache({ policy, revisions }: CacheSettings, workers: Workers): CacheSettings {
+  return { revisions, policy: { ...policy, maxBytes: divideLimit(policy.maxBytes, workers) } }
 }
 
 /** Adds the series that are read at each scrape. */
@@ -173,20 +181,20 @@ function listAllRoutes(parts: Parts, explain: Explain) {
   const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache, traffic } =
     parts
   const { readiness } = parts
-  const { metrics } = ports
+  const { metrics, workers } = ports
   const snapshot = () => reloader.snapshot
+  const flushRecords = () => records.flush()
+  const reportHealth = () => createHealthReport(snapshot().providers, prober)
+  workers.answer(healthTopic, reportHealth)
   return {
     ...createRoutes({
       plane,
       snapshot,
-      prober,
+      health: async () => mergeHealthReports(await workers.ask(healthTopic, undefined)),
       readiness,
       metrics: metrics && {
         contentType: metrics.contentType,
-        exposition() {
-          records.flush()
-          return metrics.exposition()
-        },
+        exposition: createExposition({ metrics, workers, flushRecords }),
       },
       authenticator: access.authenticator,
     }),
@@ -204,8 +212,9 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       reportRoutes: () =>
         reportRoutes(snapshot().routes(), { traffic, cooldown: snapshot().breaker.cooldown }),
       getCircuit: (link) => breakers.getState(link),
-      health: () => createHealthReport(snapshot().providers, prober),
-      flushRecords: () => records.flush(),
+      health: reportHealth,
+      flushRecords,
+      workers,
     }),
   }
 }

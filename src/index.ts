@@ -19,6 +19,7 @@ export type {
   Meters,
   MetricSpec,
   MetricsPort,
+  MetricValues,
   ReadMetric,
   RuntimeReadings,
   Sample,

@@ -20,6 +20,7 @@ import type {
 import type { OpenSharedState } from './core/shared-state.ts'
 import type { StreamClasses } from './core/streams.ts'
 import type { OpenTraces } from './core/traces.ts'
+import type { Workers } from './core/workers.ts'
 import type { OpenStore } from './store/index.ts'
 import type { Buffers } from './wire/buffers.ts'
 
@@ -42,7 +43,7 @@ export interface GatewayOptions {
   readonly streams?: StreamClasses | undefined
   /** Fetches remote images for embeddings, where the configuration allows it. */
   readonly imageFetch?: ImageFetchPort | undefined
-  /** Maximum memory for bodies and queues, unless the configuration sets it; 512 MiB by default. */
+  /** Maximum memory for bodies and queues of this process, unless the configuration sets it; 512 MiB by default. */
   readonly bufferLimit?: Bytes | undefined
   /** Counts tokens exactly when `tokenizer.mode` is `accurate`; without it they are estimated. */
   readonly tokenizer?: Tokenizer | undefined
@@ -67,6 +68,8 @@ export interface GatewayOptions {
    * Each enforces budgets and rate limits by itself, so two gateways together grant them twice.
    */
   readonly allowSecond?: boolean | undefined
+  /** The processes that serve together as this gateway; by default this is the only one. */
+  readonly workers?: Workers | undefined
   /** Returns a number from 0 up to 1, for the jitter of retries; `Math.random` by default. */
   readonly random?: (() => number) | undefined
 }

@@ -1,4 +1,4 @@
-import { getListenAddress } from '../../src/config/index.ts'
+import { readServerSettings } from '../../src/config/index.ts'
 import { type ConfigVerdict, checkConfig, type Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { logLevel, logLevelRule } from './log.ts'
@@ -47,7 +47,7 @@ export async function check({
   const style = createStyle(env)
   const { logFields: proxies } = readProxyRules(env)
   const warnings = new Set([...overview.warnings, ...missing])
-  const { host, port } = getListenAddress(config, env)
+  const { host, port } = readServerSettings(config, env)
   return [
     `${style.bold(name)} is valid: ${renderCounts(overview)}`,
     `  listens on ${host.includes(':') ? `[${host}]` : host}:${port}`,

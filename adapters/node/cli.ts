@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
-import { errorFields } from '../../src/core/error-fields.ts'
 import { version } from '../../src/index.ts'
-import { CommandFailure } from './command-failure.ts'
+import { CommandFailure, describeUnexpected } from './command-failure.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addConfigCommand } from './commands/config.ts'
@@ -84,6 +83,6 @@ async function reportFailure(error: unknown): Promise<number> {
     await printFailure(error.lines.join('\n'))
     return error.exitCode
   }
-  await printFailure(`unexpected error: ${JSON.stringify(errorFields(error))}`)
+  await printFailure(describeUnexpected(error))
   return 1
 }

@@ -1,3 +1,5 @@
+import { errorFields } from '../../src/core/error-fields.ts'
+
 /** The exit code of a failed command: 1 for a failure at run time, 2 for bad usage or configuration. */
 export type FailureCode = 1 | 2
 
@@ -12,4 +14,9 @@ export class CommandFailure extends Error {
     this.exitCode = exitCode
     this.lines = lines
   }
+}
+
+/** Returns the line for an error that nothing expects. */
+export function describeUnexpected(error: unknown): string {
+  return `unexpected error: ${JSON.stringify(errorFields(error))}`
 }

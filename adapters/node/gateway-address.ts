@@ -1,4 +1,4 @@
-import { getListenAddress } from '../../src/config/index.ts'
+import { readServerSettings } from '../../src/config/index.ts'
 import type { Environment } from '../../src/index.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { Environment } from '../../src/index.ts'
  * the previous one.
  */
 export function getGatewayAddress(config: string, env: Environment): string {
-  const { host, port } = getListenAddress(config, env)
+  const { host, port } = readServerSettings(config, env)
   return `http://${toConnectHost(host)}:${port}`
 }
 

@@ -16,7 +16,8 @@ const minChunkLength = 65_536
 const maxWaitingLength = 8 * 1024 * 1024
 
 export interface LineWriter {
-  add(line: string): void
+  /** Adds one line or several. */
+  add(lines: string): void
   /** Resolves when the waiting lines are written, or after 250 ms. Never rejects. */
   flush(): Promise<void>
 }
@@ -55,9 +56,9 @@ export function createLineWriter(output: LogOutput, lost: (lines: number) => str
     dropped = 0
   }
   return {
-    add(line) {
-      if (waiting.length >= maxWaitingLength) dropped++
-      else waiting += line
+    add(lines) {
+      if (waiting.length >= maxWaitingLength) dropped += countLines(lines)
+      else waiting += lines
       if (isWriting) return
       if (waiting.length >= minChunkLength) pass()
       else timer ??= setTimeout(pass, output.delay).unref()
@@ -91,7 +92,7 @@ export function standardOutput(): LogOutput {
 }
 
 /** The delay of every output but a terminal, in milliseconds. */
-const delay: Millis = 100
+export const delay: Millis = 100
 
 /** Returns a file descriptor as a log output. Writes run on Node's thread pool and do not hang. */
 export function fileOutput(file: number): LogOutput {

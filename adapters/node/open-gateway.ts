@@ -1,13 +1,14 @@
 import { ConfigError, type Environment, type Gateway, StartError } from '../../src/index.ts'
 import { databaseInUse, StoreFault } from '../../src/store/index.ts'
 import { CommandFailure } from './command-failure.ts'
-import { type NodePorts, nodePorts } from './index.ts'
+import { nodePorts } from './index.ts'
+import type { NodePorts } from './node-ports.ts'
 import { ProxySettingError } from './upstream/proxy-rules.ts'
 
 /** Returns the ports of Node.js. Throws a `CommandFailure` for a bad proxy variable. */
-export function createPorts(env: Environment): NodePorts {
+export function createPorts(env: Environment, open = nodePorts): NodePorts {
   try {
-    return nodePorts(env)
+    return open(env)
   } catch (error) {
     if (error instanceof ProxySettingError) throw new CommandFailure(2, error.message)
     throw error

@@ -6,6 +6,8 @@ export interface ListenInfo {
   readonly address: string
   /** The configuration file; undefined for the demo. */
   readonly file: string | undefined
+  /** How many workers there are; undefined for a gateway that is one process. */
+  readonly workers?: number | undefined
   /** The proxy variables in force for outgoing calls; undefined when there are none. */
   readonly proxies?: Readonly<Record<string, string>> | undefined
 }
@@ -17,11 +19,12 @@ export interface OverviewText extends Pick<ListenInfo, 'proxies'> {
 /** Renders the lines that a terminal shows once the gateway listens. */
 export function renderStartLines(
   overview: Overview,
-  { address, file, proxies, style }: ListenInfo & OverviewText,
+  { address, file, workers, proxies, style }: ListenInfo & OverviewText,
 ): readonly string[] {
   const head = `${style.bold(`Model Gateway ${version}`)} listens on ${style.cyan(address)}`
+  const crew = workers === undefined ? '' : `, with ${workers} workers`
   return [
-    file === undefined ? head : `${head}, configured by ${file}`,
+    `${head}${crew}${file === undefined ? '' : `, configured by ${file}`}`,
     `  ${renderCounts(overview)}`,
     ...renderOverview(overview, { proxies, style }),
   ]

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { ActiveRequests } from './http/active-requests.ts'
+import { AddressLimit } from './http/address-limit.ts'
 import { handleClientErrors } from './http/client-errors.ts'
 import { limitConnections, limitRequests } from './http/connections.ts'
 import { type HostLimits, hostLimits } from './http/limits.ts'
@@ -8,6 +8,7 @@ import { createListener } from './http/listener.ts'
 import { watchOpenFiles } from './http/open-files.ts'
 import type { HostedGateway } from './http/served-request.ts'
 import { type Warn, warnPerBurst } from './http/warn-per-burst.ts'
+import { formatAddress, listen } from './listen.ts'
 import { type ShutdownTimes, shutDown } from './shutdown.ts'
 
 export interface ServeOptions {
@@ -51,13 +52,36 @@ export interface Serving {
  * await serving.close()
  * await ports.close()
  */
-export async function serve(gateway: HostedGateway, options: ServeOptions = {}): Promise<Serving> {
-  const { host = gateway.settings.host, port = gateway.settings.port, shutdown } = options
+export function serve(gateway: HostedGateway, options: ServeOptions = {}): Promise<Serving> {
+  const { host = gateway.settings.host, port = gateway.settings.port, limits, shutdown } = options
+  const warn = warnPerBurst(gateway.log)
+  const addresses = new AddressLimit({
+    maxPerAddress: () => gateway.settings.maxConnectionsPerAddress,
+    warn,
+  })
+  const open = async (server: Server) => {
+    await listen(server, { host, port })
+    return formatAddress(server)
+  }
+  return serveOn({ gateway, limits, shutdown, addresses, warn, open })
+}
+
+export interface ServeOnOptions extends Pick<ServeOptions, 'limits' | 'shutdown'> {
+  readonly gateway: HostedGateway
+  /** Undefined when the connections have been limited before. */
+  readonly addresses: AddressLimit | undefined
+  readonly warn: Warn
+  /** Begins to take connections; resolves to the address. */
+  readonly open: (server: Server) => Promise<string>
+}
+
+/** Serves a gateway on the connections that `open` lets in. */
+export async function serveOn(options: ServeOnOptions): Promise<Serving> {
+  const { gateway, shutdown, addresses, warn, open } = options
   const limits = { ...hostLimits, ...options.limits }
   const activeRequests = new ActiveRequests()
-  const warn = warnPerBurst(gateway.log)
-  const server = createHost({ gateway, limits, activeRequests, warn })
-  await listen(server, host, port)
+  const server = createHost({ gateway, limits, activeRequests, addresses, warn })
+  const address = await open(server)
   watchOpenFiles(server, warn)
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
     warn('failed to accept a connection', { code }),
@@ -65,7 +89,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   let isSaved = true
   let closing: Promise<void> | undefined
   return {
-    address: formatAddress(server),
+    address,
     get running() {
       return activeRequests.running
     },
@@ -81,14 +105,13 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   }
 }
 
-interface HostOptions {
-  readonly gateway: HostedGateway
+interface HostOptions extends Pick<ServeOnOptions, 'gateway' | 'addresses' | 'warn'> {
   readonly limits: HostLimits
   readonly activeRequests: ActiveRequests
-  readonly warn: Warn
 }
 
-function createHost({ gateway, limits, activeRequests, warn }: HostOptions): Server {
+function createHost(options: HostOptions): Server {
+  const { gateway, limits, activeRequests, addresses, warn } = options
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout } = limits
   const server = createServer({
     headersTimeout,
@@ -99,8 +122,7 @@ function createHost({ gateway, limits, activeRequests, warn }: HostOptions): Ser
     // The gateway checks the Host header itself and responds in its own error format.
     requireHostHeader: false,
   })
-  const maxPerAddress = () => gateway.settings.maxConnectionsPerAddress
-  const bounds = { activeRequests, limits, maxPerAddress, warn }
+  const bounds = { activeRequests, limits, addresses, warn }
   limitConnections(server, bounds)
   const createListenerFor = (expectsContinue: boolean) =>
     limitRequests(
@@ -110,20 +132,4 @@ function createHost({ gateway, limits, activeRequests, warn }: HostOptions): Ser
   server.on('request', createListenerFor(false))
   handleClientErrors(server, { gateway, listen: createListenerFor(true) })
   return server
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port, backlog: 1024 }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function formatAddress(server: Server): string {
-  // A server that listens on TCP has an address of this form.
-  const { address, family, port } = server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -1,39 +1,34 @@
+import { availableParallelism } from 'node:os'
 import { resolve as absolute } from 'node:path'
-import { createGateway, type Environment, type Gateway, type Overview } from '../../src/index.ts'
+import { readServerSettings } from '../../src/config/index.ts'
+import { createGateway, type Gateway } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
-import type { NodePorts } from './index.ts'
+import { toListenFailure } from './listen.ts'
 import { logLevel, logLevelRule } from './log.ts'
+import { logStart } from './log-start.ts'
+import type { NodePorts } from './node-ports.ts'
 import { createPorts, openGateway } from './open-gateway.ts'
-import { createStyle, type Style } from './output/style.ts'
-import { type ListenInfo, renderStartLines, toLogFields } from './overview-text.ts'
 import { nodeConfigFile } from './ports/config-file.ts'
 import { startReloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
+import { type StartOptions, unsavedUsage } from './start-options.ts'
 import { waitForStopSignal } from './stop-signal.ts'
 import { logUncaughtErrors } from './uncaught-errors.ts'
-
-export interface StartOptions {
-  /** The text of the configuration, in TOML. */
-  readonly config: string
-  /** The configuration file, which is watched for changes; undefined for the demo. */
-  readonly path?: string | undefined
-  readonly env: Environment
-  /** Starts even if another gateway uses the same database. */
-  readonly allowSecond?: boolean | undefined
-  /** Called when the gateway accepts connections. */
-  readonly onListening?: ((address: string, overview: Overview) => void) | undefined
-}
 
 /** Serves a configuration until the process receives a signal to stop. Fails when usage is lost. */
 export async function start(options: StartOptions): Promise<void> {
   if (!logLevel(options.env)) throw new CommandFailure(2, logLevelRule)
   // SIGHUP must not end the process before the gateway can reload.
   process.on('SIGHUP', () => {})
+  const { workers } = readServerSettings(options.config, options.env)
+  const count = workers === 'auto' ? availableParallelism() : workers
+  if (count > 1) {
+    const { startWorkers } = await import('./workers/primary.ts')
+    return startWorkers(options, count)
+  }
   const ports = createPorts(options.env)
   const isSaved = await serveUntilStopped(options, ports).finally(() => ports.close())
-  if (!isSaved) {
-    throw new CommandFailure(1, 'some usage could not be saved; the log says how much')
-  }
+  if (!isSaved) throw new CommandFailure(1, unsavedUsage)
 }
 
 /** Resolves to true when everything was saved. */
@@ -55,7 +50,7 @@ async function serveUntilStopped(
   await ports.flush()
   const { address } = serving
   const place = { address, file: path && absolute(path), proxies: ports.proxies }
-  logStart(gateway, place, createStyle(ports.env))
+  logStart({ ...gateway, env: ports.env }, place)
   await ports.flush()
   onListening(address, gateway.overview)
 
@@ -67,28 +62,10 @@ async function serveUntilStopped(
   return serving.isSaved
 }
 
-/** Reports the address and the providers: as text on a terminal, else as one log line. */
-function logStart({ overview, log }: Gateway, place: ListenInfo, style: Style): void {
-  if (process.stdout.isTTY === true && overview.logFormat === 'pretty') {
-    process.stdout.write(`${renderStartLines(overview, { ...place, style }).join('\n')}\n`)
-  } else {
-    log.write('info', 'listening', { ...place, ...toLogFields(overview) })
-  }
-}
-
 async function listen(gateway: Gateway): Promise<Serving> {
   try {
     return await serve(gateway)
   } catch (error) {
-    const { host, port } = gateway.settings
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException
-    throw new CommandFailure(1, `cannot listen on ${host}:${port}: ${reasons[code] ?? code}`)
+    throw toListenFailure(error, gateway.settings)
   }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use; stop the other process or change server.port',
-  EADDRNOTAVAIL: 'this machine does not have that address; check server.host',
-  EACCES: 'permission denied; ports below 1024 usually require root',
-  ENOTFOUND: 'the host name cannot be resolved; check server.host',
 }

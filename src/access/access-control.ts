@@ -15,6 +15,8 @@ import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { RequestRecord } from '../core/request-record.ts'
 import type { SharedState } from '../core/shared-state.ts'
+import type { Workers } from '../core/workers.ts'
+import type { HealthReport } from '../health/index.ts'
 import type { BudgetReading } from '../metrics/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
@@ -67,10 +69,11 @@ export interface AdminDeps extends RouteRouteDeps {
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
-  /** The body of `GET /health/providers`. */
-  readonly health: () => object
+  /** What this worker knows of its providers. */
+  readonly health: () => HealthReport
   /** Passes on the records that still wait in a batch. */
   readonly flushRecords: () => void
+  readonly workers: Workers
 }
 
 export interface AccessOptions {

@@ -16,11 +16,12 @@ export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonl
     ...checkRoutes(config),
     ...checkWebhooks(config),
     ...checkShared(config),
+    ...checkWorkers(config),
   ]
 }
 
 function* checkWebhooks({ auth, webhooks }: LenientConfig): Generator<Finding> {
-  if (webhooks === undefined || auth.enabled) return
+  if (webhooks === undefined || auth.enabled !== false) return
   yield { path: ['webhooks'], message: 'webhooks need auth: set auth.enabled to true' }
 }
 
@@ -33,4 +34,11 @@ function* checkShared({ shared }: LenientConfig): Generator<Finding> {
   if (url !== undefined && variable !== undefined) {
     yield { path: ['shared', 'url_env'], message: 'must not be set beside url' }
   }
+}
+
+function* checkWorkers({ auth, server }: LenientConfig): Generator<Finding> {
+  if (server.workers === 1 || !auth.enabled) return
+  const message =
+    'several workers need auth.enabled = false, because each would grant the full budgets and rate limits'
+  yield { path: ['server', 'workers'], message }
 }

@@ -51,11 +51,15 @@ const route = z
   .catch({ targets: [], fallbacks: [] })
 
 const lenientConfig = z.object({
-  // A malformed value counts as on, which causes no further problem.
+  // Null stands for a malformed value; an absent one has the default of the schema.
   auth: z
-    .object({ enabled: z.boolean().default(false).catch(true) })
+    .object({ enabled: z.boolean().nullable().default(false).catch(null) })
     .prefault({})
-    .catch({ enabled: true }),
+    .catch({ enabled: null }),
+  server: z
+    .object({ workers: z.union([z.number(), z.string()]).default(1).catch(1) })
+    .prefault({})
+    .catch({ workers: 1 }),
   providers: list(provider),
   routes: list(route),
   shared: optional(z.object({ url: z.unknown().optional(), url_env: optional(z.string()) })),

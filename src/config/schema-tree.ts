@@ -52,7 +52,8 @@ function getShape(schema: z.core.$ZodType): Shape {
   if (schema instanceof z.ZodArray) {
     return unwrap(schema.element) instanceof z.ZodNumber ? 'list of numbers' : 'list of texts'
   }
-  if (schema instanceof z.ZodNumber) return 'number'
+  // A union is of numbers and a word; a text that is no number stays one.
+  if (schema instanceof z.ZodNumber || schema instanceof z.ZodUnion) return 'number'
   return schema instanceof z.ZodBoolean ? 'boolean' : 'text'
 }
 

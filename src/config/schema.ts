@@ -16,9 +16,17 @@ import {
   word,
 } from './rules.ts'
 
+const workersRule = { error: 'must be a whole number from 1 to 256, or "auto"' }
+
+const workers = z.union(
+  [z.int(workersRule).min(1, workersRule).max(256, workersRule), z.literal('auto')],
+  workersRule,
+)
+
 const server = z.strictObject({
   host: text.default('127.0.0.1'),
   port: wholeNumber(1, 65_535).default(8080),
+  workers: workers.default(1),
   body_limit: byteCount.default(10_485_760),
   large_bodies: wholeNumber(1, 1_000_000).default(8),
   buffer_limit: wholeNumber(1, 2 ** 40).optional(),

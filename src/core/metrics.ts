@@ -58,12 +58,19 @@ export interface RuntimeReadings {
   readEventLoopLag(): Millis | undefined
 }
 
+/** The current values of one metric. */
+export interface MetricValues extends Pick<ReadMetric, 'name' | 'help' | 'type'> {
+  readonly samples: readonly Sample[]
+}
+
 /** The metrics of one gateway, and the text of `GET /metrics`. */
 export interface MetricsPort extends Meters {
   /** Absent on a host that cannot tell. */
   readonly runtime?: RuntimeReadings | undefined
   /** The content type of the exposition. */
   readonly contentType: string
-  /** Resolves to the current value of every series. */
-  exposition(): Promise<string>
+  /** Resolves to the current values of every metric. */
+  collect(): Promise<readonly MetricValues[]>
+  /** Resolves to the text of metrics; by default, of the current values of every metric. */
+  exposition(metrics?: readonly MetricValues[]): Promise<string>
 }

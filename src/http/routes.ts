@@ -15,7 +15,7 @@ import {
   serveCounts,
 } from '../data-plane/index.ts'
 import { countDoors, doors, listings } from '../doors/index.ts'
-import { createHealthReport, type Prober, type Readiness } from '../health/index.ts'
+import type { HealthReport, Readiness } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
 import { listRoutes, type Route, type Routes } from './router.ts'
@@ -24,7 +24,8 @@ import { type ServicePlace, services } from './services.ts'
 export interface RouteOptions {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
-  readonly prober: Prober
+  /** The body of `GET /health/providers`. */
+  readonly health: () => Promise<HealthReport>
   readonly readiness: Pick<Readiness, 'status'>
   /** Undefined on a host without metrics. */
   readonly metrics: Exposition | undefined
@@ -37,7 +38,7 @@ type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
 export function createRoutes({
   plane,
   snapshot,
-  prober,
+  health,
   readiness,
   metrics,
   authenticator,
@@ -64,7 +65,7 @@ export function createRoutes({
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/ready': { GET: () => reportReadiness(readiness) },
-    '/health/providers': { GET: () => jsonReply(createHealthReport(snapshot().providers, prober)) },
+    '/health/providers': { GET: async () => jsonReply(await health()) },
     ...(metrics && { '/metrics': { GET: () => scrape(metrics) } }),
   }
   const front = frontPage(listRoutes(routes))

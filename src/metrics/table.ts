@@ -1,7 +1,12 @@
 import type { HistogramSpec, MetricSpec } from '../core/metrics.ts'
 
-type SeriesSpec = ({ readonly type: 'counter' | 'gauge' } & MetricSpec) | HistogramSeries
+type SeriesSpec = CounterSeries | GaugeSeries | HistogramSeries
+type CounterSeries = { readonly type: 'counter' } & MetricSpec
+type GaugeSeries = { readonly type: 'gauge'; readonly acrossWorkers: AcrossWorkers } & MetricSpec
 type HistogramSeries = { readonly type: 'histogram' } & HistogramSpec
+
+/** How the values of several workers become one. Counters and histograms are always added. */
+export type AcrossWorkers = 'sum' | 'max' | 'min' | 'open first'
 
 const requestSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
@@ -18,27 +23,43 @@ const capability = ['capability', ...model] as const
 export const table = Object.freeze({
   build: {
     type: 'gauge',
+    acrossWorkers: 'max',
     name: 'gateway_build_info',
     help: 'Always 1. The labels are the versions of the gateway and of Node.',
     labelNames: ['version', 'node'],
   },
   ready: {
     type: 'gauge',
+    acrossWorkers: 'min',
     name: 'gateway_ready',
     help: '1 while the gateway is ready for requests, 0 from the beginning of its shutdown.',
   },
+  workers: {
+    type: 'gauge',
+    acrossWorkers: 'sum',
+    name: 'gateway_workers',
+    help: 'Workers that take requests, of a gateway with several.',
+  },
+  workersEnded: {
+    type: 'counter',
+    name: 'gateway_workers_ended_total',
+    help: 'Workers that ended although the gateway did not stop, and were replaced.',
+  },
   inFlight: {
     type: 'gauge',
+    acrossWorkers: 'sum',
     name: 'gateway_requests_in_flight',
     help: 'Data-plane requests that have not ended, streams included.',
   },
   eventLoopLag: {
     type: 'gauge',
+    acrossWorkers: 'max',
     name: 'gateway_event_loop_lag_seconds',
     help: 'Longest time for which the event loop was blocked, in about the last two scrape intervals.',
   },
   bufferedBytes: {
     type: 'gauge',
+    acrossWorkers: 'sum',
     name: 'gateway_buffered_bytes',
     help: 'Bytes held in memory for clients and upstreams: request bodies and unread responses.',
   },
@@ -77,30 +98,35 @@ export const table = Object.freeze({
   },
   upstreamInFlight: {
     type: 'gauge',
+    acrossWorkers: 'sum',
     name: 'gateway_upstream_requests_in_flight',
     help: 'Requests that a provider and model are serving, streams to their end.',
     labelNames: ['provider', 'model', 'stream'],
   },
   circuits: {
     type: 'gauge',
+    acrossWorkers: 'open first',
     name: 'gateway_circuit_state',
     help: 'State of the circuit of a provider and model: 0 closed, 1 open, 2 half-open.',
     labelNames: ['provider', 'model'],
   },
   sharedStateUp: {
     type: 'gauge',
+    acrossWorkers: 'min',
     name: 'gateway_shared_state_up',
     help: 'Whether the server of [shared] can be reached and written to: 1 yes, 0 no; absent without one.',
     labelNames: [],
   },
   parkedCredentials: {
     type: 'gauge',
+    acrossWorkers: 'max',
     name: 'gateway_credentials_parked',
     help: 'Parked credentials of a provider that has several: for one model, or for all where it is empty.',
     labelNames: ['provider', 'model'],
   },
   providerUp: {
     type: 'gauge',
+    acrossWorkers: 'min',
     name: 'gateway_provider_up',
     help: 'Last health check of a provider: 1 up, 0 down; providers that are not probed are absent.',
     labelNames: ['provider'],
@@ -137,12 +163,14 @@ export const table = Object.freeze({
   },
   budgetSpent: {
     type: 'gauge',
+    acrossWorkers: 'max',
     name: 'gateway_budget_spent_ratio',
     help: 'Spent part of the budget of a key or a group: 1 when all of it is spent.',
     labelNames: ['scope', 'name'],
   },
   budgetRemaining: {
     type: 'gauge',
+    acrossWorkers: 'min',
     name: 'gateway_budget_remaining_usd',
     help: 'Unspent part of the budget of a key or a group, in US dollars; negative when overspent.',
     labelNames: ['scope', 'name'],
@@ -165,10 +193,16 @@ export const table = Object.freeze({
   },
   cacheBytes: {
     type: 'gauge',
+    acrossWorkers: 'sum',
     name: 'gateway_cache_bytes',
     help: 'Memory that the cached answers take.',
   },
-  cacheEntries: { type: 'gauge', name: 'gateway_cache_entries', help: 'Answers in the cache.' },
+  cacheEntries: {
+    type: 'gauge',
+    acrossWorkers: 'sum',
+    name: 'gateway_cache_entries',
+    help: 'Answers in the cache.',
+  },
   cacheEvictions: {
     type: 'counter',
     name: 'gateway_cache_evictions_total',

@@ -1,2 +1,2 @@
 export { createLoader, requireValid } from './loader.ts'
-export { ConfigReloader } from './reloader.ts'
+export { ConfigReloader, configTopic, type ServedConfig } from './reloader.ts'

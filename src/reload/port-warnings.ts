@@ -5,6 +5,7 @@ export interface HostPorts {
   readonly tokenizer?: unknown
   readonly upstream?: unknown
   readonly traces?: unknown
+  readonly workers?: unknown
 }
 
 /** Warns of settings that have no effect, or a smaller one, because the host lacks a port. */
@@ -26,6 +27,11 @@ export function findPortWarnings({ config, set }: LoadedConfig, ports: HostPorts
     warnings.push(
       'telemetry.otlp_endpoint has no effect, because this host cannot export traces; nodePorts() ' +
         'includes an exporter',
+    )
+  }
+  if (typeof config.server.workers === 'number' && config.server.workers > 1 && !ports.workers) {
+    warnings.push(
+      'server.workers has no effect, because this host is one process; the command gateway starts workers',
     )
   }
   if (!ports.upstream) warnings.push(...config.providers.flatMap(warnOfEgress))

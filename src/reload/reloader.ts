@@ -10,6 +10,7 @@ import type { ConfigFile } from '../core/config-file.ts'
 import { errorFields } from '../core/error-fields.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
 import type { Log } from '../core/ports.ts'
+import type { Topic, Workers } from '../core/workers.ts'
 import {
   buildSnapshot,
   listSnapshotWarnings,
@@ -37,6 +38,7 @@ export interface ConfigReloaderOptions {
   readonly access: Pick<AccessControl, 'check' | 'providerKeys' | 'adopt'>
   readonly log: Log
   readonly events: Pick<GatewayEvents, 'configApplied' | 'reloadFailed'>
+  readonly workers: Workers
 }
 
 /** The configuration of the start. */
@@ -62,24 +64,33 @@ interface Candidate extends RunningConfig {
   readonly ignored: readonly string[]
 }
 
+/** A configuration that one worker serves and the others follow. */
+export interface ServedConfig {
+  readonly text: string
+  /** The hash of the file when it was validated. */
+  readonly hash: string
+}
+
+export const configTopic: Topic<ServedConfig, void> = { name: 'config' }
+
 type Validation =
   | { readonly ok: true; readonly candidate: Candidate }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /**
- * The running configuration, and the only place that replaces it. Changes run one after the other,
- * so each is validated against the result of the one before.
+ * The running configuration, and the only place that replaces it. Changes run one after the other, in
+ * all workers, so each is validated against the result of the one before. The worker that makes a change
+ * has the others follow.
  */
 export class ConfigReloader {
   readonly #options: ConfigReloaderOptions
   #running: RunningConfig
   /** The hash of the file when it was last validated, with whatever result. */
   #validatedHash: string
-  #lastChange: Promise<unknown> = Promise.resolve()
   #onSwap: (snapshot: Snapshot) => void = () => {}
 
   constructor(options: ConfigReloaderOptions) {
-    const { start, ports } = options
+    const { start, ports, workers } = options
     const { text, loaded, storedKeys } = start
     const { config, authorities } = loaded
     this.#options = options
@@ -89,6 +100,7 @@ export class ConfigReloader {
       snapshot: buildSnapshot(config, { ...ports, storedKeys, authorities }),
     }
     this.#validatedHash = blake3Hex(text)
+    workers.answer(configTopic, (served) => this.#follow(served))
   }
 
   get config(): Config {
@@ -106,15 +118,17 @@ export class ConfigReloader {
 
   /** Serves the current content of the file. Never rejects: a failure is logged and counted. */
   async reload(): Promise<void> {
-    await this.#inTurn(async () => this.#reload(await this.#readContent())).catch(() => {})
+    const { workers } = this.#options
+    await workers.inTurn(async () => this.#reload(await this.#readContent())).catch(() => {})
   }
 
   /** Like `reload`, but only when the file has changed since it was last validated. */
   async refresh(): Promise<void> {
-    await this.#inTurn(async () => {
+    const refresh = async () => {
       const content = await this.#readContent()
       if (content.hash !== this.#validatedHash) await this.#reload(content)
-    }).catch(() => {})
+    }
+    await this.#options.workers.inTurn(refresh).catch(() => {})
   }
 
   /**
@@ -122,7 +136,7 @@ export class ConfigReloader {
    * refused, serves the running configuration with these keys. Rejects when the keys cannot be read.
    */
   reloadProviderKeys(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#options.workers.inTurn(async () => {
       const isServed = await this.#reload(await this.#readContent())
       if (isServed) return
       await this.#reload({ text: this.#running.text, hash: this.#validatedHash })
@@ -141,9 +155,9 @@ export class ConfigReloader {
    * the file keeps it, and the next reload tries again.
    */
   async put(bytes: Uint8Array, ifMatch: string | null): Promise<string> {
-    const { file } = this.#options
+    const { file, workers } = this.#options
     const { text, expectedHash } = parseReplacement(bytes, ifMatch) // LM-1001, LM-1002
-    return this.#inTurn(async () => {
+    return workers.inTurn(async () => {
       await checkHash(file, expectedHash) // LM-1004
       const staged = await file.stage(bytes)
       try {
@@ -152,39 +166,56 @@ export class ConfigReloader {
         // An editor may have written to the file during the validation.
         await checkHash(file, expectedHash) // LM-1004
         await staged.commit()
-        await this.#swap(validation.candidate)
+        const hash = blake3Hex(bytes)
+        await this.#serve(validation.candidate, hash)
+        return hash
       } finally {
         await staged.discard()
       }
-      this.#validatedHash = blake3Hex(bytes)
-      return this.#validatedHash
     })
   }
 
   /** Validates the content of the file and serves it. Resolves to false when it is refused. */
   async #reload(content: FileContent): Promise<boolean> {
-    const { log, events } = this.#options
+    const { events } = this.#options
     try {
       const validation =
         'problem' in content ? refuse(content.problem) : await this.#validate(content.text)
-      if (validation.ok) await this.#swap(validation.candidate)
-      else this.#logRefusal(validation.problems)
-      this.#validatedHash = content.hash
+      if (validation.ok) await this.#serve(validation.candidate, content.hash)
+      else this.#refuse(validation.problems, content.hash)
       return validation.ok
     } catch (error) {
       events.reloadFailed()
-      const reason = storageProblem(error)
-      const fields = reason === undefined ? errorFields(error) : { reason }
-      log.write('error', 'the configuration cannot be reloaded', fields)
+      this.#logFailure(error)
       throw error
     }
   }
 
-  #logRefusal(problems: readonly Problem[]): void {
+  #logFailure(error: unknown): void {
+    const reason = storageProblem(error)
+    const fields = reason === undefined ? errorFields(error) : { reason }
+    this.#options.log.write('error', 'the configuration cannot be reloaded', fields)
+  }
+
+  #refuse(problems: readonly Problem[], hash: string): void {
     const { log, events } = this.#options
     events.reloadFailed()
     for (const problem of problems) {
       log.write('error', `the configuration is refused: ${renderProblem(problem)}`)
+    }
+    this.#validatedHash = hash
+  }
+
+  /** Serves what another worker has validated and logged. */
+  async #follow({ text, hash }: ServedConfig): Promise<void> {
+    try {
+      const validation = await this.#validate(text)
+      if (!validation.ok) throw new Error('invalid in this process')
+      await this.#swap(validation.candidate)
+      this.#validatedHash = hash
+    } catch (error) {
+      this.#logFailure(error)
+      throw error
     }
   }
 
@@ -204,26 +235,28 @@ export class ConfigReloader {
     return { ok: true, candidate: { text, config, snapshot, warnings, ignored } }
   }
 
-  /** Lets a candidate take over. Requests that have begun keep the snapshot before. */
-  async #swap({ text, config, snapshot, warnings, ignored }: Candidate): Promise<void> {
-    const { access, log, events } = this.#options
-    await access.adopt(config)
-    this.#running = { text, config, snapshot }
+  /** Lets a candidate take over in all workers. */
+  async #serve(candidate: Candidate, hash: string): Promise<void> {
+    const { log, events, workers } = this.#options
+    const { text, warnings, ignored } = candidate
+    await this.#swap(candidate)
+    await workers.publish(configTopic, { text, hash })
+    this.#validatedHash = hash
     for (const warning of warnings) log.write('warn', warning)
     if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
     log.write('info', 'configuration reloaded')
-    this.#onSwap(snapshot)
     events.configApplied()
+  }
+
+  /** Lets a candidate take over. Requests that have begun keep the snapshot before. */
+  async #swap({ text, config, snapshot }: Candidate): Promise<void> {
+    await this.#options.access.adopt(config)
+    this.#running = { text, config, snapshot }
+    this.#onSwap(snapshot)
   }
 
   #readContent(): Promise<FileContent> {
     return readContent(this.#options.file)
-  }
-
-  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
-    const result = this.#lastChange.then(change)
-    this.#lastChange = result.catch(() => {})
-    return result
   }
 }
 

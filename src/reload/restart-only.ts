@@ -9,13 +9,17 @@ export interface Effective {
 
 /**
  * Returns the candidate with the running values of the settings that apply only at the start: the
- * log, the address, the database, the queue of usage rows, the labels of the token counter, the export of
- * traces, and the shared state.
+ * log, the address, the workers, the database, the queue of usage rows, the labels of the token counter,
+ * the export of traces, and the shared state.
  */
 export function keepRestartOnly(running: Config, candidate: Config): Effective {
   const kept = {
     log_format: running.log_format,
-    server: { host: running.server.host, port: running.server.port },
+    server: {
+      host: running.server.host,
+      port: running.server.port,
+      workers: running.server.workers,
+    },
     auth: {
       enabled: running.auth.enabled,
       db_path: running.auth.db_path,

@@ -82,3 +82,10 @@ test('auth stays on although the new file turns it off', async () => {
   expect(config.auth.enabled).toBe(true)
   expect(ignored).toContain('auth.enabled')
 })
+
+test('the number of workers keeps its running value, and is named', async () => {
+  const [running, candidate] = [await loadValid(''), await loadValid('server.workers = 2')]
+  const { config, ignored } = keepRestartOnly(running, candidate)
+  expect(ignored).toEqual(['server.workers'])
+  expect(config.server.workers).toBe(1)
+})

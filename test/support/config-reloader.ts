@@ -1,5 +1,6 @@
 import { type Config, type LoadResult, loadConfig } from '../../src/config/index.ts'
 import type { ConfigFile } from '../../src/core/config-file.ts'
+import { soleWorker } from '../../src/core/workers.ts'
 import { ConfigReloader } from '../../src/reload/index.ts'
 import { ManualClock } from './manual-clock.ts'
 
@@ -44,6 +45,7 @@ export async function testReloader(options: TestReloaderOptions): Promise<Config
       adopt: async ({ server }) => adopt?.(server.cors_origins[0] ?? ''),
     },
     log: { enabled: () => true, write: (level, message) => log?.(`${level} ${message}`) },
+    workers: soleWorker(),
     events: { configApplied() {}, reloadFailed() {} },
   })
 }

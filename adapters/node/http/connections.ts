@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
-import type { Socket } from 'node:net'
 import type { ActiveRequests } from './active-requests.ts'
+import type { AddressLimit } from './address-limit.ts'
 import type { HostLimits } from './limits.ts'
 import { PipelineQueue } from './pipeline-queue.ts'
 import { extractPath } from './request-head.ts'
@@ -9,8 +9,8 @@ import type { Warn } from './warn-per-burst.ts'
 export interface ConnectionOptions {
   readonly activeRequests: ActiveRequests
   readonly limits: Pick<HostLimits, 'maxConnections' | 'healthConnections'>
-  /** Maximum number of connections per client address; 0 means no limit. */
-  readonly maxPerAddress: () => number
+  /** Undefined when the connections have been limited before. */
+  readonly addresses: AddressLimit | undefined
   readonly warn: Warn
 }
 
@@ -20,11 +20,14 @@ export interface ConnectionOptions {
  * Node's own `maxConnections` makes neither distinction.
  */
 export function limitConnections(server: Server, options: ConnectionOptions): void {
-  const { activeRequests, limits, warn } = options
+  const { activeRequests, limits, addresses, warn } = options
   const { maxConnections, healthConnections } = limits
-  const isWithin = limitPerAddress(options)
   server.on('connection', (socket) => {
-    if (!isWithin(socket)) return void socket.destroy()
+    if (addresses) {
+      const address = socket.remoteAddress ?? ''
+      if (!addresses.enter(address)) return void socket.destroy()
+      socket.once('close', () => addresses.leave(address))
+    }
     const isFull = activeRequests.connections >= maxConnections + healthConnections
     if (isFull && !closeLongestIdle(options)) {
       warn('connection limit reached, closing the new connection', { maxConnections })
@@ -60,30 +63,6 @@ function closeLongestIdle({ activeRequests, limits, warn }: ConnectionOptions): 
   activeRequests.removeConnection(socket)
   socket.destroy()
   return true
-}
-
-/** Returns a check that counts the connections of each address and applies the limit. */
-function limitPerAddress({ maxPerAddress, warn }: ConnectionOptions): (socket: Socket) => boolean {
-  const counts = new Map<string, number>()
-  return (socket) => {
-    const address = socket.remoteAddress ?? ''
-    const count = (counts.get(address) ?? 0) + 1
-    const max = maxPerAddress()
-    if (max > 0 && count > max) {
-      warn('connection limit of one address reached, closing the new connection', {
-        address,
-        maxPerAddress: max,
-      })
-      return false
-    }
-    counts.set(address, count)
-    socket.once('close', () => {
-      const left = (counts.get(address) ?? 0) - 1
-      if (left > 0) counts.set(address, left)
-      else counts.delete(address)
-    })
-    return true
-  }
 }
 
 function isHealthCheck({ url = '' }: IncomingMessage): boolean {

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client'
-import type { MetricsPort, ReadMetric } from '../../../src/index.ts'
+import type { MetricsPort, MetricValues, ReadMetric, Sample } from '../../../src/index.ts'
 import { nodeRuntime } from './runtime.ts'
 
 /** Creates the metrics of one gateway, including those of the process and of Node. */
@@ -20,8 +20,33 @@ export function createMetrics(registry: Registry): MetricsPort {
     // A registry uses only the name, `get` and `reset` of a metric.
     read: (metric) => registry.registerMetric(toPromMetric(metric) as unknown as Metric),
     contentType: registry.contentType,
-    exposition: () => registry.metrics(),
+    collect: () => collect(registry),
+    exposition: (metrics) => (metrics ? createRegistry(metrics) : registry).metrics(),
   }
+}
+
+async function collect(registry: Registry): Promise<readonly MetricValues[]> {
+  const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly PromMetric[]
+  return metrics.map(({ name, help, type, values }) => ({
+    name,
+    help,
+    type,
+    samples: values.map(({ metricName, labels, value }) => ({ name: metricName, labels, value })),
+  }))
+}
+
+/** A metric as prom-client returns it. Its declarations lack the values of histograms. */
+interface PromMetric extends Pick<MetricValues, 'name' | 'help' | 'type'> {
+  readonly values: readonly (Omit<Sample, 'name'> & { readonly metricName?: string })[]
+}
+
+function createRegistry(metrics: readonly MetricValues[]): Registry {
+  const registry = new Registry()
+  for (const { samples, ...metric } of metrics) {
+    const read = toPromMetric({ ...metric, samples: () => samples })
+    registry.registerMetric(read as unknown as Metric)
+  }
+  return registry
 }
 
 function toPromMetric(metric: ReadMetric) {

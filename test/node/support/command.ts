@@ -25,6 +25,7 @@ export async function buildPackage(): Promise<Package> {
     entryPoints: {
       gateway: join(repository, 'adapters/node/bin.mjs'),
       main: join(repository, 'adapters/node/main.ts'),
+      worker: join(repository, 'adapters/node/workers/worker.ts'),
       'store-worker': join(repository, 'adapters/node/store/worker.ts'),
     },
     outdir: join(folder, 'dist'),

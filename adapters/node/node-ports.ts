@@ -1,0 +1,109 @@
+import { getHeapStatistics } from 'node:v8'
+import type {
+  Bytes,
+  Clock,
+  CloudCredentialPort,
+  Digest,
+  Environment,
+  Fingerprint,
+  ImageFetchPort,
+  Log,
+  LogFormat,
+  MakeResponse,
+  MetricsPort,
+  OpenSharedState,
+  OpenStore,
+  OpenTraces,
+  ReadFile,
+  StreamClasses,
+  Tokenizer,
+  UpstreamPort,
+} from '../../src/index.ts'
+import type { NodeLog } from './log.ts'
+import { nodeCloudCredentials } from './ports/cloud-credentials.ts'
+import { nodeImageFetch } from './ports/image-fetch.ts'
+import { nodeMetrics } from './ports/metrics.ts'
+import { nodeResponse } from './ports/plain-response.ts'
+import { openNodeSharedState } from './ports/shared-state.ts'
+import { openNodeStore } from './ports/store.ts'
+import { nodeDigest, nodeFingerprint, readText, systemClock } from './ports/system.ts'
+import { nodeTokenizer } from './ports/tokenizer.ts'
+import { nodeTraces } from './ports/traces.ts'
+import { nodeUpstream } from './ports/upstream.ts'
+import { nodeStreams } from './streams/index.ts'
+import { readProxyRules } from './upstream/proxy-rules.ts'
+
+/** The ports of Node.js: everything that `createGateway` needs from its platform. */
+export interface NodePorts {
+  readonly clock: Clock
+  readonly upstream: UpstreamPort
+  readonly log: (format: LogFormat) => Log
+  readonly response: MakeResponse
+  readonly streams: StreamClasses
+  readonly imageFetch: ImageFetchPort
+  readonly cloudCredentials: CloudCredentialPort
+  readonly tokenizer: Tokenizer
+  readonly readFile: ReadFile
+  readonly openStore: OpenStore
+  readonly openShared: OpenSharedState
+  readonly fingerprint: Fingerprint
+  readonly digest: Digest
+  readonly metrics: () => MetricsPort
+  readonly traces: OpenTraces
+  /** Maximum memory for bodies and queues: a quarter of the heap limit. */
+  readonly bufferLimit: Bytes
+  readonly env: Environment
+  /** The proxy variables in force for outgoing calls, without credentials. */
+  readonly proxies: Readonly<Record<string, string>> | undefined
+  /** Resolves when the waiting log lines are written, or after 250 ms. */
+  flush(): Promise<void>
+  /**
+   * Closes the connections to upstreams, ends the thread that counts tokens, and flushes the log. Call
+   * it at the end of the process.
+   */
+  close(): Promise<void>
+}
+
+/** Opens the ports of Node.js with a log of the caller's. */
+export function openNodePorts(
+  env: Environment,
+  openLog: (format: LogFormat) => NodeLog,
+): NodePorts {
+  const rules = readProxyRules(env)
+  const upstream = nodeUpstream(rules)
+  const tokenizer = nodeTokenizer()
+  const logs: NodeLog[] = []
+  const flush = async () => {
+    await Promise.all(logs.map((log) => log.flush()))
+  }
+  return {
+    clock: systemClock,
+    upstream: upstream.send,
+    log(format) {
+      const log = openLog(format)
+      logs.push(log)
+      return log
+    },
+    response: nodeResponse,
+    streams: nodeStreams,
+    imageFetch: nodeImageFetch({ rules }),
+    cloudCredentials: nodeCloudCredentials,
+    tokenizer,
+    readFile: readText,
+    openStore: (settings) => openNodeStore(settings),
+    openShared: openNodeSharedState,
+    fingerprint: nodeFingerprint(),
+    digest: nodeDigest,
+    metrics: nodeMetrics,
+    traces: nodeTraces({ env, send: upstream.send, readFile: readText }),
+    bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),
+    env,
+    proxies: rules.logFields,
+    flush,
+    close() {
+      upstream.close()
+      tokenizer.close()
+      return flush()
+    },
+  }
+}

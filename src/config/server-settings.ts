@@ -1,0 +1,31 @@
+import * as z from 'zod'
+import type { Environment } from '../core/ports.ts'
+import { applyOverrides } from './overrides.ts'
+import { configSchema } from './schema.ts'
+import { parseToml } from './toml.ts'
+
+/** What a process must know of a configuration to reach the gateway, or to start its workers. */
+export type ServerSettings = z.infer<typeof schema>
+
+/**
+ * Returns the settings of the listener, also when the configuration is invalid: then from its valid
+ * settings, the environment and the defaults.
+ */
+export function readServerSettings(text: string, env: Environment): ServerSettings {
+  const file = parseToml(text)
+  const { table } = applyOverrides(file.ok ? file.table : {}, env)
+  return schema.catch(defaults).parse(table['server'])
+}
+
+const { host, port, workers, max_connections_per_address, drain_delay_ms } =
+  configSchema.shape.server.unwrap().shape
+
+const schema = z.object({
+  host: host.catch(host.parse(undefined)),
+  port: port.catch(port.parse(undefined)),
+  workers: workers.catch(workers.parse(undefined)),
+  max_connections_per_address: max_connections_per_address.catch(0),
+  drain_delay_ms: drain_delay_ms.catch(0),
+})
+
+const defaults = schema.parse({})
