@@ -73,7 +73,6 @@ export interface AdminDeps extends RouteRouteDeps {
   readonly health: () => HealthReport
   /** Passes on the records that still wait in a batch. */
   readonly flushRecords: () => void
-  readonly workers: Workers
 }
 
 export interface AccessOptions {
@@ -91,6 +90,7 @@ export interface AccessOptions {
   readonly clock: Clock
   readonly log: Log
   readonly upstream: UpstreamPort
+  readonly workers: Workers
   readonly random: () => number
   readonly meters: Meters
   readonly events: Pick<GatewayEvents, 'usageDropped' | 'usageUnjournaled'>

@@ -40,7 +40,7 @@ export interface AdminParts {
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
-  const { inFlight, circuits, pools, health, flushRecords, explain } = deps
+  const { inFlight, circuits, pools, health, flushRecords, explain, workers } = deps
   const { ring, registry, refusedLogins, findSender } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
@@ -50,12 +50,12 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...groupRoutes({ ...shared, store, accounts: registry, flush }),
     ...usageRoutes({ store, clock }),
     ...auditRoutes({ store, clock }),
-    ...requestRoutes({ recent, flushRecords }),
-    ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, pools, health }),
+    ...requestRoutes({ recent, flushRecords, workers }),
+    ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, pools, health, workers }),
     ...routeRoutes(deps),
     ...configRoutes({ ...shared, document }),
     ...explainRoutes({ ...shared, explain, findSender }),
-    ...cacheRoutes({ ...shared, clear: clearCache }),
+    ...cacheRoutes({ ...shared, clear: clearCache, workers }),
     ...providerKeyRoutes({
       ...shared,
       store,

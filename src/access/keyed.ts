@@ -48,7 +48,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   accounts.start()
   const addRow = usageLogSink(usageLog, clock)
   const holdRow = usageLogHold(usageLog, clock)
-  const recent = new RecentRequests(clock)
+  const recent = new RecentRequests(clock, options.workers.sequence)
   let follower: ChangeFollower | undefined
   const retention = new Retention({ store, clock, log, days: auth.retention_days })
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { toUsd } from '../core/money.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
+import type { Topic, Workers } from '../core/workers.ts'
 import type { RecentRequest, RecentRequests } from '../records/index.ts'
 import type { AdminRequest, AdminRoutes } from './input.ts'
 import { parseQuery, wholeNumber } from './usage-query.ts'
@@ -9,11 +10,25 @@ export interface RequestRouteDeps {
   readonly recent: Pick<RecentRequests, 'listAfter'>
   /** Passes on the records that still wait in a batch. */
   readonly flushRecords: () => void
+  readonly workers: Workers
 }
 
+interface Page {
+  readonly cursor: number
+  readonly limit: number
+}
+
+type Row = ReturnType<typeof renderRow>
+
+const requestsTopic: Topic<Page, readonly Row[]> = { name: 'requests' }
+
 /** The read-only route of the last requests, which are in memory. */
-export function requestRoutes(deps: RequestRouteDeps): AdminRoutes {
-  return { '/admin/requests': { GET: (matched) => listRequests(matched, deps) } }
+export function requestRoutes({ recent, flushRecords, workers }: RequestRouteDeps): AdminRoutes {
+  workers.answer(requestsTopic, ({ cursor, limit }) => {
+    flushRecords()
+    return recent.listAfter(cursor, limit).map(renderRow)
+  })
+  return { '/admin/requests': { GET: (matched) => listRequests(matched, workers) } }
 }
 
 const requestQuery = z.strictObject({
@@ -21,17 +36,20 @@ const requestQuery = z.strictObject({
   limit: wholeNumber(1, 500).default(100),
 })
 
-function listRequests(
-  { request }: AdminRequest,
-  { recent, flushRecords }: RequestRouteDeps,
-): Reply {
-  const { cursor, limit } = parseQuery(requestQuery, new URL(request.url).searchParams)
-  flushRecords()
-  const rows = recent.listAfter(cursor, limit)
-  return jsonReply({ rows: rows.map(renderRow), next_cursor: rows.at(-1)?.sequence ?? cursor })
+async function listRequests({ request }: AdminRequest, workers: Workers): Promise<Reply> {
+  const page = parseQuery(requestQuery, new URL(request.url).searchParams)
+  // A later one that only some workers have seen would move the cursor past those of the others.
+  const last = workers.sequence.settled()
+  const pages = await workers.ask(requestsTopic, page)
+  const rows = pages
+    .flat()
+    .filter(({ id }) => id <= last)
+    .sort((a, b) => a.id - b.id)
+    .slice(0, page.limit)
+  return jsonReply({ rows, next_cursor: rows.at(-1)?.id ?? page.cursor })
 }
 
-function renderRow({ sequence, endedAt, record }: RecentRequest): object {
+function renderRow({ sequence, endedAt, record }: RecentRequest) {
   const { served, usage } = record
   return {
     id: sequence,

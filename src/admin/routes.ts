@@ -1,38 +1,111 @@
 import type { Model } from '../core/provider.ts'
 import { jsonReply } from '../core/reply.ts'
+import type { Topic, Workers } from '../core/workers.ts'
 import type { LinkReport, RouteReport, TargetReport } from '../routing/index.ts'
+import { findWorseCircuit } from './circuit.ts'
 import type { AdminRoutes } from './input.ts'
 
 export interface RouteRouteDeps {
   readonly reportRoutes: () => readonly RouteReport[]
   /** The state of the circuit of a link. */
   readonly getCircuit: (link: Model) => string
+  readonly workers: Workers
 }
 
+interface Link {
+  readonly model: string
+  readonly provider: string
+  readonly circuit: string
+  readonly in_flight: number
+}
+
+interface Target extends Link {
+  readonly weight: number
+  readonly ttft_ms: number | null
+  readonly latency_ms: number | null
+}
+
+interface Route {
+  readonly id: string
+  readonly strategy: string
+  readonly targets: readonly Target[]
+  readonly fallbacks: readonly Link[]
+}
+
+const routesTopic: Topic<undefined, readonly Route[]> = { name: 'routes' }
+
 /** The read-only route of the `[[routes]]` of the configuration. */
-export function routeRoutes({ reportRoutes, getCircuit }: RouteRouteDeps): AdminRoutes {
-  const renderLink = ({ link, inFlight }: LinkReport) => ({
+export function routeRoutes({ reportRoutes, getCircuit, workers }: RouteRouteDeps): AdminRoutes {
+  const renderLink = ({ link, inFlight }: LinkReport): Link => ({
     model: link.id,
     provider: link.provider.name,
     circuit: getCircuit(link),
     in_flight: inFlight,
   })
-  const renderTarget = (target: TargetReport) => ({
+  const renderTarget = (target: TargetReport): Target => ({
     ...renderLink(target),
     weight: target.weight,
     ttft_ms: renderPace(target.streams),
     latency_ms: renderPace(target.answers),
   })
-  const renderRoute = ({ id, strategy, targets, fallbacks }: RouteReport) => ({
+  const renderRoute = ({ id, strategy, targets, fallbacks }: RouteReport): Route => ({
     id,
     strategy,
     targets: targets.map(renderTarget),
     fallbacks: fallbacks.map(renderLink),
   })
-  const list = () => jsonReply({ routes: reportRoutes().map(renderRoute) })
+  workers.answer(routesTopic, () => reportRoutes().map(renderRoute))
+  const list = async () => {
+    const reports = await workers.ask(routesTopic, undefined)
+    return jsonReply({ routes: joinRoutes(reports) })
+  }
   return { '/admin/routes': { GET: list } }
 }
 
 function renderPace(pace: TargetReport['answers']): number | null {
   return pace.kind === 'measured' ? Math.round(pace.average) : null
+}
+
+/** Joins the reports of all workers, which have the same routes. */
+function joinRoutes([first = [], ...others]: readonly (readonly Route[])[]): readonly Route[] {
+  return first.map((route, at) => {
+    // During a reload a worker may have other routes for a moment.
+    const same = others.flatMap((routes) => {
+      const other = routes[at]
+      return other?.id === route.id ? [other] : []
+    })
+    return {
+      ...route,
+      targets: route.targets.map((target, index) =>
+        joinTargets([target, ...same.flatMap(({ targets }) => targets[index] ?? [])]),
+      ),
+      fallbacks: route.fallbacks.map((link, index) =>
+        joinLinks([link, ...same.flatMap(({ fallbacks }) => fallbacks[index] ?? [])]),
+      ),
+    }
+  })
+}
+
+function joinLinks<Joined extends Link>(links: readonly [Joined, ...Joined[]]): Joined {
+  const [first] = links
+  return {
+    ...first,
+    circuit: links.map(({ circuit }) => circuit).reduce(findWorseCircuit),
+    in_flight: links.reduce((sum, { in_flight: count }) => sum + count, 0),
+  }
+}
+
+function joinTargets(targets: readonly [Target, ...Target[]]): Target {
+  return {
+    ...joinLinks(targets),
+    ttft_ms: averageKnown(targets.map(({ ttft_ms: time }) => time)),
+    latency_ms: averageKnown(targets.map(({ latency_ms: time }) => time)),
+  }
+}
+
+/** The average of the workers that have measured; null when none has. */
+function averageKnown(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null)
+  if (known.length === 0) return null
+  return Math.round(known.reduce((sum, time) => sum + time, 0) / known.length)
 }

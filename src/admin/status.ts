@@ -1,10 +1,19 @@
-import type { Millis } from '../core/ids.ts'
+import type { Millis, UnixSeconds } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { version } from '../core/version.ts'
-import type { MinuteTotal, RecentRequests } from '../records/index.ts'
+import type { Topic, Workers } from '../core/workers.ts'
+import { type HealthReport, mergeHealthReports } from '../health/index.ts'
+import {
+  findQuantile,
+  joinMinutes,
+  type LastFailure,
+  type MinuteTotal,
+  type RecentRequests,
+} from '../records/index.ts'
+import { findWorseCircuit } from './circuit.ts'
 import type { AdminRoutes } from './input.ts'
 
 /** The circuit of one link. */
@@ -35,36 +44,115 @@ export interface StatusRouteDeps {
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
-  /** The body of `GET /health/providers`. */
-  readonly health: () => object
+  /** What this worker knows of its providers. */
+  readonly health: () => HealthReport
+  readonly workers: Workers
 }
+
+/** What happens in one process. */
+interface StatusReport {
+  readonly startedAt: UnixSeconds
+  readonly inFlight: number
+  readonly health: HealthReport
+  readonly circuits: readonly CircuitReport[]
+  readonly parked: readonly ParkedCredential[]
+  readonly minutes: readonly MinuteTotal[]
+}
+
+interface CircuitReport extends Circuit {
+  readonly last_failure: LastFailure | null
+}
+
+type ParkedCredential = ReturnType<typeof renderParked>[number]
+
+const statusTopic: Topic<undefined, StatusReport> = { name: 'status' }
 
 /** The read-only route of what happens now. */
 export function statusRoutes(deps: StatusRouteDeps): AdminRoutes {
-  return { '/admin/status': { GET: () => showStatus(deps) } }
+  const { clock, workers } = deps
+  workers.answer(statusTopic, () => reportStatus(deps))
+  const show = async () => {
+    const reports = await workers.ask(statusTopic, undefined)
+    return renderStatus(reports, unixSeconds(clock))
+  }
+  return { '/admin/status': { GET: show } }
 }
 
-function showStatus(deps: StatusRouteDeps): Reply {
+function reportStatus(deps: StatusRouteDeps): StatusReport {
   const { clock, recent, flushRecords, inFlight, circuits, pools, health } = deps
   flushRecords()
-  return jsonReply({
-    version,
-    started_at: recent.startedAt,
-    now: unixSeconds(clock),
-    in_flight: inFlight(),
-    ...health(),
+  return {
+    startedAt: recent.startedAt,
+    inFlight: inFlight(),
+    health: health(),
     circuits: Array.from(circuits(), ({ provider, model, state }) => ({
       provider,
       model,
       state,
       last_failure: recent.findLastFailure(provider, model) ?? null,
     })),
-    parked_credentials: Array.from(pools()).flatMap((pool) => renderParked(pool, clock)),
-    minutes: recent.listMinutes().map(renderMinute),
+    parked: Array.from(pools()).flatMap((pool) => renderParked(pool, clock)),
+    minutes: recent.listMinutes(),
+  }
+}
+
+/** Renders what happens in all workers together. */
+function renderStatus(reports: readonly StatusReport[], now: UnixSeconds): Reply {
+  return jsonReply({
+    version,
+    started_at: Math.min(...reports.map(({ startedAt }) => startedAt)),
+    now,
+    in_flight: reports.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    ...mergeHealthReports(reports.map(({ health }) => health)),
+    circuits: joinBy(
+      reports.flatMap(({ circuits }) => circuits),
+      ({ provider, model }) => JSON.stringify([provider, model]),
+      joinCircuits,
+    ),
+    parked_credentials: joinBy(
+      reports.flatMap(({ parked }) => parked),
+      ({ provider, credential, model }) => JSON.stringify([provider, credential, model]),
+      joinParked,
+    ),
+    minutes: joinBy(
+      reports.flatMap(({ minutes }) => minutes),
+      ({ startsAt }) => startsAt,
+      joinMinutes,
+    ).map(renderMinute),
   })
 }
 
-function renderParked({ provider, parked }: CredentialPool, clock: Clock): object[] {
+/** Joins the items with the same key, in the order in which the keys first come. */
+function joinBy<Item, Key>(
+  items: readonly Item[],
+  getKey: (item: Item) => Key,
+  join: (a: Item, b: Item) => Item,
+): readonly Item[] {
+  const joined = new Map<Key, Item>()
+  for (const item of items) {
+    const key = getKey(item)
+    const known = joined.get(key)
+    joined.set(key, known === undefined ? item : join(known, item))
+  }
+  return [...joined.values()]
+}
+
+function joinCircuits(a: CircuitReport, b: CircuitReport): CircuitReport {
+  const [failureA, failureB] = [a.last_failure, b.last_failure]
+  const isBLater = (failureB?.at ?? 0) > (failureA?.at ?? 0)
+  return {
+    ...a,
+    state: findWorseCircuit(a.state, b.state),
+    last_failure: isBLater ? failureB : failureA,
+  }
+}
+
+/** Takes the one that is parked longer; null is until the next reload. */
+function joinParked(a: ParkedCredential, b: ParkedCredential): ParkedCredential {
+  return a.until === null || (b.until !== null && b.until <= a.until) ? a : b
+}
+
+function renderParked({ provider, parked }: CredentialPool, clock: Clock) {
   return parked.map(({ credential, model = null, reason, remaining }) => ({
     provider,
     credential,
@@ -83,7 +171,7 @@ function renderMinute(total: MinuteTotal): object {
     tokens_in: total.tokensIn,
     tokens_out: total.tokensOut,
     cost: toUsd(total.cost),
-    latency_p50_ms: total.latencyP50 ?? null,
-    latency_p95_ms: total.latencyP95 ?? null,
+    latency_p50_ms: findQuantile(total.latencies, 0.5) ?? null,
+    latency_p95_ms: findQuantile(total.latencies, 0.95) ?? null,
   }
 }

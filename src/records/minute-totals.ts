@@ -1,6 +1,11 @@
-import type { Millis, NanoUsd, UnixSeconds } from '../core/ids.ts'
+import type { NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { RequestRecord } from '../core/request-record.ts'
-import { LatencyHistogram } from './latency-histogram.ts'
+import {
+  addLatency,
+  createLatencyCounts,
+  joinLatencyCounts,
+  type LatencyCounts,
+} from './latency-histogram.ts'
 
 /** The requests that ended in one minute. */
 export interface MinuteTotal {
@@ -11,9 +16,23 @@ export interface MinuteTotal {
   readonly tokensIn: number
   readonly tokensOut: number
   readonly cost: NanoUsd
-  /** Of the requests that succeeded; undefined without one. */
-  readonly latencyP50: Millis | undefined
-  readonly latencyP95: Millis | undefined
+  /** Of the requests that succeeded. */
+  readonly latencies: LatencyCounts
+}
+
+/** Returns the totals of the same minute in two processes together. */
+export function joinMinutes(a: MinuteTotal, b: MinuteTotal): MinuteTotal {
+  return {
+    startsAt: a.startsAt,
+    ok: a.ok + b.ok,
+    clientErrors: a.clientErrors + b.clientErrors,
+    serverErrors: a.serverErrors + b.serverErrors,
+    tokensIn: a.tokensIn + b.tokensIn,
+    tokensOut: a.tokensOut + b.tokensOut,
+    // A sum of amounts is an amount.
+    cost: (a.cost + b.cost) as NanoUsd,
+    latencies: joinLatencyCounts(a.latencies, b.latencies),
+  }
 }
 
 const minute = 60
@@ -53,7 +72,7 @@ export class MinuteTotals {
 
 class Minute {
   readonly #startsAt: UnixSeconds
-  readonly #latencies = new LatencyHistogram()
+  readonly #latencies = createLatencyCounts()
   #ok = 0
   #clientErrors = 0
   #serverErrors = 0
@@ -70,7 +89,7 @@ class Minute {
     else if (status >= 400) this.#clientErrors++
     else {
       this.#ok++
-      this.#latencies.add(latency)
+      addLatency(this.#latencies, latency)
     }
     this.#tokensIn += usage?.promptTokens ?? 0
     this.#tokensOut += usage?.completionTokens ?? 0
@@ -87,8 +106,7 @@ class Minute {
       tokensOut: this.#tokensOut,
       // A sum of amounts is an amount.
       cost: this.#cost as NanoUsd,
-      latencyP50: this.#latencies.quantile(0.5),
-      latencyP95: this.#latencies.quantile(0.95),
+      latencies: this.#latencies,
     }
   }
 }

@@ -2,11 +2,12 @@ import type { UnixSeconds } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
+import type { Sequence } from '../core/workers.ts'
 import { type MinuteTotal, MinuteTotals } from './minute-totals.ts'
 
 /** A finished request that is still in memory. */
 export interface RecentRequest {
-  /** Its place among all requests since the start, from 1. */
+  /** Its place among all requests since the start. */
   readonly sequence: number
   readonly endedAt: UnixSeconds
   readonly record: RequestRecord
@@ -27,20 +28,23 @@ export class RecentRequests {
   readonly startedAt: UnixSeconds
   readonly #clock: Clock
   readonly #minutes = new MinuteTotals()
-  /** A ring: the request with the sequence `n` is at `n % requestsKept`. */
-  readonly #ring: RecentRequest[] = []
+  readonly #numbers: Pick<Sequence, 'next'>
+  /** Oldest first; twice as many as are kept, so that the oldest are rarely removed. */
+  readonly #requests: RecentRequest[] = []
   readonly #failures = new Map<string, LastFailure>()
   #last = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, numbers: Pick<Sequence, 'next'>) {
     this.#clock = clock
+    this.#numbers = numbers
     this.startedAt = unixSeconds(clock)
   }
 
   readonly add: RecordSink = (record) => {
     const endedAt = unixSeconds(this.#clock)
-    const sequence = ++this.#last
-    this.#ring[sequence % requestsKept] = { sequence, endedAt, record }
+    this.#last = this.#numbers.next(this.#last)
+    this.#requests.push({ sequence: this.#last, endedAt, record })
+    if (this.#requests.length >= 2 * requestsKept) this.#requests.splice(0, requestsKept)
     this.#minutes.add(record, endedAt)
     for (const { provider, model, reason, attempts } of record.failed ?? []) {
       if (attempts > 0) this.#setFailure(linkName(provider, model), { reason, at: endedAt })
@@ -49,13 +53,8 @@ export class RecentRequests {
 
   /** The requests after this sequence, oldest first, at most `limit`. */
   listAfter(sequence: number, limit: number): RecentRequest[] {
-    const first = Math.max(sequence + 1, this.#last - requestsKept + 1, 1)
-    const length = Math.max(0, Math.min(limit, this.#last - first + 1))
-    // Every sequence from `first` to the last one is in the ring.
-    return Array.from(
-      { length },
-      (_, index) => this.#ring[(first + index) % requestsKept] as RecentRequest,
-    )
+    const kept = this.#requests.slice(-requestsKept)
+    return kept.filter((request) => request.sequence > sequence).slice(0, limit)
   }
 
   /** The totals of the last 60 minutes, oldest first. */
