@@ -156,7 +156,6 @@ cost_per_1k_web_searches = 10
 
 test('the sources of a grounded answer of Gemini count characters', async () => {
   const { chat, upstream } = await googleGateway()
-  const text = 'Ü🦆 ist gut. Ja.'
   const groundingMetadata = {
     groundingChunks: [
       { web: { uri: 'https://a.b', title: 'a' } },
@@ -165,13 +164,13 @@ test('the sources of a grounded answer of Gemini count characters', async () => 
     ],
     groundingSupports: [
       {
-        segment: { startIndex: 3, endIndex: 16, text: '🦆 ist gut.' },
+        segment: { partIndex: 2, startIndex: 7, endIndex: 10, text: 'Ja.' },
         groundingChunkIndices: [0, 1, 0],
       },
       { segment: { endIndex: 99, text: 'Ja.' }, groundingChunkIndices: [0] },
     ],
   }
-  const parts = [{ text: 'Hm', thought: true }, { text }]
+  const parts = [{ text: 'Hm', thought: true }, { text: 'Ja. ' }, { text: 'Ü🦆 Ja.' }]
   const candidate = { finishReason: 'STOP', groundingMetadata }
   upstream.next(whole(JSON.stringify(geminiAnswer(parts, candidate))))
   const answer = (await (await chat({ model: 'g', messages: question })).json()) as {
@@ -179,9 +178,9 @@ test('the sources of a grounded answer of Gemini count characters', async () => 
   }
   const cited = answer.choices[0].message.annotations.map(({ url_citation: each }) => each)
   expect(cited).toEqual([
-    source(1, 11, { url: 'https://a.b', title: 'a', text: '🦆 ist gut.' }),
-    source(1, 11, { url: 'https://c.d', title: 'c', text: '🦆 ist gut.' }),
-    source(12, 15, { url: 'https://a.b', title: 'a', text: 'Ja.' }),
+    source(7, 10, { url: 'https://a.b', title: 'a', text: 'Ja.' }),
+    source(7, 10, { url: 'https://c.d', title: 'c', text: 'Ja.' }),
+    source(0, 3, { url: 'https://a.b', title: 'a', text: 'Ja.' }),
     source(0, 0, { url: 'https://e.f', title: 'e', source_id: 'p' }),
   ])
 })
