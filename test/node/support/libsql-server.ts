@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Client, createClient, type InValue, LibsqlBatchError } from '@libsql/client/sqlite3'
+import Database from 'libsql'
 import { onTestFinished } from 'vitest'
 
 /** A request of a client: SQL over HTTP, in JSON. */
@@ -17,8 +17,15 @@ type PipelineRequest =
 
 interface Step {
   readonly stmt: Statement
-  readonly condition?: unknown
+  /** The step is executed only if this holds. */
+  readonly condition?: Condition | null
 }
+
+type Condition =
+  | { readonly type: 'ok' | 'error'; readonly step: number }
+  | { readonly type: 'not'; readonly cond: Condition }
+  | { readonly type: 'and' | 'or'; readonly conds: readonly Condition[] }
+  | { readonly type: 'is_autocommit' }
 
 interface Statement {
   readonly sql?: string
@@ -32,6 +39,11 @@ type Value =
   | { readonly type: 'float'; readonly value: number }
   | { readonly type: 'text'; readonly value: string }
 
+interface Failure {
+  readonly message: string
+  readonly code: string
+}
+
 export interface LibsqlServer {
   readonly url: string
   readonly tokens: Set<string | undefined>
@@ -44,12 +56,16 @@ export interface LibsqlServer {
   /** Stops responding to requests. */
   hold(): void
   /** Runs a statement directly in the database. */
-  execute(sql: string): Promise<unknown>
+  execute(sql: string): unknown
 }
 
-/** A minimal libSQL server with a database in memory. */
-export async function libsqlServer(): Promise<LibsqlServer> {
-  const client = createClient({ url: ':memory:', concurrency: 1 })
+/**
+ * A libSQL server with a database in memory, for what the gateway uses of the protocol: streams of a single
+ * request, statements, and batches with conditions. `token`: the one that it accepts; all without it.
+ */
+export async function libsqlServer(token?: string): Promise<LibsqlServer> {
+  const database = new Database(':memory:')
+  database.defaultSafeIntegers(true)
   const tokens = new Set<string | undefined>()
   const frames = new Set<string>()
   let toLose = 0
@@ -58,21 +74,23 @@ export async function libsqlServer(): Promise<LibsqlServer> {
   const server = createServer(async (request, response) => {
     // The server offers version 2 of the protocol, in JSON.
     if (request.method === 'GET') return response.writeHead(request.url === '/v2' ? 200 : 404).end()
-    tokens.add(request.headers.authorization)
+    const { authorization } = request.headers
+    tokens.add(authorization)
+    response.setHeader('content-type', 'application/json')
+    if (token !== undefined && authorization !== `Bearer ${token}`) {
+      return response.writeHead(401).end('{"error":"the token is not valid"}')
+    }
     if (isHolding) return void held++
     const { requests } = (await body(request)) as Pipeline
-    const texts = new Map<number, string>()
-    const results = []
-    for (const each of requests) results.push(await answer(client, each, texts, frames))
+    const results = runStream(database, requests, frames)
     if (toLose-- > 0) return request.socket.destroy()
-    response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ baton: null, base_url: null, results }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
-    client.close()
+    database.close()
   })
   const { port } = server.address() as AddressInfo
   return {
@@ -88,7 +106,7 @@ export async function libsqlServer(): Promise<LibsqlServer> {
     hold() {
       isHolding = true
     },
-    execute: (sql) => client.execute(sql),
+    execute: (sql) => run(database, { sql, args: [] }),
   }
 }
 
@@ -98,80 +116,117 @@ async function body(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(text)
 }
 
-async function answer(
-  client: Client,
-  request: PipelineRequest,
-  texts: Map<number, string>,
+/** Runs the requests of one stream, without others in between. A transaction ends with its stream. */
+function runStream(
+  database: Database.Database,
+  requests: readonly PipelineRequest[],
   frames: Set<string>,
-): Promise<unknown> {
-  const inStatement = ({ sql, sql_id = 0, args = [] }: Statement) => ({
+): unknown[] {
+  const texts = new Map<number, string>()
+  const find = ({ sql, sql_id = 0, args = [] }: Statement) => ({
     sql: sql ?? texts.get(sql_id) ?? '',
-    args: args.map(valueIn),
+    args,
   })
-  switch (request.type) {
-    case 'store_sql':
-      texts.set(request.sql_id, request.sql)
-      return ok({ type: 'store_sql' })
-    case 'execute':
-      try {
-        return ok({
-          type: 'execute',
-          result: result(await client.execute(inStatement(request.stmt))),
-        })
-      } catch (error) {
-        return { type: 'error', error: failure(error) }
+  const results = requests.map((request) => {
+    switch (request.type) {
+      case 'store_sql':
+        texts.set(request.sql_id, request.sql)
+        return ok({ type: 'store_sql' })
+      case 'execute': {
+        const outcome = attempt(() => run(database, find(request.stmt)))
+        return outcome.error
+          ? { type: 'error', error: outcome.error }
+          : ok({ type: 'execute', result: outcome.result })
       }
-    case 'batch': {
-      const steps = request.batch.steps.map(({ stmt }) => inStatement(stmt))
-      const isFrame = ({ sql }: { sql: string }) => /^(begin|commit|rollback|pragma)\b/i.test(sql)
-      frames.add(
-        steps
-          .filter(isFrame)
-          .map(({ sql }) => sql)
-          .join('; '),
-      )
-      const inner = steps.filter((step) => !isFrame(step))
-      const offset = steps.findIndex((step) => !isFrame(step))
-      const step_results: unknown[] = steps.map(() => empty)
-      const step_errors: unknown[] = steps.map(() => null)
-      try {
-        const results = await client.batch(inner, 'write')
-        results.forEach((each, at) => {
-          step_results[offset + at] = result(each)
-        })
-      } catch (error) {
-        const failed = offset + (error instanceof LibsqlBatchError ? error.statementIndex : 0)
-        step_results.fill(null, failed)
-        step_errors[failed] = failure(error)
+      case 'batch': {
+        const steps = request.batch.steps.map(({ stmt, condition }) => ({
+          ...find(stmt),
+          condition,
+        }))
+        frames.add(steps.flatMap(({ sql }) => (isFrame(sql) ? [sql] : [])).join('; '))
+        return ok({ type: 'batch', result: runBatch(database, steps) })
       }
-      return ok({ type: 'batch', result: { step_results, step_errors } })
+      default:
+        return ok({ type: request.type })
     }
-    default:
-      return ok({ type: request.type })
+  })
+  if (database.inTransaction) database.exec('rollback')
+  return results
+}
+
+interface FoundStep {
+  readonly sql: string
+  readonly args: readonly Value[]
+  readonly condition?: Condition | null | undefined
+}
+
+/** Executes the steps whose conditions hold. A failed step does not end the batch. */
+function runBatch(database: Database.Database, steps: readonly FoundStep[]) {
+  const step_results: unknown[] = steps.map(() => null)
+  const step_errors: (Failure | null)[] = steps.map(() => null)
+  const holds = (condition: Condition): boolean => {
+    switch (condition.type) {
+      case 'ok':
+        return step_results[condition.step] !== null
+      case 'error':
+        return step_errors[condition.step] !== null
+      case 'not':
+        return !holds(condition.cond)
+      case 'and':
+        return condition.conds.every(holds)
+      case 'or':
+        return condition.conds.some(holds)
+      case 'is_autocommit':
+        return !database.inTransaction
+      default:
+        return condition satisfies never
+    }
+  }
+  for (const [at, { condition, ...statement }] of steps.entries()) {
+    if (condition && !holds(condition)) continue
+    const outcome = attempt(() => run(database, statement))
+    if (outcome.error) step_errors[at] = outcome.error
+    else step_results[at] = outcome.result
+  }
+  return { step_results, step_errors }
+}
+
+function isFrame(sql: string): boolean {
+  return /^(begin|commit|rollback|pragma)\b/i.test(sql)
+}
+
+function run(database: Database.Database, { sql, args }: Pick<FoundStep, 'sql' | 'args'>) {
+  const statement = database.prepare(sql)
+  const values = args.map(valueIn)
+  if (!statement.reader) {
+    const { changes } = statement.run(values)
+    return { cols: [], rows: [], affected_row_count: Number(changes), last_insert_rowid: null }
+  }
+  const cols = statement.columns().map(({ name }) => ({ name, decltype: null }))
+  // In raw mode rows are arrays.
+  const rows = statement.raw(true).all(values) as unknown[][]
+  return {
+    cols,
+    rows: rows.map((row) => row.map(valueOut)),
+    affected_row_count: 0,
+    last_insert_rowid: null,
   }
 }
 
-const empty = { cols: [], rows: [], affected_row_count: 0, last_insert_rowid: null }
+function attempt<Result>(work: () => Result): { result?: Result; error?: Failure } {
+  try {
+    return { result: work() }
+  } catch (error) {
+    const { message, code } = error as Failure
+    return { error: { message, code } }
+  }
+}
 
 function ok(response: unknown) {
   return { type: 'ok', response }
 }
 
-function failure(error: unknown) {
-  const { message, code } = error as { message: string; code: string }
-  return { message, code }
-}
-
-function result({ columns, rows, rowsAffected }: Awaited<ReturnType<Client['execute']>>) {
-  return {
-    cols: columns.map((name) => ({ name, decltype: null })),
-    rows: rows.map((row) => columns.map((_, at) => valueOut(row[at]))),
-    affected_row_count: rowsAffected,
-    last_insert_rowid: null,
-  }
-}
-
-function valueIn(value: Value): InValue {
+function valueIn(value: Value): unknown {
   switch (value.type) {
     case 'null':
       return null
@@ -185,6 +240,6 @@ function valueIn(value: Value): InValue {
 function valueOut(value: unknown): Value {
   if (value === null || value === undefined) return { type: 'null' }
   if (typeof value === 'string') return { type: 'text', value }
-  if (Number.isInteger(value)) return { type: 'integer', value: String(value) }
+  if (typeof value === 'bigint') return { type: 'integer', value: String(value) }
   return { type: 'float', value: Number(value) }
 }
