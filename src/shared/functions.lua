@@ -1055,9 +1055,11 @@ register('answer_put', function(root, args)
   local size = #entry + answer_overhead
   local evicted = 0
   if generation == get_generation(root) and size <= max_bytes then
+    local keys = { root .. 'answers', root .. 'answers:used', root .. 'answers:bytes' }
+    -- The server may have evicted one of the keys: they have an expiry.
+    if redis.call('EXISTS', unpack(keys)) < 3 then redis.call('UNLINK', unpack(keys)) end
     forget_answer(root, name)
     if replaced ~= '' then forget_answer(root, replaced) end
-    local keys = { root .. 'answers', root .. 'answers:used', root .. 'answers:bytes' }
     -- What was not used for that long is also older.
     local old = redis.call('ZRANGEBYSCORE', keys[2], '-inf', whole(now - ttl), 'LIMIT', 0, 100)
     for _, each in ipairs(old) do forget_answer(root, each) end

@@ -77,12 +77,18 @@ describe.skipIf(!hasRedis)('a cache that gateways share', () => {
     expect(cacheHeaders(await ask(second, 8, other))).toEqual(['miss'])
   })
 
-  test('the server holds no text of a request or an answer, nor the name of an account', async () => {
+  test('the stored answers hold no text of a request or an answer, nor the name of an account', async () => {
     const { first, key, result, stored } = await pair()
     await result(first)
     await stored(1)
-    const dump = redis.command('hgetall', '{test}:answers') + redis.command('keys', '*')
-    for (const word of ['Hi', 'chatcmpl', 'prompt_tokens', key.id]) expect(dump).not.toContain(word)
+    const dump = [
+      'hgetall {test}:answers',
+      'zrange {test}:answers:used 0 -1',
+      'keys *answers*',
+    ].map((command) => redis.command(...command.split(' ')))
+    for (const word of ['chatcmpl', 'prompt_tokens', 'upstream-m', key.id]) {
+      expect(dump.join()).not.toContain(word)
+    }
   })
 
   test('an altered answer, and one from another place, is a miss', async () => {
@@ -146,6 +152,22 @@ describe.skipIf(!hasRedis)('a cache that gateways share', () => {
     )
     expect((evicted[0] ?? 0) + (evicted[1] ?? 0)).toBeGreaterThan(10)
   })
+
+  test.each(['answers', 'answers:used', 'answers:bytes'])(
+    'when the server has evicted %s the cache begins anew',
+    async (name) => {
+      const { first, second, result, stored, shown } = await pair()
+      await result(first, 8)
+      await result(first, 9)
+      await stored(2)
+      const before = await shown(first, 'gateway_cache_bytes')
+      redis.command('del', `{test}:${name}`)
+      await result(first, 10)
+      await stored(1)
+      expect(await result(second, 10)).toEqual(['hit', '0'])
+      expect(await shown(second, 'gateway_cache_bytes')).toBeLessThan(0.6 * before)
+    },
+  )
 
   test('an answer is served for ttl_seconds by the clock of the server', async () => {
     const { first, second, result, stored } = await pair('ttl_seconds = 1')
