@@ -336,7 +336,7 @@ function testImages(kindCase: ChatContractCase): void {
 }
 
 function testStrictness(kindCase: ChatContractCase): void {
-  const { dropped, script } = kindCase
+  const { kind, dropped, script } = kindCase
   if (!dropped) {
     test.runIf(script)('unknown fields are accepted, strict or not', async () => {
       for (const strict of [false, true]) {
@@ -361,6 +361,22 @@ function testStrictness(kindCase: ChatContractCase): void {
     expect(response.status).toBe(400)
     expect(await readError(response)).toMatchObject({ code: 'LM-1001', param: field })
     expect(upstream.requests).toEqual([])
+  })
+
+  const foreign = kind === 'cohere' ? 'guardrail_config' : 'citation_options'
+
+  test.each([
+    ['at the top level', { [foreign]: { mode: 'x' } }, foreign],
+    ['under extra_body', { extra_body: { [foreign]: { mode: 'x' } } }, `extra_body.${foreign}`],
+  ])("another vendor's field %s is dropped, or refused by its place", async (_, fields, path) => {
+    const gateway = await open(kindCase)
+    gateway.upstream.always(json(script?.answer(hello)))
+    const response = await gateway.chat({ model: 'm', messages: [question], ...fields })
+    expect(response.headers.get('x-gateway-dropped')).toBe(path)
+    expect(gateway.upstream.text()).not.toContain(foreign)
+    const { chat } = await open(kindCase, { strict: true })
+    const refused = await chat({ model: 'm', messages: [question], ...fields })
+    expect(await readError(refused)).toMatchObject({ code: 'LM-1001', param: path })
   })
 
   test('default values are never refused', async () => {

@@ -12,6 +12,7 @@ export const anthropic: Vendor = {
   name: 'anthropic',
   contentType: 'text/event-stream',
   takesPictures: true,
+  takesFailures: true,
   gateway: () => anthropicGateway({ upstreamId: 'claude-opus-4-8' }),
   answer(chance, isStreamed) {
     const said = createTurn(chance, isStreamed, {
@@ -66,7 +67,7 @@ export const anthropic: Vendor = {
             : [],
         results: listBlocks(content).flatMap((block) =>
           block.type === 'tool_result'
-            ? [{ id: block.tool_use_id ?? '', input: anthropicInput(block.content) }]
+            ? [{ id: block.tool_use_id ?? '', input: anthropicInput(block) }]
             : [],
         ),
         said:
@@ -87,13 +88,15 @@ interface AnthropicInput {
   readonly tool_use_id?: string
   readonly content?: string | readonly AnthropicInput[]
   readonly source?: { readonly data: string }
+  readonly is_error?: boolean
 }
 
-function anthropicInput(content: AnthropicInput['content']): Input {
-  const blocks = listBlocks(content ?? [])
+function anthropicInput({ content = [], is_error: hasFailed = false }: AnthropicInput): Input {
+  const blocks = listBlocks(content)
   return {
     text: blocks.map(({ text: said }) => said ?? '').join(''),
     png: blocks.find(({ type }) => type === 'image')?.source?.data,
+    hasFailed,
   }
 }
 

@@ -103,6 +103,7 @@ export const cohere: Vendor = {
   name: 'cohere',
   contentType: 'text/event-stream',
   takesPictures: false,
+  takesFailures: false,
   gateway: () => cohereGateway(),
   answer(chance) {
     const said = createTurn(chance)
@@ -135,7 +136,9 @@ export const cohere: Vendor = {
       turns.map((run) => ({
         calls: run.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []),
         results: run.flatMap(({ tool_call_id: id, content = '' }) =>
-          id === undefined ? [] : [{ id, input: { text: content, png: undefined } }],
+          id === undefined
+            ? []
+            : [{ id, input: { text: content, png: undefined, hasFailed: false } }],
         ),
         said: run.flatMap(({ role, content }) => (role === 'user' ? (content ?? []) : [])),
       })),

@@ -77,7 +77,7 @@ export class Conversation {
   }
 
   #ask(): void {
-    const input = { text: text(this.#chance), png: undefined }
+    const input = { text: text(this.#chance), png: undefined, hasFailed: false }
     this.#inputs.push(input)
     this.#messages.push({ role: 'user', content: input.text })
   }
@@ -87,11 +87,17 @@ export class Conversation {
     const results = calls.map(({ id }) => {
       const png =
         this.#vendor.takesPictures && this.#chance.is(0.3) ? proof(this.#chance) : undefined
-      return { id, input: { text: text(this.#chance), png } }
+      const hasFailed = this.#vendor.takesFailures && this.#chance.is(0.2)
+      return { id, input: { text: text(this.#chance), png, hasFailed } }
     })
     this.#inputs.push(...results.map(({ input }) => input))
     for (const { id, input } of this.#chance.shuffled(results)) {
-      this.#messages.push({ role: 'tool', tool_call_id: id, content: toContent(input) })
+      this.#messages.push({
+        role: 'tool',
+        tool_call_id: id,
+        content: toContent(input),
+        ...(input.hasFailed && { is_error: true }),
+      })
     }
   }
 }

@@ -21,6 +21,7 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
     name,
     contentType: 'application/vnd.amazon.eventstream',
     takesPictures: true,
+    takesFailures: /claude|nova/.test(upstreamId),
     gateway: () => bedrockGateway({ upstreamId }),
     answer(chance, isStreamed) {
       const said = createTurn(chance, isStreamed, habits)
@@ -63,7 +64,7 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
           ),
           results: listBlocks(content).flatMap(({ toolResult }) =>
             toolResult && role === 'user'
-              ? [{ id: toolResult.toolUseId, input: converseInput(toolResult.content) }]
+              ? [{ id: toolResult.toolUseId, input: converseInput(toolResult) }]
               : [],
           ),
           said: role === 'user' ? listBlocks(content).flatMap(({ text: said }) => said ?? []) : [],
@@ -108,7 +109,7 @@ interface ConverseBlock extends Readonly<Record<string, unknown>> {
   readonly text?: string
   readonly image?: { readonly source: { readonly bytes: string } }
   readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly type?: string }
-  readonly toolResult?: { readonly toolUseId: string; readonly content: readonly ConverseBlock[] }
+  readonly toolResult?: ConverseResult
   readonly reasoningContent?: {
     readonly reasoningText?: { readonly text: string; readonly signature: string }
     readonly redactedContent?: string
@@ -119,10 +120,17 @@ interface ConverseBlock extends Readonly<Record<string, unknown>> {
   }
 }
 
-function converseInput(content: readonly ConverseBlock[]): Input {
+interface ConverseResult {
+  readonly toolUseId: string
+  readonly content: readonly ConverseBlock[]
+  readonly status?: string
+}
+
+function converseInput({ content, status }: ConverseResult): Input {
   return {
     text: content.map(({ text: said }) => said ?? '').join(''),
     png: content.find(({ image }) => image)?.image?.source.bytes,
+    hasFailed: status === 'error',
   }
 }
 

@@ -127,6 +127,7 @@ function vendor(name: string, model: Model): Vendor {
     name,
     contentType: 'text/event-stream',
     takesPictures: model.hasIds,
+    takesFailures: true,
     gateway: async () => {
       const gateway = await googleGateway({ upstreamId: model.upstreamId })
       // The tests use model `m`.
@@ -175,9 +176,13 @@ function vendor(name: string, model: Model): Vendor {
             .map(({ id }, at) => id ?? `${at}`),
           results: parts
             .flatMap(({ functionResponse: result }) => (result ? [result] : []))
-            .map(({ id, response: { output }, parts: media }, at) => ({
+            .map(({ id, response: { output, error }, parts: media }, at) => ({
               id: id ?? `${at}`,
-              input: { text: output, png: media?.[0]?.inlineData?.data },
+              input: {
+                text: error ?? output ?? '',
+                png: media?.[0]?.inlineData?.data,
+                hasFailed: error !== undefined,
+              },
             })),
           said: parts.flatMap(({ text: said, role }) => (role === 'user' ? (said ?? []) : [])),
         })),
@@ -189,7 +194,7 @@ function vendor(name: string, model: Model): Vendor {
 interface SentPart extends Part {
   readonly functionResponse?: {
     readonly id?: string
-    readonly response: { readonly output: string }
+    readonly response: { readonly output?: string; readonly error?: string }
     readonly parts?: readonly Part[]
   }
 }

@@ -15,7 +15,7 @@ export function inputsInOrder(turns: readonly TurnInputs[]): Input[] {
     const matched = found.filter(({ id }) => calls.includes(id))
     return [
       ...matched.map(({ input }) => input),
-      ...said.map((one) => ({ text: one, png: undefined })),
+      ...said.map((one) => ({ text: one, png: undefined, hasFailed: false })),
     ]
   })
 }

@@ -31,6 +31,8 @@ export interface Input {
   readonly text: string
   /** An image beside the text, in base64. */
   readonly png: string | undefined
+  /** The call failed; always false for a message of a user. */
+  readonly hasFailed: boolean
 }
 
 /** A vendor with a simulated model, and the parser of the requests that it receives. */
@@ -41,6 +43,8 @@ export interface Vendor {
   readonly gateway: () => Promise<TestGateway>
   /** The results of tools may have images. */
   readonly takesPictures: boolean
+  /** The results of tools may say that the call failed. */
+  readonly takesFailures: boolean
   /** `isStreamed`: only a stream can have an answer that ends inside a call. */
   readonly answer: (chance: Chance, isStreamed: boolean) => Answer
   /** The turns of the model in a request, in the form of `Answer.back`. */
