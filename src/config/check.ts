@@ -36,9 +36,9 @@ function* checkShared({ shared }: LenientConfig): Generator<Finding> {
   }
 }
 
-function* checkWorkers({ auth, server }: LenientConfig): Generator<Finding> {
-  if (server.workers === 1 || !auth.enabled) return
+function* checkWorkers({ auth, server, shared }: LenientConfig): Generator<Finding> {
+  if (server.workers === 1 || !auth.enabled || shared !== undefined) return
   const message =
-    'several workers need auth.enabled = false, because each would grant the full budgets and rate limits'
+    'with auth on, several workers need [shared], because each would grant the full budgets and rate limits'
   yield { path: ['server', 'workers'], message }
 }

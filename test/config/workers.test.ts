@@ -4,8 +4,8 @@ import { createLoader } from '../../src/reload/index.ts'
 import { kinds, listProblems } from './support.ts'
 
 const rule = 'server.workers (line 1): must be a whole number from 1 to 256, or "auto"'
-const needsNoAuth =
-  'several workers need auth.enabled = false, because each would grant the full budgets and rate limits'
+const needsShared =
+  'with auth on, several workers need [shared], because each would grant the full budgets and rate limits'
 
 describe('server.workers', () => {
   test.each(['1', '2', '256', '"auto"'])('may be %s', async (value) => {
@@ -26,12 +26,16 @@ describe('server.workers', () => {
     expect(readServerSettings('', env).workers).toBe(expected)
   })
 
-  test.each(['2', '"auto"'])('of %s is refused with auth on', async (value) => {
-    expect(await listProblems(`server.workers = ${value}\nauth.enabled = true`)).toEqual([
-      `server.workers (line 1): ${needsNoAuth}`,
-    ])
-    expect(await listProblems('server.workers = 1\nauth.enabled = true')).toEqual([])
-  })
+  test.each(['2', '"auto"'])(
+    'of %s is refused with auth on but without [shared]',
+    async (value) => {
+      const file = `server.workers = ${value}\nauth.enabled = true`
+      expect(await listProblems(file)).toEqual([`server.workers (line 1): ${needsShared}`])
+      const url = 'redis://localhost'
+      expect(await listProblems(`${file}\nshared.url = "${url}"`)).toEqual([])
+      expect(await listProblems('server.workers = 1\nauth.enabled = true')).toEqual([])
+    },
+  )
 
   test('causes no second problem when auth is malformed', async () => {
     expect(await listProblems('server.workers = 2\nauth.enabled = "yes"')).toEqual([

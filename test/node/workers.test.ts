@@ -323,7 +323,7 @@ describe('a start that fails', () => {
     })
   })
 
-  test('with auth on ends with 2 and the reason', async () => {
+  test('with auth on, without shared state, ends with 2 and the reason', async () => {
     const config = `${makeConfig('m')}\n[auth]\nenabled = true\n`
     expect(await start(config)).toMatchObject({
       code: 2,
