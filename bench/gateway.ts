@@ -6,7 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { strategies } from '../src/core/route.ts'
 import { bundlePath } from './bundle.ts'
 import { median, residentMegabytes } from './measure.ts'
-import { freePort, getPid, isHealthy, startNode, stop, waitUntil } from './processes.ts'
+import {
+  freePort,
+  getPid,
+  isHealthy,
+  listens,
+  startNode,
+  startProgram,
+  stop,
+  waitUntil,
+} from './processes.ts'
 import {
   benchModel,
   models,
@@ -73,11 +82,14 @@ export interface KeyedGateway {
   readonly key: string
 }
 
-/** Starts the bundled gateway with auth on. */
-export async function startKeyedGateway(upstreamPort: number): Promise<KeyedGateway> {
+/** Starts the bundled gateway with auth on. `settings`: further tables of its configuration. */
+export async function startKeyedGateway(
+  upstreamPort: number,
+  settings = '',
+): Promise<KeyedGateway> {
   const port = await freePort()
   const folder = configFolder(port, upstreamPort)
-  appendFileSync(join(folder, 'config.toml'), auth)
+  appendFileSync(join(folder, 'config.toml'), auth + settings)
   const child = spawnGateway(folder)
   await waitUntil(() => isHealthy(port), child)
   const create = async (resource: string, fields: object) => {
@@ -93,6 +105,15 @@ export async function startKeyedGateway(upstreamPort: number): Promise<KeyedGate
   const limits = { rpm_limit: 1e7, tpm_limit: 1e9, group_id: group.id }
   const { key } = await create('keys', limits)
   return { child, port, key }
+}
+
+/** Starts a Redis server, and the bundled gateway with auth on that shares its state there. */
+export async function startSharingGateway(upstreamPort: number): Promise<KeyedGateway> {
+  const redisPort = await freePort()
+  const args = ['--port', String(redisPort), '--save', '', '--appendonly', 'no']
+  const redis = startProgram('redis-server', args, { stdio: 'ignore', cwd: tmpdir() })
+  await waitUntil(() => listens(redisPort), redis)
+  return startKeyedGateway(upstreamPort, `\n[shared]\nurl = "redis://127.0.0.1:${redisPort}"\n`)
 }
 
 const masterKey = 'be'.repeat(32)

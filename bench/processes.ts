@@ -11,7 +11,16 @@ const running = new Set<ChildProcess>()
 
 /** Starts Node with these arguments. The process always ends with this one. */
 export function startNode(args: readonly string[], options: SpawnOptions = {}): ChildProcess {
-  const child = spawn(process.execPath, args, {
+  return startProgram(process.execPath, args, options)
+}
+
+/** Starts a program of the system in the same way. */
+export function startProgram(
+  name: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcess {
+  const child = spawn(name, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     ...options,
   })

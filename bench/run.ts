@@ -15,7 +15,13 @@ import {
   verdictTable,
 } from './report.ts'
 import { type Plan, type Rounds, runScenario } from './rounds.ts'
-import { cacheScenario, keyedScenario, type Scenario, scenarios } from './scenarios.ts'
+import {
+  cacheScenario,
+  keyedScenario,
+  type Scenario,
+  scenarios,
+  sharedScenarios,
+} from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import { startAll } from './subjects.ts'
 import { compareTargets, type Results } from './targets.ts'
@@ -50,7 +56,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     group: { type: 'string', default: '4' },
-    only: { type: 'string', default: known.join() },
+    only: { type: 'string', default: known.filter((name) => !isOptional(name)).join() },
   },
 })
 
@@ -59,6 +65,11 @@ const broken = await bench()
 await stopAll()
 for (const problem of broken) console.error(problem)
 process.exit(broken.length > 0 ? 1 : 0)
+
+/** True for the scenarios that need a program which a machine may lack. */
+function isOptional(name: string): boolean {
+  return sharedScenarios.some((shared) => shared === name)
+}
 
 /** Measures, prints the report, and returns the failures. */
 async function bench(): Promise<string[]> {
@@ -71,7 +82,8 @@ async function bench(): Promise<string[]> {
   const field = await startAll({
     group: options.group,
     gatewayStarts: wanted.includes(startName) ? 5 : 1,
-    withKeyed: wanted.includes(keyedScenario),
+    withKeyed: [keyedScenario, ...sharedScenarios].some((name) => wanted.includes(name)),
+    withSharing: sharedScenarios.some((name) => wanted.includes(name)),
     withCached: wanted.includes(cacheScenario),
   })
   const load = startScript('load')

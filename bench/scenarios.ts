@@ -97,6 +97,9 @@ export interface Scenario {
 /** The name for `--only` of the scenario with the authenticated gateway. */
 export const keyedScenario = 'json32auth'
 
+/** The names of the scenarios with a shared state. */
+export const sharedScenarios = ['shared1', 'shared32'] as const
+
 /** The name of the scenario with routes. */
 export const routeScenario = 'route4'
 /** The name for `--only` of the scenario with the cache. */
@@ -124,6 +127,19 @@ export const scenarios: readonly Scenario[] = [
     ...json(keyedScenario, 32),
     title: 'small JSON, 32 connections, auth off and on',
     subjects: ['gateway', 'keyed'],
+    parts: 4,
+    warmUps: 4,
+  },
+  {
+    ...json('shared1', 1),
+    title: 'small JSON, 1 connection, with auth: state in memory and shared',
+    subjects: ['keyed', 'sharing'],
+    warmUps: 4,
+  },
+  {
+    ...json('shared32', 32),
+    title: 'small JSON, 32 connections, with auth: state in memory and shared',
+    subjects: ['keyed', 'sharing'],
     parts: 4,
     warmUps: 4,
   },

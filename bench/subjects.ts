@@ -6,15 +6,26 @@ import {
   startCachedGateway,
   startGateway,
   startKeyedGateway,
+  startSharingGateway,
 } from './gateway.ts'
 import { freePort, getPid, listens, startNode, startScript, waitUntil } from './processes.ts'
 
-/** `keyed` is the gateway with auth on, `cached` the one with the cache on. */
-export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'keyed' | 'cached' | 'portkey'
+/**
+ * `keyed` is the gateway with auth on, `sharing` the same with its state on a Redis server, `cached` the one
+ * with the cache on.
+ */
+export type SubjectName =
+  | 'direct'
+  | 'baseline'
+  | 'gateway'
+  | 'keyed'
+  | 'sharing'
+  | 'cached'
+  | 'portkey'
 
 /** True for a subject that only a scenario of its own measures. */
 export function isExtra(name: SubjectName): boolean {
-  return name === 'keyed' || name === 'cached'
+  return name === 'keyed' || name === 'sharing' || name === 'cached'
 }
 
 /** A measured server for chat requests. */
@@ -38,6 +49,7 @@ export interface FieldOptions {
   readonly group: string
   readonly gatewayStarts: number
   readonly withKeyed: boolean
+  readonly withSharing: boolean
   readonly withCached: boolean
 }
 
@@ -46,6 +58,7 @@ export async function startAll({
   group,
   gatewayStarts,
   withKeyed,
+  withSharing,
   withCached,
 }: FieldOptions): Promise<Field> {
   const direct = await startUpstream(group)
@@ -58,6 +71,10 @@ export async function startAll({
   if (gateway && withKeyed) {
     const { port, child, key } = await startKeyedGateway(direct.port)
     subjects.push({ name: 'keyed', port, pid: getPid(child), headers: bearer(key) })
+  }
+  if (gateway && withSharing) {
+    const { port, child, key } = await startSharingGateway(direct.port)
+    subjects.push({ name: 'sharing', port, pid: getPid(child), headers: bearer(key) })
   }
   if (gateway && withCached) {
     const { port, child } = await startCachedGateway(direct.port)

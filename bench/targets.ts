@@ -80,6 +80,20 @@ const targets: readonly Target[] = [
     value: compare(keyedScenario, ['keyed', 'gateway'], ratio(rate)),
   },
   {
+    title: 'small JSON at 1 connection, p50 with a shared state over that in memory',
+    bound: 'at most',
+    limit: 2,
+    unit: 'x',
+    value: compare('shared1', ['sharing', 'keyed'], ratio(p50)),
+  },
+  {
+    title: 'small JSON at 32 connections, rate with a shared state against that in memory',
+    bound: 'at least',
+    limit: 0.5,
+    unit: 'x',
+    value: compare('shared32', ['sharing', 'keyed'], ratio(rate)),
+  },
+  {
     title: 'small JSON at 32 connections, rate of hits against calls to an instant upstream',
     bound: 'at least',
     limit: 2,
@@ -241,6 +255,10 @@ function slowest(timings: UsageFigures['sums']): number {
 
 function ratio(figure: (round: Round) => number): (round: Round, beside: Round) => number {
   return (round, beside) => figure(round) / figure(beside)
+}
+
+function p50({ p50: latency }: Round): number {
+  return latency
 }
 
 export function rate({ requests, seconds }: Round): number {
