@@ -75,15 +75,18 @@ end
 
 -- Amounts
 
-local zero = { usd = 0, nano = 0 }
+local zero = { usd = 0, nano = 0, text = '0:0' }
 
 local function parse(text)
-  local usd, nano = text:match('^(-?%d+):(%d+)$')
-  return { usd = tonumber(usd), nano = tonumber(nano) }
+  local colon = text:find(':', 1, true)
+  return { usd = tonumber(text:sub(1, colon - 1)), nano = tonumber(text:sub(colon + 1)), text = text }
 end
 
 local function format(amount)
-  return string.format('%.0f:%.0f', amount.usd, amount.nano)
+  if not amount.text then
+    amount.text = string.format('%.0f:%.0f', amount.usd, amount.nano)
+  end
+  return amount.text
 end
 
 local function plus(a, b)
@@ -202,7 +205,8 @@ local function get(call, name)
   local read = redis.call('HMGET', call.root .. name, unpack(fields))
   state = {
     name = name,
-    init = read[1] and true,
+    read = read,
+    init = read[1] == '1',
     period = read[2] or '',
     since = tonumber(read[3] or '0'),
     resets = tonumber(read[4] or ''),
@@ -227,28 +231,40 @@ local function get(call, name)
   return state
 end
 
+-- Returns the values of a state, in the order of `fields`.
+local function write_values(state)
+  return {
+    state.init and '1' or '',
+    state.period,
+    whole(state.since),
+    state.resets and whole(state.resets) or '',
+    format(state.spent),
+    format(state.total),
+    format(state.reserved),
+    whole(state.running),
+    whole(state.minute),
+    whole(state.rpm),
+    whole(state.tpm),
+    state.cap and format(state.cap) or '',
+    whole(state.passed),
+    state.exhausted and whole(state.exhausted) or '',
+    state.admitted and '1' or '0',
+  }
+end
+
+-- Writes what has changed.
 local function save(call)
   for _, name in ipairs(call.names) do
     local state = call.states[name]
-    redis.call(
-      'HSET', call.root .. name,
-      'period', state.period,
-      'since', whole(state.since),
-      'resets', state.resets and whole(state.resets) or '',
-      'spent', format(state.spent),
-      'total', format(state.total),
-      'reserved', format(state.reserved),
-      'running', whole(state.running),
-      'minute', whole(state.minute),
-      'rpm', whole(state.rpm),
-      'tpm', whole(state.tpm),
-      'cap', state.cap and format(state.cap) or '',
-      'passed', whole(state.passed),
-      'exhausted', state.exhausted and whole(state.exhausted) or '',
-      'admitted', state.admitted and '1' or '0'
-    )
-    if state.init then
-      redis.call('HSET', call.root .. name, 'init', '1')
+    local changed = {}
+    for at, value in ipairs(write_values(state)) do
+      if value ~= (state.read[at] or '') then
+        changed[#changed + 1] = fields[at]
+        changed[#changed + 1] = value
+      end
+    end
+    if #changed > 0 then
+      redis.call('HSET', call.root .. name, unpack(changed))
     end
   end
 end

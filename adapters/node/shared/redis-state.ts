@@ -249,8 +249,9 @@ const connection = {
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
 } satisfies RedisOptions
 
-/** Nothing waits for a connection, and nothing is sent twice. */
+/** Nothing waits for a connection, nothing is sent twice, and the calls of one turn are one write. */
 const commands = {
+  enableAutoPipelining: true,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
