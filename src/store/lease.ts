@@ -35,6 +35,7 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   const endsAt = sql<number>`${now} + ${duration}`
   const row = { holder, process, sharing: sharing ?? null, endsAt }
+  // Null is equal to nothing.
   const isOwn = sql`${gatewayLease.holder} = ${holder} or ${gatewayLease.sharing} = ${row.sharing}`
   const [, [lease]] = await db.batch([
     db
@@ -47,8 +48,7 @@ export async function takeLease(
       }),
     db.select().from(gatewayLease),
   ])
-  const isHeld = lease?.holder === holder || (lease && lease.sharing === row.sharing && sharing)
-  return isHeld ? undefined : lease
+  return lease?.holder === holder ? undefined : lease
 }
 
 /** Records the holder of the database where a file lock decides who that is. */
