@@ -32,7 +32,8 @@ export class PoolMetrics {
   async collect(workers: Iterable<WorkerProcess>): Promise<readonly MetricPage[]> {
     await Promise.all(Array.from(workers, (worker) => this.#update(worker)))
     const own = { worker: 'primary', metrics: await this.#own.collect() }
-    return [...this.#last.values(), { worker: 'ended', metrics: this.#ended }, own]
+    const pages = [...this.#last.values()].sort((a, b) => Number(a.worker) - Number(b.worker))
+    return [...pages, { worker: 'ended', metrics: this.#ended }, own]
   }
 
   /** Keeps what a worker has counted that has ended. */
