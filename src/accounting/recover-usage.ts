@@ -22,7 +22,7 @@ export async function recoverUsage({ journal, store, log }: RecoverOptions): Pro
   let spend = 0n
   for (const { id, rows: found } of batches) {
     if (!replaced.has(id)) {
-      const batch = new UsageBatchBuilder(id)
+      const batch = new UsageBatchBuilder(id, found[0]?.process)
       for (const row of found) batch.add(row)
       await store.addUsage(batch)
       rows += batch.length

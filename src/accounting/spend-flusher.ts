@@ -61,7 +61,7 @@ export class SpendFlusher {
     if (row.cost === 0n) return
     this.#open ??= new DroppedSpend()
     this.#open.sums.addRow(row)
-    const kept = new UsageBatchBuilder(this.#open.id)
+    const kept = new UsageBatchBuilder(this.#open.id, this.#options.process)
     kept.add(row)
     this.#options.keeper.keep(kept)
     if (this.#open.sums.size >= maxAdditions) this.#closeOpen()

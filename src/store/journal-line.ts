@@ -8,12 +8,18 @@ import { toUsageRow } from './usage-values.ts'
 export interface JournalRow extends ChargedRow {
   /** The id of the batch whose row this one replaces. */
   readonly replaces?: string | undefined
+  /** The process that has charged the row, when several share their state. It is that of its batch. */
+  readonly process?: string | undefined
 }
 
 /** What a line of the journal has after the columns. */
 export const chargeMembers = ['keyTerm', 'groupTerm', 'replaces'] as const
 
-const names: readonly string[] = [...usageColumns.map(({ name }) => name), ...chargeMembers]
+const names: readonly string[] = [
+  ...usageColumns.map(({ name }) => name),
+  ...chargeMembers,
+  'process',
+]
 
 /**
  * Returns a row as a line that needs no other line: its values by their names, because the process that
@@ -69,7 +75,12 @@ const term = optional(
   }),
 )
 
-const charge = z.object({ keyTerm: term, groupTerm: term, replaces: optional(z.string()) })
+const charge = z.object({
+  keyTerm: term,
+  groupTerm: term,
+  replaces: optional(z.string()),
+  process: optional(z.string()),
+})
 
 const schema = z
   .object({

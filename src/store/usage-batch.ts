@@ -85,7 +85,8 @@ export class UsageBatchBuilder implements UsageBatch {
       const column = this.#varying[at]
       return column ? column[last] : value
     })
-    return writeFullLine([...columns, ...chargeMembers.map((name) => this.#lastCharge?.[name])])
+    const charge = chargeMembers.map((name) => this.#lastCharge?.[name])
+    return writeFullLine([...columns, ...charge, this.#process])
   }
 
   /** Returns the last row as a line of the journal that follows the full line of the first row. */
