@@ -1,5 +1,11 @@
 import type { SharedState } from '../core/shared-state.ts'
-import { type AuditedStore, auditedMethods, type Store, storeMethods } from '../store/index.ts'
+import {
+  type AuditedStore,
+  auditedMethods,
+  type Store,
+  type StoreMethod,
+  storeMethods,
+} from '../store/index.ts'
 import { changeChannel } from './change-follower.ts'
 
 /** Returns the store. It announces each change of a setting to the other processes. */
@@ -20,8 +26,9 @@ export function announceChanges(store: Store, shared: SharedState): Store {
   const methods = storeMethods.map((method) => [method, store[method].bind(store)])
   return {
     // The same holds here.
-    ...(Object.fromEntries(methods) as Store),
+    ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
     ...announce(store),
+    journal: store.journal,
     audited: (entry) => announce(store.audited(entry)),
     abandon: () => store.abandon(),
     close: () => store.close(),

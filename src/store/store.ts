@@ -13,8 +13,8 @@ import type { UsageInterval } from './usage-interval.ts'
  * `StoreFault` when the database cannot be used; the caller may repeat it.
  */
 export interface Store {
-  /** Absent where usage rows cannot be kept outside of the process. */
-  readonly journal?: Journal | undefined
+  /** Undefined where usage rows cannot be kept outside of the process. */
+  readonly journal: Journal | undefined
 
   /** Reads every key and group, tombstones included, in order of creation. */
   readAccounts(): Promise<AccountRows>

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { announceChanges } from '../../src/access/announced-store.ts'
 import { JournalWriter, recoverUsage, SpendFlusher, UsageLog } from '../../src/accounting/index.ts'
+import type { SharedState } from '../../src/core/shared-state.ts'
 import { JournalLineReader, type JournalRow, UsageBatchBuilder } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
@@ -204,6 +206,14 @@ test('a close that cannot save names the rows that the next start saves', async 
   expect(costs()).toEqual([5])
 })
 
+test('a store that announces its changes to other processes has the journal', () => {
+  const store = new MemoryStore()
+  store.journal = new MemoryJournal()
+  // It is not called.
+  const shared = {} as SharedState
+  expect(announceChanges(store, shared).journal).toBe(store.journal)
+})
+
 test('a start that cannot save the rows fails, and the journal keeps them', async () => {
   const { keeper, usageLog, store, journal } = life()
   usageLog.add(row(5))
@@ -234,6 +244,15 @@ describe('lines', () => {
     expect(new JournalLineReader().read(batch.fullLine())).toEqual(next)
     batch.add(first)
     expect(reader.read(batch.nextLine())).toEqual(first)
+  })
+
+  test('rows name the process that has charged them', () => {
+    const reader = new JournalLineReader()
+    const batch = new UsageBatchBuilder('b', 'p-1')
+    batch.add(first)
+    expect(reader.read(batch.fullLine())?.process).toBe('p-1')
+    batch.add(row(5, 'r-2'))
+    expect(reader.read(batch.nextLine())?.process).toBe('p-1')
   })
 
   test('a line of another version is a row: what it lacks is blank, and what it has in addition is ignored', () => {

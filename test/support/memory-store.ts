@@ -12,6 +12,7 @@ import {
   type GrantError,
   type GroupChange,
   type GroupRow,
+  type Journal,
   type KeyChange,
   type KeyRow,
   maxBudget,
@@ -50,6 +51,7 @@ export type StoreTrouble = 'none' | 'refuse' | 'lose-answer'
 
 /** A database in memory with the same rules. Tests can inspect its rows and inject faults. */
 export class MemoryStore implements Store {
+  journal: Journal | undefined
   readonly keys = new Map<string, KeyRow>()
   readonly groups = new Map<string, GroupRow>()
   readonly usage: UsageRow[] = []

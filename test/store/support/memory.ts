@@ -22,6 +22,7 @@ export async function memoryStore(): Promise<MemoryStore> {
     ...store,
     addUsage: (batch) => store.addUsage(batch.text()),
     listUsage: async (query) => parseUsageRows(`[${(await store.listUsage(query)).join()}]`),
+    journal: undefined,
     abandon() {},
     close: async () => client.close(),
     query: async (sql) => (await client.execute(sql)).rows.map((row) => ({ ...row })),
