@@ -10,6 +10,9 @@ import { inputNano, outputNano } from './prices.ts'
 /** Starts are slow beside 64 connections on a machine that is busy with other work. */
 const maxStartMs = 120_000
 
+/** How long the reservations of a killed gateway remain. */
+export const leaseMs = 2_000
+
 const masterKey = 'a7'.repeat(32)
 
 export interface GatewayOptions {
@@ -18,6 +21,8 @@ export interface GatewayOptions {
   readonly home?: string
   /** Further settings of `[auth]`. */
   readonly auth?: string
+  /** The address of a Redis server for the state that several gateways share. */
+  readonly sharedUrl?: string
 }
 
 /** A gateway whose process is started, killed and started again over the same database. */
@@ -27,14 +32,14 @@ export class ProvedGateway {
   readonly #folder: string
   #process: ChildProcess | undefined
 
-  constructor(port: number, { upstreamPort, home, auth = '' }: GatewayOptions) {
+  constructor(port: number, { upstreamPort, home, auth = '', sharedUrl }: GatewayOptions) {
     this.port = port
     this.#folder = mkdtempSync(join(tmpdir(), 'gateway-proof-'))
     process.once('exit', () => rmSync(this.#folder, { recursive: true, force: true }))
     this.database = join(home ?? this.#folder, 'gateway.db')
     writeFileSync(
       join(this.#folder, 'config.toml'),
-      toConfig({ port, upstreamPort, auth, database: this.database }),
+      toConfig({ port, upstreamPort, auth, database: this.database, sharedUrl }),
     )
   }
 
@@ -98,14 +103,31 @@ export async function createGateway(options: GatewayOptions): Promise<ProvedGate
   return new ProvedGateway(await freePort(), options)
 }
 
+/** Starts three gateways on one database, which share their state. */
+export async function startThree(
+  upstreamPort: number,
+  sharedUrl: string,
+): Promise<readonly ProvedGateway[]> {
+  const home = mkdtempSync(join(tmpdir(), 'gateway-proof-'))
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }))
+  const gateways: ProvedGateway[] = []
+  for (let count = 0; count < 3; count++) {
+    const gateway = await createGateway({ upstreamPort, home, sharedUrl })
+    await gateway.start()
+    gateways.push(gateway)
+  }
+  return gateways
+}
+
 interface ConfigValues {
   readonly port: number
   readonly upstreamPort: number
   readonly auth: string
   readonly database: string
+  readonly sharedUrl: string | undefined
 }
 
-function toConfig({ port, upstreamPort, auth, database }: ConfigValues): string {
+function toConfig({ port, upstreamPort, auth, database, sharedUrl }: ConfigValues): string {
   return `
 log_format = "json"
 
@@ -127,5 +149,6 @@ api_key_env = "UPSTREAM_KEY"
 id = "m"
 cost_per_1m_input = ${inputNano / 1000}
 cost_per_1m_output = ${outputNano / 1000}
+${sharedUrl ? `[shared]\nurl = "${sharedUrl}"\nlease_ms = ${leaseMs}` : ''}
 `
 }

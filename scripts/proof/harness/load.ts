@@ -13,8 +13,11 @@ export interface LoadKey {
 export interface SeenRequest {
   readonly id: string
   readonly key: string
-  /** The whole answer, a refusal, another error, or an answer that was cut off or never began. */
-  readonly end: 'answered' | 'refused' | 'failed' | 'cut'
+  /**
+   * The whole answer; a refusal for a spent budget, or because the shared state is away; another error;
+   * or an answer that was cut off or never began.
+   */
+  readonly end: 'answered' | 'refused' | 'away' | 'failed' | 'cut'
   readonly status: number | undefined
   /** The cost of the answer by its token counts, in nano-dollars; 0 without an answer. */
   readonly nano: number
@@ -56,7 +59,7 @@ export class Load {
       const key = keys[at % keys.length] as LoadKey
       const seen = await this.#send(ports[port % ports.length] as number, key, at % 2 === 0)
       if (seen) this.seen.push(seen)
-      if (seen && seen.end !== 'cut') continue
+      if (seen && seen.end !== 'cut' && seen.end !== 'away') continue
       port++
       // Until the process is back.
       await sleep(100)
@@ -72,6 +75,7 @@ export class Load {
     if (typeof answer === 'string') return { ...unanswered, end: 'cut', status: undefined }
     const { status, text } = answer
     if (status === 402) return { ...unanswered, end: 'refused', status }
+    if (text.includes('LM-5003')) return { ...unanswered, end: 'away', status }
     if (status !== 200) return { ...unanswered, end: 'failed', status }
     if (isStream && !text.endsWith('data: [DONE]\n\n')) return { ...unanswered, end: 'cut', status }
     const count = (name: string) => Number(new RegExp(`"${name}":(\\d+)`).exec(text)?.[1])
