@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startRedis } from '../../../test/support/redis.ts'
+import { hasRedis, startRedis } from '../../../test/support/redis.ts'
 import { createKeys, readHeld } from '../harness/accounts.ts'
 import { readBooks } from '../harness/books.ts'
 import { bookFigures, heldFigures } from '../harness/figures.ts'
@@ -15,6 +15,7 @@ export const processes: Part = {
 of them is killed by SIGKILL and started again. Its reservations end with their lease, no cap is passed, and the
 books hold as for one process.`,
   async run({ random, rounds, progress }) {
+    if (!hasRedis) return { skipped: 'it needs redis-server' }
     const redis = await startRedis()
     try {
       const gateways = await startThree(await startUpstream(), redis.url)
