@@ -33,10 +33,15 @@ function findFault(block: JsonObject): string | undefined {
     case 'function':
       return isObject(called) && typeof called['name'] === 'string' ? undefined : 'must have a name'
     default:
-      return typeof plan === 'string' || isCitation(block)
+      return isContent(block) || typeof plan === 'string' || isCitation(block)
         ? undefined
         : 'must be a text, a thought, a plan, a call or a citation'
   }
+}
+
+/** True for an item of `content`, of a new type too: the vendor judges what it has sent itself. */
+function isContent(block: JsonObject): boolean {
+  return typeof block['type'] === 'string' && block['type'] !== 'function' && !isCitation(block)
 }
 
 function isCitation({ start, end }: JsonObject): boolean {
@@ -93,9 +98,7 @@ export function carryContent(
 
 /** Puts the blocks of an earlier answer back into the members of the vendor's message. */
 export function toOwnMessage(own: readonly PastBlock[]): object {
-  const content = own.filter(
-    ({ block }) => block['type'] === 'text' || block['type'] === 'thinking',
-  )
+  const content = own.filter(({ block }) => isContent(block))
   const plan = own.map(({ block }) => block['tool_plan']).filter((text) => typeof text === 'string')
   const calls = own.flatMap(({ members, call }) => (call ? { ...members, id: call.id } : []))
   const citations = own.filter(({ block }) => isCitation(block))

@@ -125,13 +125,22 @@ describe('an unknown value reads as absent and is listed as unread', () => {
       'responseFormat',
       { kind: 'text' },
     ],
-    [{ tools: [{ type: 'web_search_20250305' }] }, 'tools.0', 'tools', []],
-    [{ tools: [{ google_search: {} }] }, 'tools.0', 'tools', []],
+    [{ tools: [{ type: 'computer_use_preview' }] }, 'tools.0', 'tools', []],
   ] as const)('%j', (fields, path, name, value) => {
     const request = read(fields)
     expect(request.leftOut.map((unread) => unread.path)).toEqual([path])
     expect(request[name]).toEqual(value)
   })
+})
+
+test.each([
+  [{ type: 'web_search_20250305' }, 'anthropic'],
+  [{ google_search: {} }, 'google'],
+  [{ systemTool: { name: 'nova_grounding' } }, 'bedrock'],
+])('the tool %j is one that its vendor runs', (tool, owner) => {
+  const request = read({ tools: [tool] })
+  expect(request.vendorTools).toEqual([{ owner, path: 'tools.0', raw: tool }])
+  expect({ tools: request.tools, leftOut: request.leftOut }).toEqual({ tools: [], leftOut: [] })
 })
 
 describe('a long body is read in time', () => {

@@ -27,6 +27,7 @@ describe('the message', () => {
       role: 'assistant',
       content: 'B',
       reasoning_content: 'AC\nD',
+      provider_content: { family: 'cohere', content: [...content, { tool_plan: 'D' }] },
     })
   })
 
@@ -60,13 +61,17 @@ describe('the message', () => {
     })
   })
 
-  test('citations without sources, and citations of other blocks, are left out', async () => {
+  test('citations without sources, and citations of other blocks, are no annotations', async () => {
     const content = [
       { type: 'sketch', sketch: { x: 1 } },
       { type: 'text', text: 'B' },
     ]
     const citations = [{ start: 0, end: 1, text: 'B', sources: [] }]
-    expect(await messageOf({ content, citations })).toEqual({ role: 'assistant', content: 'B' })
+    expect(await messageOf({ content, citations })).toEqual({
+      role: 'assistant',
+      content: 'B',
+      provider_content: { family: 'cohere', content: [...content, ...citations] },
+    })
   })
 
   test.each([undefined, null, '', ' ', 'null', '{}'])(
@@ -78,6 +83,7 @@ describe('the message', () => {
         role: 'assistant',
         content: null,
         tool_calls: [{ id: 'n1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+        ...(text !== '{}' && { provider_content: { family: 'cohere', content: [call] } }),
       })
     },
   )
