@@ -81,7 +81,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   readonly #lost: LostHolds
   /** The admitted requests of this process that have not ended. */
   readonly #holds = new Map<string, SharedHold>()
-  /** The holds that the server has, as far as this process knows. */
+  /** The holds that the server has or had: an end that it does not know changes nothing. */
   readonly #known = new Set<string>()
   /** The cap and the period of each account that the server has or gets. */
   readonly #configured = new WeakMap<AccountEntry, string>()
@@ -397,11 +397,9 @@ export class SharedLedger implements Ledger, BudgetObserver {
 
   async #sendAll(): Promise<void> {
     if (this.#isClosed) return
-    const before = this.#epoch
     // Set at once, so that the reply itself is no news.
     const { epoch } = await this.#functions.open(crypto.randomUUID())
     this.#epoch = epoch
-    if (epoch !== before) this.#known.clear()
     this.#settlements.sendPending(this.#own.names())
     await this.#renew()
     for (const account of this.#changed) await this.#configure(account)

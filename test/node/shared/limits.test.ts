@@ -234,6 +234,24 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
       first.gateway.drain()
       await running
     })
+
+    test('does not keep a request beyond its end when a renewal has restored it', async () => {
+      const { gateways, first } = await two()
+      const key = await gateways.key({ budget_max: 5 * price })
+      first.upstream.next(silent())
+      const running = first.ask(key, small)
+      await expect.poll(() => first.upstream.requests.length).toBe(1)
+      redis.command('FLUSHALL')
+      // The first call that finds the server empty is the renewal.
+      await first.clock.advance(7_500)
+      const show = () => whileTimePasses(gateways, gateways.show(key.id))
+      const held = { in_flight: 1, budget_reserved: price }
+      await expect.poll(show).toMatchObject([held, held])
+      first.gateway.drain()
+      await running
+      const ended = { in_flight: 0, budget_reserved: 0 }
+      await expect.poll(show).toMatchObject([ended, ended])
+    })
   })
 
   describe('a gateway that dies', () => {
