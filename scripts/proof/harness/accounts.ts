@@ -23,14 +23,44 @@ export async function createKeys(gateway: ProvedGateway): Promise<readonly LoadK
 /** In US dollars: some hundred requests. */
 const smallCap = 5
 
+/** Raises the small caps, so that the load can go on to spend them. */
+export async function raiseCaps(gateway: ProvedGateway): Promise<void> {
+  for (const { kind, id, budget_max: cap } of await listAccounts(gateway)) {
+    if (cap === null || cap >= 1e6) continue
+    await gateway.admin('PATCH', `/admin/${kind}/${id}`, { budget_max: cap + smallCap })
+  }
+}
+
+/** Returns the spend of keys and groups that a gateway shows, in nano-dollars. */
+export async function readAccounts(gateway: ProvedGateway) {
+  const accounts = await listAccounts(gateway)
+  return accounts.map(({ id, budget_spent: dollars }) => ({ id, nano: Math.round(dollars * 1e9) }))
+}
+
 /** Returns the number of requests and the US dollars that keys and groups still hold. */
 export async function readHeld(gateway: ProvedGateway) {
-  const lists = await Promise.all(
-    ['keys', 'groups'].map(async (kind) => (await gateway.admin('GET', `/admin/${kind}`))[kind]),
-  )
-  // Both lists have accounts with these members.
-  const accounts = lists.flat() as { in_flight: number; budget_reserved: number }[]
+  const accounts = await listAccounts(gateway)
   const sum = (member: 'in_flight' | 'budget_reserved') =>
     accounts.reduce((total, account) => total + account[member], 0)
   return { requests: sum('in_flight'), dollars: sum('budget_reserved') }
+}
+
+async function listAccounts(gateway: ProvedGateway): Promise<readonly ShownAccount[]> {
+  const lists = await Promise.all(
+    ['keys', 'groups'].map(async (kind) => {
+      const { [kind]: accounts } = await gateway.admin('GET', `/admin/${kind}`)
+      // Both lists have accounts with these members.
+      return (accounts as ShownAccount[]).map((account) => ({ ...account, kind }))
+    }),
+  )
+  return lists.flat()
+}
+
+interface ShownAccount {
+  readonly kind: string
+  readonly id: string
+  readonly budget_max: number | null
+  readonly budget_spent: number
+  readonly budget_reserved: number
+  readonly in_flight: number
 }

@@ -8,14 +8,18 @@ export interface Books {
   readonly missing: number
   /** Refusals for a spent budget without a row. They cost nothing, and a full queue drops them. */
   readonly missingRefusals: number
-  /** Requests with more than one row. */
+  /** Requests with more than one row, besides a charge and the row that takes it back. */
   readonly doubled: number
-  /** Answered requests whose row has another cost than their answer. */
+  /** Answered requests whose rows have another cost than their answer. */
   readonly wrong: number
   /** Rows of requests that no client has sent. */
   readonly unknown: number
   /** Requests that were cut off and have a cost. */
   readonly chargedCuts: number
+  /** Requests that were refused because the shared state was away, and have a cost. */
+  readonly chargedAway: number
+  /** Rows with a negative cost: they take back the charge for a gateway that was taken for dead. */
+  readonly refunds: number
   /** By how many nano-dollars the spend of all keys and groups differs from the sums of their rows. */
   readonly difference: number
   /** Keys and groups that have spent more than their cap. */
@@ -42,10 +46,14 @@ export function readBooks(path: string, seen: readonly SeenRequest[]): Books {
       rows: rows.length,
       missing: count(({ end }, found) => end === 'answered' && found.length === 0),
       missingRefusals: count(({ end }, found) => end === 'refused' && found.length === 0),
-      doubled: count((_, found) => found.length > 1),
-      wrong: count(({ end, nano }, [cost = nano]) => end === 'answered' && cost !== nano),
+      doubled: count((_, found) => found.length - 2 * found.filter(isRefund).length > 1),
+      wrong: count(
+        ({ end, nano }, found) => end === 'answered' && found.length > 0 && total(found) !== nano,
+      ),
       unknown: [...costs.keys()].filter((id) => !sent.has(id)).length,
-      chargedCuts: count(({ end }, [cost = 0]) => end === 'cut' && cost > 0),
+      chargedCuts: count(({ end }, found) => end === 'cut' && total(found) > 0),
+      chargedAway: count(({ end }, found) => end === 'away' && total(found) !== 0),
+      refunds: [...costs.values()].flat().filter(isRefund).length,
       difference: accounts.reduce(
         (sum, [spent = 0, explained = 0]) => sum + Math.abs(spent - explained),
         0,
@@ -56,6 +64,29 @@ export function readBooks(path: string, seen: readonly SeenRequest[]): Books {
   } finally {
     database.close()
   }
+}
+
+/** Returns the sum of the rows of each key and group, in nano-dollars. */
+export function sumRows(path: string): ReadonlyMap<string, number> {
+  const database = new Database(path)
+  const sums = ['key_id', 'group_id'].map(
+    (column) =>
+      `select ${column}, sum(cost_usd * 1000000000 + cost_nano) from usage_log group by ${column}`,
+  )
+  try {
+    const rows = database.prepare(sums.join(' union all ')).raw().all() as unknown[][]
+    return new Map(rows.map(([id, nano]) => [String(id), Number(nano)]))
+  } finally {
+    database.close()
+  }
+}
+
+function total(costs: readonly number[]): number {
+  return costs.reduce((sum, cost) => sum + cost, 0)
+}
+
+function isRefund(cost: number): boolean {
+  return cost < 0
 }
 
 /** By key and by group: the spend, the sum of the rows, and the cap or 0, in nano-dollars. */

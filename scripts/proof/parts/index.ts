@@ -3,6 +3,7 @@ import { disk } from './disk.ts'
 import { kill } from './kill.ts'
 import { locked } from './locked.ts'
 import { processes } from './processes.ts'
+import { redis } from './redis.ts'
 
 /** In the order of the page. */
-export const parts: readonly Part[] = [kill, locked, disk, processes]
+export const parts: readonly Part[] = [kill, locked, disk, processes, redis]
