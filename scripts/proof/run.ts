@@ -1,7 +1,8 @@
 /**
  * Kills gateways, locks and fills their database, stops and empties their Redis server, and checks the
- * books against what 64 clients have seen. Prints the figures of each part, writes them to docs/proof.md, and exits with 1 when one does
- * not hold. A part that this machine cannot run is skipped, with a line that says so.
+ * books against what 64 clients have seen. Prints the figures of each part, writes them to docs/proof.md,
+ * and exits with 1 when one does not hold. A part that this machine cannot run is skipped, with a line that
+ * says so.
  *
  *   npm run proof
  *   npm run proof -- kill locked
