@@ -170,8 +170,8 @@ export const writtenBatches = sqliteTable(
 )
 
 /**
- * The part of the spend that each process with a shared state has saved. Without it nobody could tell, once
- * that state is lost, which charges of a running process the saved spend already contains.
+ * The part of the spend that each process with a shared state has saved. Once that state is lost, it shows
+ * which charges of a running process the saved spend already contains.
  */
 export const processSpend = sqliteTable(
   'process_spend',

@@ -425,7 +425,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     }
   }
 
-  /** Renews all leases, and those of nobody when there are none: so lost holds are found. */
+  /** Renews all leases. Without any it makes the call all the same, which finds lost holds. */
   async #renew(): Promise<void> {
     const ids = [...this.#holds.keys()]
     for (let at = 0; at === 0 || at < ids.length; at += maxPerCall) {
