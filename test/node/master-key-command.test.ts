@@ -122,6 +122,6 @@ describe('master-key rotate', () => {
   test('the command takes the claim of a gateway, and is refused while a gateway runs', async () => {
     const fault = new StoreFault('another gateway uses the database x', databaseInUse)
     expect(await rotate(keys, fault)).toEqual([1, fault.message])
-    expect(opened).toMatchObject([{ claim: 'sole' }])
+    expect(opened).toMatchObject([{ claim: { onConflict: 'reject' } }])
   })
 })
