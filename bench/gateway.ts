@@ -107,16 +107,22 @@ export async function startKeyedGateway(
   return { child, port, key }
 }
 
+export interface SharingGateway extends KeyedGateway {
+  readonly redisPort: number
+}
+
 /** Starts a Redis server, and the bundled gateway with auth on that shares its state there. */
-export async function startSharingGateway(upstreamPort: number): Promise<KeyedGateway> {
+export async function startSharingGateway(upstreamPort: number): Promise<SharingGateway> {
   const redisPort = await freePort()
   const args = ['--port', String(redisPort), '--save', '', '--appendonly', 'no']
   const redis = startProgram('redis-server', args, { stdio: 'ignore', cwd: tmpdir() })
   await waitUntil(() => listens(redisPort), redis)
-  return startKeyedGateway(upstreamPort, `\n[shared]\nurl = "redis://127.0.0.1:${redisPort}"\n`)
+  const settings = `\n[shared]\nurl = "redis://127.0.0.1:${redisPort}"\n`
+  return { ...(await startKeyedGateway(upstreamPort, settings)), redisPort }
 }
 
-const masterKey = 'be'.repeat(32)
+/** The master key of the gateways with auth on. */
+export const masterKey = 'be'.repeat(32)
 
 /** Appended to the file, after the last model. */
 const auth = `

@@ -100,6 +100,9 @@ export const keyedScenario = 'json32auth'
 /** The names of the scenarios with a shared state. */
 export const sharedScenarios = ['shared1', 'shared32'] as const
 
+/** The name of the scenario whose frames arrive alone. */
+export const pacedScenario = 'paced'
+
 /** The name of the scenario with routes. */
 export const routeScenario = 'route4'
 /** The name for `--only` of the scenario with the cache. */
@@ -197,7 +200,12 @@ export const scenarios: readonly Scenario[] = [
       { name: doorRows.responsesClaude, ...responses(claude, true) },
     ],
   },
-  stream('paced', '100-frame streams, a frame each millisecond, 16 connections', 16, pacedModel),
+  stream(
+    pacedScenario,
+    '100-frame streams, a frame each millisecond, 16 connections',
+    16,
+    pacedModel,
+  ),
   {
     name: 'prompt200k',
     title: '200 kB prompts, 8 connections',

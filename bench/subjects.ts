@@ -40,6 +40,8 @@ export interface Field {
   /** The fake upstream itself comes first, as the subject `direct`. */
   readonly subjects: readonly Subject[]
   readonly upstreamPid: number
+  /** The server of the shared state; absent without that subject. */
+  readonly redisPort?: number | undefined
   /** Absent when the gateway cannot be built. */
   readonly start?: GatewayStart | undefined
 }
@@ -72,8 +74,10 @@ export async function startAll({
     const { port, child, key } = await startKeyedGateway(direct.port)
     subjects.push({ name: 'keyed', port, pid: getPid(child), headers: bearer(key) })
   }
+  let redisPort: number | undefined
   if (gateway && withSharing) {
-    const { port, child, key } = await startSharingGateway(direct.port)
+    const { port, child, key, ...server } = await startSharingGateway(direct.port)
+    redisPort = server.redisPort
     subjects.push({ name: 'sharing', port, pid: getPid(child), headers: bearer(key) })
   }
   if (gateway && withCached) {
@@ -81,7 +85,7 @@ export async function startAll({
     subjects.push({ name: 'cached', port, pid: getPid(child), headers: credential })
   }
   if (existsSync(portkeyPath)) subjects.push(await startPortkey(direct.port))
-  return { subjects, upstreamPid: direct.pid, start: gateway?.start }
+  return { subjects, upstreamPid: direct.pid, redisPort, start: gateway?.start }
 }
 
 async function startUpstream(group: string): Promise<Subject> {

@@ -26,6 +26,12 @@ import {
   waitUntil,
 } from './processes.ts'
 
+/** The message to a parent process, at the end. */
+export interface WorkerFigures {
+  /** The rate of the workers over that of one process. */
+  readonly factor: number
+}
+
 interface Subject {
   readonly port: number
   readonly primary: ChildProcess
@@ -73,7 +79,9 @@ for (let round = 0; round < Number(options.rounds); round++) {
 report('1 process', one)
 report(`${options.workers} workers`, several)
 const ratios = several.rounds.map(({ rate }, at) => rate / (one.rounds[at]?.rate ?? Number.NaN))
-console.log(`rate of ${options.workers} workers over 1 process: ${median(ratios).toFixed(2)} x`)
+const gain: WorkerFigures = { factor: median(ratios) }
+console.log(`rate of ${options.workers} workers over 1 process: ${gain.factor.toFixed(2)} x`)
+process.send?.(gain)
 await stopAll()
 
 async function startGateway(workers: number): Promise<Subject> {
