@@ -1,0 +1,104 @@
+/**
+ * `npm run bench:scale`: what one process, one machine and several machines carry, computed from figures that
+ * are measured here. Writes the tables into docs/scale.md; `--dry` prints them instead. Takes about three
+ * minutes on a quiet machine.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { median } from '../measure.ts'
+import { nextMessage, repository, startScript, stopAll, stopAllAtExit } from '../processes.ts'
+import { type Rounds, runScenario } from '../rounds.ts'
+import { keyedScenario, pacedScenario, scenarios, streamedFrames } from '../scenarios.ts'
+import { startAll } from '../subjects.ts'
+import type { UsageFigures } from '../usage.ts'
+import type { WorkerFigures } from '../workers.ts'
+import { measureKeys } from './keys.ts'
+import { type Figures, renderPage } from './page.ts'
+import { measureSharedKeys, readFunctionTime } from './shared.ts'
+import { measureOpenStreams } from './streams.ts'
+
+const { values: options } = parseArgs({ options: { dry: { type: 'boolean', default: false } } })
+
+stopAllAtExit()
+const page = renderPage(await measure(), {
+  date: new Date().toISOString().slice(0, 10),
+  node: process.version,
+  cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
+})
+await stopAll()
+if (options.dry) console.log(page)
+else replaceBlock(join(repository, 'docs/scale.md'), page)
+
+async function measure(): Promise<Figures> {
+  const costs = await measureCosts()
+  progress('open streams')
+  const streams = await measureOpenStreams(2_000)
+  progress('keys')
+  const keys = await measureKeys(100_000)
+  progress('the usage log')
+  // The only message of each script.
+  const usage = (await nextMessage(
+    startScript('usage', ['--days', '30', '--runs', '3']),
+  )) as UsageFigures
+  progress('workers')
+  const workers = (await nextMessage(startScript('workers'))) as WorkerFigures
+  return { ...costs, streams, keys, usage, workers }
+}
+
+/** Measures the processor time of requests. It depends on other load much less than rates do. */
+async function measureCosts(): Promise<Pick<Figures, 'json' | 'keyed' | 'frame' | 'shared'>> {
+  const field = await startAll({
+    group: '4',
+    gatewayStarts: 1,
+    withKeyed: true,
+    withSharing: true,
+    withCached: false,
+  })
+  const load = startScript('load')
+  const plan = { rounds: 15, roundMs: 300, warmUpMs: 4_000 }
+  const run = (name: string): Promise<Rounds> => {
+    progress(name)
+    const scenario = scenarios.find((one) => one.name === name)
+    if (!scenario) throw new Error(`no scenario ${name}`)
+    return runScenario(scenario, { field, load, plan })
+  }
+  const small = await run(keyedScenario)
+  const paced = await run(pacedScenario)
+  const { redisPort } = field
+  if (redisPort === undefined) throw new Error('the gateway cannot be built')
+  const sharing = await run('shared32')
+  const { port } = field.subjects.find(({ name }) => name === 'sharing') ?? { port: 0 }
+  progress('keys on the server')
+  const shared = {
+    gateway: cpuMicros(sharing, 'sharing'),
+    // A request calls two functions: its admission and its settlement.
+    server: 2 * readFunctionTime(redisPort),
+    bytesPerKey: await measureSharedKeys({ port, redisPort }, 1_000),
+  }
+  await stopAll()
+  return {
+    json: cpuMicros(small, 'gateway'),
+    keyed: cpuMicros(small, 'keyed'),
+    frame: cpuMicros(paced, 'gateway') / streamedFrames,
+    shared,
+  }
+}
+
+/** The processor time of the proxy for each request, in microseconds, all threads. */
+function cpuMicros(rounds: Rounds, subject: string): number {
+  return median((rounds[subject] ?? []).map(({ cpu, requests }) => (cpu.proxy / requests) * 1_000))
+}
+
+/** Replaces the text between the two marks of the page. */
+function replaceBlock(file: string, text: string): void {
+  const [before, rest = ''] = readFileSync(file, 'utf8').split('<!-- figures -->\n')
+  const [, after] = rest.split('<!-- /figures -->\n')
+  if (after === undefined) throw new Error(`${file} lacks its marks`)
+  writeFileSync(file, `${before}<!-- figures -->\n${text}<!-- /figures -->\n${after}`)
+}
+
+function progress(message: string): void {
+  console.error(`scale: ${message}`)
+}
