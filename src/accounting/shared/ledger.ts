@@ -381,7 +381,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   }
 
   /**
-   * Tells the server everything that this process knows: when it is reached again, and when it has lost its
+   * Sends the server everything that this process knows: when it is reached again, and when it has lost its
    * data. Never rejects.
    */
   #join(): Promise<void> {
