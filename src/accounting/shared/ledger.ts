@@ -1,10 +1,9 @@
 import type { Admission } from '../../core/admission.ts'
-import { GatewayError } from '../../core/errors.ts'
 import type { Millis } from '../../core/ids.ts'
-import type { Clock, Log, Timer } from '../../core/ports.ts'
+import type { Clock, Log } from '../../core/ports.ts'
 import { type SharedState, SharedStateFault } from '../../core/shared-state.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { type ChargedRow, type Store, StoreFault } from '../../store/index.ts'
+import type { ChargedRow, Store } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import {
   checkAdmission,
@@ -20,27 +19,20 @@ import { admitHit } from '../hit-admission.ts'
 import type { Ledger } from '../ledger.ts'
 import { buildRateHeaders } from '../rate-headers.ts'
 import { SharedAdmission, SharedHit } from './admission.ts'
-import {
-  type HoldEnd,
-  type ReplyHead,
-  type SharedAsk,
-  type SharedDecision,
-  SharedFunctions,
-} from './functions.ts'
-import {
-  factsOf,
-  listSubjects,
-  nameAccount,
-  type SharedHold,
-  writeFacts,
-  writeRecord,
-} from './hold.ts'
+import { Configurations } from './configurations.ts'
+import { type HoldEnd, type SharedAsk, type SharedDecision, SharedFunctions } from './functions.ts'
+import { factsOf, listSubjects, nameAccount, type SharedHold, writeFacts } from './hold.ts'
+import { isLoss, mayHaveRun, unavailable } from './loss.ts'
 import { LostHolds } from './lost-holds.ts'
 import { toLostRow } from './lost-row.ts'
-import { amountIn, OwnShares } from './own-shares.ts'
+import { Membership } from './membership.ts'
+import { Mirror } from './mirror.ts'
+import { OpenHolds } from './open-holds.ts'
+import { OwnShares } from './own-shares.ts'
 import { Seeds } from './seeds.ts'
+import { ServerClock } from './server-clock.ts'
 import { Settlements } from './settlements.ts'
-import type { SharedSubject, SubjectName } from './texts.ts'
+import type { SubjectName } from './texts.ts'
 
 export interface SharedLedgerOptions {
   readonly state: SharedState
@@ -65,7 +57,7 @@ const callTime: Millis = 800
 /** A request waits for its admission at most about so long. */
 const maxWait: Millis = 1_500
 
-/** Names or holds per call, so that no call holds the server up. */
+/** Names per call, so that no call holds the server up. */
 const maxPerCall = 100
 
 /**
@@ -74,65 +66,61 @@ const maxPerCall = 100
  */
 export class SharedLedger implements Ledger, BudgetObserver {
   readonly #options: SharedLedgerOptions
+  readonly #clock: ServerClock
   readonly #functions: SharedFunctions
   readonly #own = new OwnShares()
+  readonly #holds = new OpenHolds()
+  readonly #mirror: Mirror
   readonly #settlements: Settlements
   readonly #seeds: Seeds
   readonly #lost: LostHolds
-  /** The admitted requests of this process that have not ended. */
-  readonly #holds = new Map<string, SharedHold>()
-  /** The holds that the server has or had: an end that it does not know changes nothing. */
-  readonly #known = new Set<string>()
-  /** The cap and the period of each account that the server has or gets. */
-  readonly #configured = new WeakMap<AccountEntry, string>()
-  /** The accounts whose change the server has not followed yet. */
-  readonly #changed = new Set<AccountEntry>()
-  /** The server's clock minus that of this process; undefined before the first reply. */
-  #offset: Millis | undefined
-  #epoch = ''
-  #joining: Promise<void> | undefined
+  readonly #configurations: Configurations
+  readonly #membership: Membership
   #lastHold = 0
-  #timer: Timer | undefined
-  #isClosed = false
 
   constructor(options: SharedLedgerOptions) {
-    const { state, process, lease, onLostHold, store, find, log } = options
+    const { store, find, log, events } = options
     this.#options = options
+    this.#clock = new ServerClock(options.clock)
     const functions = new SharedFunctions({
-      state,
-      process,
-      lease,
-      onLostHold,
-      onReply: (head) => this.#noteReply(head),
+      ...options,
+      onReply: ({ now, epoch }) => {
+        this.#clock.set(now)
+        this.#membership.follow(epoch)
+      },
     })
     this.#functions = functions
-    this.#settlements = new Settlements({
+    const own = this.#own
+    this.#mirror = new Mirror({ own, clock: this.#clock, events })
+    const settlements = new Settlements({
       functions,
-      own: this.#own,
+      own,
       log,
-      onSubjects: (names, subjects) => this.#shareAll(names.map(find), subjects),
+      onSubjects: (names, subjects) => this.#mirror.follow(names.map(find), subjects),
     })
+    this.#settlements = settlements
     this.#seeds = new Seeds({ functions, store, find })
-    this.#lost = new LostHolds({
+    this.#lost = new LostHolds({ ...options, own, settlements })
+    const configurations = new Configurations({ functions, log })
+    this.#configurations = configurations
+    this.#membership = new Membership({
       ...options,
-      own: this.#own,
-      settlements: this.#settlements,
+      functions,
+      own,
+      settlements,
+      configurations,
+      holds: this.#holds,
+      lost: this.#lost,
     })
   }
 
   /** Joins the other processes, now and whenever the server has been away. */
   start(): void {
-    const { state } = this.#options
-    state.onUp(() => this.#rejoin())
-    state.subscribe('epoch', (epoch) => {
-      if (epoch !== this.#epoch) this.#rejoin()
-    })
-    if (state.isUp) this.#rejoin()
-    this.#scheduleRenewal()
+    this.#membership.start()
   }
 
   now(): Millis {
-    return this.#options.clock.now() + (this.#offset ?? 0)
+    return this.#clock.now()
   }
 
   admit(request: AdmissionRequest): Admission | Promise<Admission> {
@@ -162,14 +150,13 @@ export class SharedLedger implements Ledger, BudgetObserver {
 
   /** Resolves when everything that was sent has been answered. */
   async idle(): Promise<void> {
-    await this.#joining
+    await this.#membership.idle()
     await this.#settlements.idle()
   }
 
   /** Delivers what is left, if the server can be used, and ends the renewals. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    this.#timer?.cancel()
+    this.#membership.close()
     await this.#settlements.idle()
     if (this.#options.state.isUp) this.#settlements.sendPending()
     await this.#settlements.idle()
@@ -177,14 +164,11 @@ export class SharedLedger implements Ledger, BudgetObserver {
 
   // The server observes its budgets itself; only changes of records are news to it.
   changed(account: AccountEntry): void {
-    if (this.#configured.get(account) === describeBudget(account)) return
-    this.loaded(account)
-    this.#changed.add(account)
-    void this.#configure(account)
+    this.#configurations.follow(account)
   }
 
   loaded(account: AccountEntry): void {
-    this.#configured.set(account, describeBudget(account))
+    this.#configurations.note(account)
   }
 
   charged(): void {}
@@ -205,7 +189,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
           const reserved = account.record.budgetMax === null ? 0n : demand.cost
           return { account, term: account.term, reserved }
         })
-        this.#known.add(id)
+        this.#holds.know(id)
         const { tokens } = demand
         return this.#open({ id, minute: toMinute(now), tokens, facts, subjects }, now)
       })
@@ -269,19 +253,19 @@ export class SharedLedger implements Ledger, BudgetObserver {
     const end = clock.elapsed() + maxWait
     while (clock.elapsed() <= end) {
       // Without a reply so far the time of the server is unknown: the first call learns it.
-      const deadline = this.#offset === undefined ? 0 : this.now() + callTime
+      const deadline = this.#clock.isSet ? this.now() + callTime : 0
       const decision = await this.#functions.admit({ ...ask, deadline })
       switch (decision.status) {
         case 'admitted':
         case 'refused':
-          this.#shareAll(ask.accounts, decision.subjects)
+          this.#mirror.follow(ask.accounts, decision.subjects)
           this.#lost.charge(decision.claims)
           return conclude(decision)
         case 'unseeded':
           await this.#bring(decision)
           break
         case 'empty':
-          await this.#join()
+          await this.#membership.join()
           break
         case 'late':
           break
@@ -314,7 +298,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   }
 
   #open(hold: SharedHold, now: Millis): Admission {
-    this.#holds.set(hold.id, hold)
+    this.#holds.add(hold)
     const accounts = hold.subjects.map(({ account }) => account)
     return new SharedAdmission(hold, this.#keeper, buildRateHeaders(accounts, now))
   }
@@ -329,7 +313,6 @@ export class SharedLedger implements Ledger, BudgetObserver {
     },
     end: (hold: SharedHold, { mode, tokens }: Pick<HoldEnd, 'mode' | 'tokens'>) => {
       const { id, subjects, facts } = hold
-      this.#holds.delete(id)
       for (const { account, term, reserved } of subjects) {
         account.leave()
         account.release(reserved, term)
@@ -337,7 +320,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
       const onOutcome = (outcome: string) => {
         if (outcome === 'charged') this.#refund(hold)
       }
-      const isKnown = this.#known.delete(id)
+      const isKnown = this.#holds.end(id)
       const ends = isKnown ? [{ id, mode, tokens, onOutcome }] : []
       const isFree = mode === 'withdraw' && facts.cost === 0n
       this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
@@ -371,75 +354,6 @@ export class SharedLedger implements Ledger, BudgetObserver {
     return `${this.#options.process}-${++this.#lastHold}`
   }
 
-  #noteReply({ now, epoch }: ReplyHead): void {
-    this.#offset = now - this.#options.clock.now()
-    if (epoch !== this.#epoch) this.#rejoin()
-  }
-
-  #rejoin(): void {
-    void this.#join()
-  }
-
-  /**
-   * Sends the server everything that this process knows: when it is reached again, and when it has lost its
-   * data. Never rejects.
-   */
-  #join(): Promise<void> {
-    this.#joining ??= this.#sendAll()
-      .catch((error: unknown) => {
-        if (!isLoss(error)) this.#logError(error)
-      })
-      .finally(() => {
-        this.#joining = undefined
-      })
-    return this.#joining
-  }
-
-  async #sendAll(): Promise<void> {
-    if (this.#isClosed) return
-    // Set at once, so that the reply itself is no news.
-    const { epoch } = await this.#functions.open(crypto.randomUUID())
-    this.#epoch = epoch
-    this.#settlements.sendPending(this.#own.names())
-    await this.#renew()
-    for (const account of this.#changed) await this.#configure(account)
-  }
-
-  #scheduleRenewal(): void {
-    const { clock, lease, state } = this.#options
-    this.#timer = clock.schedule(lease / 4, () => {
-      const renewal = state.isUp ? this.#renewAll() : Promise.resolve()
-      void renewal.then(() => {
-        if (!this.#isClosed) this.#scheduleRenewal()
-      })
-    })
-  }
-
-  async #renewAll(): Promise<void> {
-    try {
-      await this.#renew()
-      this.#settlements.sendPending()
-      for (const account of this.#changed) await this.#configure(account)
-    } catch (error) {
-      if (!isLoss(error)) this.#logError(error)
-    }
-  }
-
-  /** Renews all leases. Without any it makes the call all the same, which finds lost holds. */
-  async #renew(): Promise<void> {
-    const ids = [...this.#holds.keys()]
-    for (let at = 0; at === 0 || at < ids.length; at += maxPerCall) {
-      const { unknown, claims } = await this.#functions.renew(ids.slice(at, at + maxPerCall))
-      this.#lost.charge(claims)
-      // Some may have ended in the meantime.
-      const holds = unknown.flatMap((id) => this.#holds.get(id) ?? [])
-      if (holds.length === 0) continue
-      for (const { id } of holds) this.#known.add(id)
-      const { process } = this.#options
-      await this.#functions.restore(holds.map((hold) => [hold.id, writeRecord(process, hold)]))
-    }
-  }
-
   async #read(accounts: readonly AccountEntry[]): Promise<boolean> {
     const names = accounts.map(nameAccount)
     const { clock } = this.#options
@@ -447,55 +361,13 @@ export class SharedLedger implements Ledger, BudgetObserver {
     while (clock.elapsed() <= end) {
       const reading = await this.#functions.read(names)
       if (reading.status === 'known') {
-        this.#shareAll(accounts, reading.subjects)
+        this.#mirror.follow(accounts, reading.subjects)
         return true
       }
-      if (reading.epoch === '') await this.#join()
+      if (reading.epoch === '') await this.#membership.join()
       else await this.#bring(reading)
     }
     return false
-  }
-
-  async #configure(account: AccountEntry): Promise<void> {
-    try {
-      await this.#functions.configure(nameAccount(account), account)
-      this.#changed.delete(account)
-    } catch (error) {
-      if (!isLoss(error)) this.#logError(error)
-    }
-  }
-
-  #shareAll(
-    accounts: readonly (AccountEntry | undefined)[],
-    subjects: readonly SharedSubject[],
-  ): void {
-    for (const [at, subject] of subjects.entries()) {
-      const account = accounts[at]
-      if (account) this.#share(account, subject)
-    }
-  }
-
-  #share(account: AccountEntry, subject: SharedSubject): void {
-    const { term, reserved, share, alert } = subject
-    const own = this.#own.get(nameAccount(account))
-    const spent = subject.spent + amountIn(own, term) - amountIn(share, term)
-    const spentTotal = subject.spentTotal + own.total - share.total
-    // Sums of nano-dollars.
-    const amounts = { spent, spentTotal, reserved } as Pick<
-      SharedSubject,
-      'spent' | 'spentTotal' | 'reserved'
-    >
-    account.share({ ...amounts, term })
-    account.shareCounts(subject, this.now())
-    if (!alert) return
-    const { events } = this.#options
-    const fired = { scope: account.scope, record: account.record, spent: subject.spent }
-    if (alert.kind === 'exhausted') events.fireExhausted(fired)
-    else events.fireRise(fired, alert)
-  }
-
-  #logError(error: unknown): void {
-    this.#options.log.write('error', 'the shared state has failed', { error: String(error) })
   }
 }
 
@@ -508,25 +380,6 @@ function isLimited({ record }: AccountEntry): boolean {
   return rpmLimit !== null || tpmLimit !== null || maxParallel !== null || budgetMax !== null
 }
 
-function describeBudget({ record }: AccountEntry): string {
-  return `${record.budgetMax} ${record.budgetPeriod}`
-}
-
 function toMinute(now: Millis): number {
   return Math.floor(now / 60_000)
-}
-
-/** True when the server cannot be used, or the database that it needs to be filled from. */
-function isLoss(error: unknown): error is SharedStateFault | StoreFault {
-  return error instanceof SharedStateFault || error instanceof StoreFault
-}
-
-function mayHaveRun(error: unknown): boolean {
-  return error instanceof SharedStateFault && error.mayHaveRun
-}
-
-function unavailable(): GatewayError {
-  return new GatewayError('LM-5003', 'the shared state cannot be used; try again', {
-    retryAfter: 1_000,
-  })
 }

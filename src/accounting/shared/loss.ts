@@ -1,0 +1,19 @@
+import { GatewayError } from '../../core/errors.ts'
+import { SharedStateFault } from '../../core/shared-state.ts'
+import { StoreFault } from '../../store/index.ts'
+
+/** True when the server cannot be used, or the database that it needs to be filled from. */
+export function isLoss(error: unknown): error is SharedStateFault | StoreFault {
+  return error instanceof SharedStateFault || error instanceof StoreFault
+}
+
+/** True when a call whose reply is lost may have been run, or may be run later. */
+export function mayHaveRun(error: unknown): boolean {
+  return error instanceof SharedStateFault && error.mayHaveRun
+}
+
+export function unavailable(): GatewayError {
+  return new GatewayError('LM-5003', 'the shared state cannot be used; try again', {
+    retryAfter: 1_000,
+  })
+}

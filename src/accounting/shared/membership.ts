@@ -1,0 +1,134 @@
+import type { Millis } from '../../core/ids.ts'
+import type { Clock, Log, Timer } from '../../core/ports.ts'
+import type { SharedState } from '../../core/shared-state.ts'
+import type { Configurations } from './configurations.ts'
+import type { SharedFunctions } from './functions.ts'
+import { writeRecord } from './hold.ts'
+import { isLoss } from './loss.ts'
+import type { LostHolds } from './lost-holds.ts'
+import type { OpenHolds } from './open-holds.ts'
+import type { OwnShares } from './own-shares.ts'
+import type { Settlements } from './settlements.ts'
+
+export interface MembershipOptions {
+  readonly state: SharedState
+  readonly process: string
+  readonly lease: Millis
+  readonly clock: Clock
+  readonly log: Log
+  readonly functions: Pick<SharedFunctions, 'open' | 'renew' | 'restore'>
+  readonly own: OwnShares
+  readonly settlements: Settlements
+  readonly configurations: Configurations
+  readonly holds: OpenHolds
+  readonly lost: LostHolds
+}
+
+/** Holds per call, so that no call holds the server up. */
+const maxPerCall = 100
+
+/** Joins the processes that share a server, and keeps the leases of this one. */
+export class Membership {
+  readonly #options: MembershipOptions
+  #epoch = ''
+  #joining: Promise<void> | undefined
+  #timer: Timer | undefined
+  #isClosed = false
+
+  constructor(options: MembershipOptions) {
+    this.#options = options
+  }
+
+  /** Joins the other processes, now and whenever the server has been away or has lost its data. */
+  start(): void {
+    const { state } = this.#options
+    state.onUp(() => this.#rejoin())
+    state.subscribe('epoch', (epoch) => this.follow(epoch))
+    if (state.isUp) this.#rejoin()
+    this.#scheduleRenewal()
+  }
+
+  /** Joins again when the data of the server has begun a new life. */
+  follow(epoch: string): void {
+    if (epoch !== this.#epoch) this.#rejoin()
+  }
+
+  /**
+   * Sends the server everything that this process knows: when it is reached again, and when it has lost its
+   * data. Never rejects.
+   */
+  join(): Promise<void> {
+    this.#joining ??= this.#guard(() => this.#sendAll()).finally(() => {
+      this.#joining = undefined
+    })
+    return this.#joining
+  }
+
+  /** Resolves when no join is running. */
+  async idle(): Promise<void> {
+    await this.#joining
+  }
+
+  /** Ends the renewals. */
+  close(): void {
+    this.#isClosed = true
+    this.#timer?.cancel()
+  }
+
+  #rejoin(): void {
+    void this.join()
+  }
+
+  async #sendAll(): Promise<void> {
+    if (this.#isClosed) return
+    const { functions, own, settlements, configurations } = this.#options
+    // Set at once, so that the reply itself is no news.
+    const { epoch } = await functions.open(crypto.randomUUID())
+    this.#epoch = epoch
+    settlements.sendPending(own.names())
+    await this.#renew()
+    await configurations.sendPending()
+  }
+
+  #scheduleRenewal(): void {
+    const { clock, lease, state } = this.#options
+    this.#timer = clock.schedule(lease / 4, () => {
+      const renewal = state.isUp ? this.#guard(() => this.#renewAll()) : Promise.resolve()
+      void renewal.then(() => {
+        if (!this.#isClosed) this.#scheduleRenewal()
+      })
+    })
+  }
+
+  async #renewAll(): Promise<void> {
+    const { settlements, configurations } = this.#options
+    await this.#renew()
+    settlements.sendPending()
+    await configurations.sendPending()
+  }
+
+  /** Renews all leases. Without any it makes the call all the same, which finds lost holds. */
+  async #renew(): Promise<void> {
+    const { functions, process, holds, lost } = this.#options
+    const ids = holds.ids()
+    for (let at = 0; at === 0 || at < ids.length; at += maxPerCall) {
+      const { unknown, claims } = await functions.renew(ids.slice(at, at + maxPerCall))
+      lost.charge(claims)
+      // Some may have ended in the meantime.
+      const missing = unknown.flatMap((id) => holds.get(id) ?? [])
+      if (missing.length === 0) continue
+      for (const { id } of missing) holds.know(id)
+      await functions.restore(missing.map((hold) => [hold.id, writeRecord(process, hold)]))
+    }
+  }
+
+  /** Waits for calls that the server may not be able to answer. */
+  async #guard(run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      if (isLoss(error)) return
+      this.#options.log.write('error', 'the shared state has failed', { error: String(error) })
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { AccountEntry } from '../account-entry.ts'
+import type { BudgetEvents } from '../budget-events.ts'
+import { nameAccount } from './hold.ts'
+import { amountIn, type OwnShares } from './own-shares.ts'
+import type { ServerClock } from './server-clock.ts'
+import type { SharedSubject } from './texts.ts'
+
+export interface MirrorOptions {
+  readonly own: OwnShares
+  readonly clock: ServerClock
+  readonly events: BudgetEvents
+}
+
+/**
+ * Keeps the accounts in memory as the server has said last, with the charges of this process that it does
+ * not know yet.
+ */
+export class Mirror {
+  readonly #options: MirrorOptions
+
+  constructor(options: MirrorOptions) {
+    this.#options = options
+  }
+
+  /** Follows a reply, and fires its alerts. Leaves out accounts that this process does not know. */
+  follow(
+    accounts: readonly (AccountEntry | undefined)[],
+    subjects: readonly SharedSubject[],
+  ): void {
+    for (const [at, subject] of subjects.entries()) {
+      const account = accounts[at]
+      if (account) this.#share(account, subject)
+    }
+  }
+
+  #share(account: AccountEntry, subject: SharedSubject): void {
+    const { own: shares, clock, events } = this.#options
+    const { term, reserved, share, alert } = subject
+    const own = shares.get(nameAccount(account))
+    const spent = subject.spent + amountIn(own, term) - amountIn(share, term)
+    const spentTotal = subject.spentTotal + own.total - share.total
+    // Sums of nano-dollars.
+    const amounts = { spent, spentTotal, reserved } as Pick<
+      SharedSubject,
+      'spent' | 'spentTotal' | 'reserved'
+    >
+    account.share({ ...amounts, term })
+    account.shareCounts(subject, clock.now())
+    if (!alert) return
+    const fired = { scope: account.scope, record: account.record, spent: subject.spent }
+    if (alert.kind === 'exhausted') events.fireExhausted(fired)
+    else events.fireRise(fired, alert)
+  }
+}
