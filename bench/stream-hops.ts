@@ -9,7 +9,7 @@ import type { RequestId } from '../src/core/ids.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
 import { createChatWriter } from '../src/doors/chat/stream.ts'
 import { chatChunks } from '../src/providers/openai/chat.ts'
-import { createOpenAiDecoder } from '../src/providers/openai/stream.ts'
+import { createOpenAiDecoder, type OpenAiStreamOptions } from '../src/providers/openai/stream.ts'
 import { ClientBytes } from '../src/stream/client-bytes.ts'
 import { CommitGate } from '../src/stream/commit-gate.ts'
 import { FrameReader } from '../src/stream/frame-reader.ts'
@@ -62,6 +62,12 @@ async function carry(streams: StreamClasses, last: number, count: number): Promi
   return (user + system) / count / chunks.length
 }
 
+const openAiStream: OpenAiStreamOptions = {
+  form: chatChunks,
+  usage: 'not-asked',
+  readsChoices: false,
+}
+
 function makeChain(
   { ReadableStream, TransformStream }: StreamClasses,
   heartbeat: Heartbeat,
@@ -69,9 +75,7 @@ function makeChain(
 ): Readable<unknown> {
   const stages = [
     () =>
-      new TransformStream(
-        new FrameReader(createOpenAiDecoder('not-asked', chatChunks), share.openCounter()),
-      ),
+      new TransformStream(new FrameReader(createOpenAiDecoder(openAiStream), share.openCounter())),
     () => new TransformStream(new CommitGate(1e6, share.openCounter()), undefined, oneAhead),
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),

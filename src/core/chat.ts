@@ -87,6 +87,8 @@ export interface ChatCall {
   readonly wantsUsageChunk: boolean
   /** The client asked for the log probabilities of tokens. */
   readonly wantsLogprobs: boolean
+  /** The client's stream is written from the choices of the frames, not from their bytes. */
+  readonly readsChoices: boolean
   /** A message has a vendor's own blocks, which upstreams of the OpenAI format do not know. */
   readonly hasProviderContent: boolean
 }

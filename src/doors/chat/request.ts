@@ -51,6 +51,7 @@ export class ParsedChat implements ChatCall, DoorCall {
   readonly stream: boolean
   readonly wantsUsageChunk: boolean
   readonly wantsLogprobs: boolean
+  readonly readsChoices = false
   readonly hasProviderContent: boolean
   readonly choices: number
   #request: ChatRequest | undefined

@@ -3,6 +3,7 @@ import type { ReportedUsage } from '../../core/usage.ts'
 import { createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseErrorObject } from './errors.ts'
@@ -18,6 +19,9 @@ type Members = Readonly<Record<string, unknown>>
  */
 export class NativeStream implements FrameDecoder {
   readonly #splitter = new SseSplitter()
+  readonly #deltas = new JsonPattern({
+    readsAs: (event, text) => isObject(event) && readDeltaText(event) === text,
+  })
   #usage: Record<string, unknown> | undefined
   /** The events since the stop reason. */
   #tail: Uint8Array[] | undefined
@@ -42,8 +46,13 @@ export class NativeStream implements FrameDecoder {
 
   #read({ bytes, data, event: name }: RawEvent): Frame[] {
     if (data === '[DONE]') return this.#tail ? [this.#finish(messageStop)] : []
-    const event = data === undefined ? undefined : tryParseJson(data)
+    if (data === undefined) return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
+    const repeated = this.#deltas.match(data)
+    if (repeated) return this.#release(toFrame(bytes, repeated, true))
+    const event = tryParseJson(data)
     if (!isObject(event)) return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
+    const text = readDeltaText(event)
+    if (text) this.#deltas.learn(data, text)
     switch (typeof event['type'] === 'string' ? event['type'] : name) {
       case 'message_start':
         return this.#pass(this.#start(bytes, event['message']))
@@ -132,9 +141,17 @@ const proseBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted
 
 function readDelta(bytes: Uint8Array, delta: unknown): Frame {
   if (!isObject(delta)) return { bytes, kind: 'quiet', outputBytes: 0 }
-  const { text, thinking, partial_json: json, citation } = delta
-  const output = [text, thinking, json].filter((part) => typeof part === 'string').join('')
-  return toFrame(bytes, output, output !== '' || isObject(citation))
+  const output = joinDeltaText(delta)
+  return toFrame(bytes, output, output !== '' || isObject(delta['citation']))
+}
+
+function joinDeltaText({ text, thinking, partial_json: json }: Members): string {
+  return [text, thinking, json].filter((part) => typeof part === 'string').join('')
+}
+
+/** Returns the text of a delta; undefined for an event of another type. */
+function readDeltaText({ type, delta }: Members): string | undefined {
+  return type === 'content_block_delta' && isObject(delta) ? joinDeltaText(delta) : undefined
 }
 
 function toFrame(bytes: Uint8Array, output: string, isContent: boolean): Frame {

@@ -38,7 +38,12 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     }),
     estimateOutput: estimateVerbatimOutput,
     parseAnswer: (body) => parseOpenAiAnswer(body, readText),
-    createDecoder: (call) => createOpenAiDecoder(usageFor(call), chatChunks),
+    createDecoder: (call) =>
+      createOpenAiDecoder({
+        form: chatChunks,
+        usage: usageFor(call),
+        readsChoices: call.readsChoices,
+      }),
     parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
     form: options.form,

@@ -35,7 +35,8 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
       }),
     }),
     parseAnswer: (body) => parseOpenAiAnswer(body, readText),
-    createDecoder: (call) => createOpenAiDecoder(usageFor(call), textChunks),
+    createDecoder: (call) =>
+      createOpenAiDecoder({ form: textChunks, usage: usageFor(call), readsChoices: false }),
     parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
   }

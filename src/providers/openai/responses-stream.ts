@@ -1,6 +1,7 @@
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { toFrameFailure } from './errors.ts'
@@ -14,21 +15,31 @@ import { readResponsesUsage } from './responses-usage.ts'
  */
 export function createResponsesDecoder(): FrameDecoder {
   const splitter = new SseSplitter()
+  const deltas = new JsonPattern({
+    readsAs: (payload, text) => isObject(payload) && readDelta(payload) === text,
+    varying: ['sequence_number', 'obfuscation'],
+  })
+  const read = (event: RawEvent) => {
+    const repeated = event.data === undefined ? undefined : deltas.match(event.data)
+    return repeated ? [toDelta(event.bytes, repeated)] : readEvent(event, deltas)
+  }
   return {
-    push: (bytes) => splitter.push(bytes).flatMap(readEvent),
-    end: () => splitter.end().flatMap((event) => closeLastEvent(event).flatMap(readEvent)),
+    push: (bytes) => splitter.push(bytes).flatMap(read),
+    end: () => splitter.end().flatMap((event) => closeLastEvent(event).flatMap(read)),
   }
 }
 
 type Members = Readonly<Record<string, unknown>>
 
-function readEvent({ bytes, data, event }: RawEvent): readonly Frame[] {
+function readEvent({ bytes, data, event }: RawEvent, deltas: JsonPattern): readonly Frame[] {
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
   if (data === undefined) return [quiet]
   // The terminator of the chat API, which some servers add, is not an event of this API.
   if (data.startsWith('[DONE]')) return [{ ...quiet, bytes: noBytes }]
   const payload = tryParseJson(data)
   if (!isObject(payload)) return [event === 'error' ? toErrorFrame(quiet, data) : quiet]
+  const text = readDelta(payload)
+  if (text) deltas.learn(data, text)
   const { response } = payload
   const type = typeof payload['type'] === 'string' ? payload['type'] : event
   switch (type) {
@@ -62,7 +73,17 @@ function readContent(quiet: Frame, type: string, { delta, item }: Members): Fram
     return isCall(item) ? { ...quiet, kind: 'content' } : quiet
   }
   if (!type.endsWith('.delta') || typeof delta !== 'string' || delta === '') return quiet
-  return { ...quiet, kind: 'content', output: delta, outputBytes: countUtf8Bytes(delta) }
+  return toDelta(quiet.bytes, delta)
+}
+
+function toDelta(bytes: Uint8Array, output: string): Frame {
+  return { bytes, kind: 'content', output, outputBytes: countUtf8Bytes(output) }
+}
+
+/** Returns the text of a delta; undefined for another event. */
+function readDelta({ type, delta }: Members): string | undefined {
+  const isDelta = typeof type === 'string' && type.endsWith('.delta')
+  return isDelta && typeof delta === 'string' ? delta : undefined
 }
 
 function isCall(item: unknown): boolean {

@@ -3,6 +3,7 @@ import type { StreamUsage } from '../../core/provider-kind.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { toFrameFailure } from './errors.ts'
@@ -17,13 +18,18 @@ export interface ChunkForm {
   readonly unrequested: readonly object[]
 }
 
-/**
- * Creates the decoder of a stream of OpenAI-shaped chunks, whose bytes the client gets unchanged. `usage`
- * says whether the gateway asked for a usage chunk and whether the client sees it.
- */
-export function createOpenAiDecoder(usage: StreamUsage, form: ChunkForm): FrameDecoder {
+export interface OpenAiStreamOptions {
+  readonly form: ChunkForm
+  /** Whether the gateway asked for a usage chunk, and whether the client sees it. */
+  readonly usage: StreamUsage
+  /** The client's stream is written from the choices of the frames, not from their bytes. */
+  readonly readsChoices: boolean
+}
+
+/** Creates the decoder of a stream of OpenAI-shaped chunks, whose bytes the frames have unchanged. */
+export function createOpenAiDecoder(options: OpenAiStreamOptions): FrameDecoder {
   const splitter = new SseSplitter()
-  const reader = new ChunkReader(usage, form)
+  const reader = new ChunkReader(options)
   return {
     push: (bytes) => splitter.push(bytes).map((event) => reader.read(event)),
     end: () =>
@@ -32,19 +38,26 @@ export function createOpenAiDecoder(usage: StreamUsage, form: ChunkForm): FrameD
 }
 
 class ChunkReader {
-  readonly #usage: StreamUsage
-  readonly #form: ChunkForm
+  readonly #options: OpenAiStreamOptions
   readonly #endings = new ChoiceEndings()
+  readonly #pattern: JsonPattern
+  /** The identity of the chunks like the learned one. */
+  #identity: ChunkIdentity | undefined
 
-  constructor(usage: StreamUsage, form: ChunkForm) {
-    this.#usage = usage
-    this.#form = form
+  constructor(options: OpenAiStreamOptions) {
+    this.#options = options
+    this.#pattern = new JsonPattern({
+      readsAs: (chunk, text) => isObject(chunk) && readPlainText(chunk, options.form) === text,
+      varying: ['obfuscation'],
+    })
   }
 
   read({ bytes, data, event }: RawEvent): Frame {
     const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
     if (data === undefined) return quiet
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
+    const repeated = event === 'error' ? undefined : this.#pattern.match(data)
+    if (repeated) return this.#toRepeatedFrame(bytes, repeated)
     const chunk = tryParseJson(data)
     if (!isObject(chunk)) {
       return event === 'error' ? { ...quiet, kind: 'error', failure: toFrameFailure(data) } : quiet
@@ -57,10 +70,28 @@ class ChunkReader {
         usage: readChunkUsage(chunk),
       }
     }
-    return this.#toFrame(bytes, chunk)
+    const frame = this.#toFrame(bytes, chunk)
+    const mayRepeat = !this.#options.readsChoices && frame.output
+    if (mayRepeat && this.#pattern.learn(data, frame.output)) this.#identity = frame.identity
+    return frame
+  }
+
+  /** The facts of a chunk that differs from the learned one only in its text. */
+  #toRepeatedFrame(bytes: Uint8Array, output: string): Frame {
+    return {
+      bytes,
+      kind: 'content',
+      usage: undefined,
+      identity: this.#identity,
+      choices: undefined,
+      output,
+      outputBytes: countUtf8Bytes(output),
+      finished: this.#endings.state,
+    }
   }
 
   #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
+    const { form, readsChoices } = this.#options
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     let content = false
     let isNew = false
@@ -71,7 +102,7 @@ class ChunkReader {
       this.#endings.note(choice['index'], isEnd)
       if (isEnd) content = true
       if (hasThinkingBlocks(choice)) isNew = true
-      const text = this.#form.readContent(choice)
+      const text = form.readContent(choice)
       if (text === undefined) continue
       content = true
       output += text
@@ -82,7 +113,7 @@ class ChunkReader {
       kind: content ? 'content' : 'quiet',
       usage: readChunkUsage(chunk),
       identity: readChunkIdentity(chunk),
-      choices: content || isNew ? choices.filter(isObject) : undefined,
+      choices: readsChoices && (content || isNew) ? choices.filter(isObject) : undefined,
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
@@ -91,17 +122,30 @@ class ChunkReader {
 
   /** Returns what the client gets for a chunk that has only usage. */
   #rewriteUsageChunk(bytes: Uint8Array, chunk: Record<string, unknown>): Uint8Array {
-    switch (this.#usage) {
+    const { usage, form } = this.#options
+    switch (usage) {
       case 'not-asked':
         return bytes
       case 'shown':
-        return encodeDataEvent({ ...chunk, choices: this.#form.unrequested })
+        return encodeDataEvent({ ...chunk, choices: form.unrequested })
       case 'hidden':
         return noBytes
       default:
-        return this.#usage satisfies never
+        return usage satisfies never
     }
   }
+}
+
+/** Returns the text of a chunk of one choice, without usage: its other facts are those of its like. */
+function readPlainText(
+  chunk: Record<string, unknown>,
+  { readContent }: ChunkForm,
+): string | undefined {
+  const { choices } = chunk
+  if (!Array.isArray(choices) || choices.length !== 1) return undefined
+  if (isErrorChunk(chunk, undefined) || readChunkUsage(chunk)) return undefined
+  const [choice] = choices
+  return isObject(choice) ? readContent(choice) : undefined
 }
 
 function hasThinkingBlocks({ delta }: RawChoice): boolean {
