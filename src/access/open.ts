@@ -27,6 +27,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
     const store = await openStore({
       path: config.auth.db_path,
       token: env['GATEWAY_DB_AUTH_TOKEN'],
+      journalFolder: config.auth.journal_dir,
       claim: { sharing: options.sharing, onConflict: options.allowSecond ? 'report' : 'reject' },
       report: (message, fields) => log.write('error', message, fields),
     })

@@ -40,6 +40,7 @@ const server = z.strictObject({
 const auth = z.strictObject({
   enabled: z.boolean().default(false),
   db_path: text.default('gateway.db'),
+  journal_dir: text.default('.'),
   flush_interval_ms: duration.default(10_000),
   retention_days: wholeNumber(0, 36_500).default(30),
   usage_channel_capacity: wholeNumber(1, 10_000_000).default(10_000),

@@ -23,6 +23,7 @@ export function keepRestartOnly(running: Config, candidate: Config): Effective {
     auth: {
       enabled: running.auth.enabled,
       db_path: running.auth.db_path,
+      journal_dir: running.auth.journal_dir,
       usage_channel_capacity: running.auth.usage_channel_capacity,
       usage_batch_max: running.auth.usage_batch_max,
       usage_flush_ms: running.auth.usage_flush_ms,

@@ -160,6 +160,8 @@ export interface StoreSettings {
   readonly path: string
   /** The auth token for a libSQL server. */
   readonly token: string | undefined
+  /** Where a gateway keeps the journal of a database on a server; absent: nowhere. */
+  readonly journalFolder?: string | undefined
   /** Absent for a command. */
   readonly claim?: StoreClaim | undefined
   /** Called with events for the operator, such as a file that was deleted while in use. */

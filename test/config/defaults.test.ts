@@ -19,6 +19,7 @@ test('an empty file has the default of every setting', async () => {
     auth: {
       enabled: false,
       db_path: 'gateway.db',
+      journal_dir: '.',
       flush_interval_ms: 10_000,
       retention_days: 30,
       usage_channel_capacity: 10_000,

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededRandom } from '../support/seeded-random.ts'
-import { buildPackage, command, type Package } from './support/command.ts'
+import { buildPackage, command, finished, type Package } from './support/command.ts'
 import { type HostedKey, hostAt, type KeyedHost, masterKey } from './support/keyed-host.ts'
+import { libsqlServer } from './support/libsql-server.ts'
 import { freePort } from './support/shipped-gateway.ts'
 import { connect, folder } from './support/store.ts'
 
@@ -15,12 +16,13 @@ beforeAll(async () => {
 
 afterAll(() => built.remove())
 
-const config = (path: string, port: number) => `
+const config = (path: string, port: number, auth = '') => `
   [server]
   port = ${port}
   [auth]
   enabled = true
   db_path = ${JSON.stringify(path)}
+  ${auth}
   [[providers]]
   name = "demo"
   kind = "demo"
@@ -73,6 +75,50 @@ test('a gateway that is killed under load loses no request that a client saw end
   const broken = 'select count(*) from usage_log where status <> 200 or cost_nano = 0'
   expect((await connect(path).execute(broken)).rows[0]?.[0]).toBe(0)
 }, 60_000)
+
+test('a gateway that is killed with a database on a server loses nothing: the next start saves it, once', async () => {
+  const server = await libsqlServer()
+  const [port, home] = [await freePort(), folder()]
+  // Without the journal, nothing is saved before the kill.
+  const waiting = 'usage_flush_ms = 3600000\nflush_interval_ms = 3600000'
+  const start = async () => {
+    const gateway = command(
+      // The lease of the killed one has not ended.
+      [built.executable, '--config', 'config.toml', '--allow-second'],
+      {
+        config: config(server.url, port, `journal_dir = ${JSON.stringify(home)}\n${waiting}`),
+        env: { GATEWAY_MASTER_KEY: masterKey },
+      },
+    )
+    await gateway.until(/http:\/\/127\.0\.0\.1:\d+/)
+    return gateway
+  }
+  const saved = () => {
+    const { rows } = server.execute('select request_id from usage_log order by 1') as SavedRows
+    return rows.map(([id]) => id?.value)
+  }
+  const host = hostAt(`http://127.0.0.1:${port}`)
+  let gateway = await start()
+  const { id, key } = await host.key({ budget_max: 1e9 })
+  const streamed = { stream: true, stream_options: { include_usage: true } }
+  const answers = [await host.chat(key), await host.chat(key, streamed), await host.chat(key)]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  const seen = answers.map(({ headers }) => String(headers.get('x-request-id'))).sort()
+  const spent = async () => (await host.admin('GET', `/admin/keys/${id}`)).body['budget_spent']
+  const cost = await spent()
+  expect(saved()).toEqual([])
+  for (let kill = 0; kill < 2; kill++) {
+    gateway.process.kill('SIGKILL')
+    await finished(gateway)
+    gateway = await start()
+    expect(saved()).toEqual(seen)
+    expect(await spent()).toBe(cost)
+  }
+})
+
+interface SavedRows {
+  readonly rows: readonly (readonly { readonly value: string }[])[]
+}
 
 interface Use {
   readonly key: string

@@ -4,10 +4,11 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { FileJournal } from '../../adapters/node/store/file-journal.ts'
 import { recoverUsage } from '../../src/accounting/index.ts'
@@ -16,10 +17,12 @@ import {
   type Store,
   type StoreClaim,
   StoreFault,
+  type StoreSettings,
   UsageBatchBuilder,
 } from '../../src/store/index.ts'
 import { RecordingLog } from '../accounting/support.ts'
 import { newKey, usageRow } from '../store/support/rows.ts'
+import { type LibsqlServer, libsqlServer } from './support/libsql-server.ts'
 import { type BuiltThread, buildThread, folder, valueOf } from './support/store.ts'
 
 let thread: BuiltThread
@@ -45,12 +48,14 @@ function append(journal: Journal, id: string, requests: readonly string[]): Usag
 function left(write: (journal: FileJournal, prefix: string) => void) {
   const home = folder()
   const prefix = join(home, 'gateway.db-unsaved-1-')
-  const journal = new FileJournal({ prefix, left: [] })
+  const journal = new FileJournal({ prefix, left: [], outdated: [] })
   write(journal, prefix)
   journal.close()
   const paths = () => readdirSync(home).map((name) => join(home, name))
   const reports: unknown[] = []
-  const next = new FileJournal({ prefix, left: paths() }, (...report) => reports.push(report))
+  const next = new FileJournal({ prefix, left: paths(), outdated: [] }, (...report) =>
+    reports.push(report),
+  )
   return { next, paths, reports }
 }
 
@@ -144,9 +149,13 @@ test('a file that cannot be read remains, and the others are found', async () =>
 
 test('a row that cannot be written is a fault without its content, and the next one is tried', async () => {
   const home = folder()
-  const journal = new FileJournal({ prefix: join(home, 'gone', 'gateway.db-unsaved-1-'), left: [] })
+  const journal = new FileJournal({
+    prefix: join(home, 'gone', 'gateway.db-unsaved-1-'),
+    left: [],
+    outdated: [],
+  })
   expect(() => append(journal, 'b1', ['r1'])).toThrow(
-    new StoreFault('cannot write a file beside the database (ENOENT)', 'ENOENT'),
+    new StoreFault('cannot write a file of the journal (ENOENT)', 'ENOENT'),
   )
   mkdirSync(join(home, 'gone'))
   append(journal, 'b1', ['r1'])
@@ -156,7 +165,7 @@ test('a row that cannot be written is a fault without its content, and the next 
 
 test('a journal that has reached its maximum size takes no more rows until batches are forgotten', () => {
   const prefix = join(folder(), 'gateway.db-unsaved-1-')
-  const journal = new FileJournal({ prefix, left: [] })
+  const journal = new FileJournal({ prefix, left: [], outdated: [] })
   const line = 'x'.repeat(1024 * 1024)
   const write = (batch: number) => {
     journal.append(`b${batch}`, line)
@@ -169,8 +178,12 @@ test('a journal that has reached its maximum size takes no more rows until batch
   journal.close()
 })
 
-async function open(path: string, claim?: StoreClaim): Promise<Store> {
-  return openNodeStore({ path, token: undefined, claim }, { entry: thread.entry })
+async function open(
+  path: string,
+  claim?: StoreClaim,
+  options: Pick<StoreSettings, 'journalFolder' | 'report'> = {},
+): Promise<Store> {
+  return openNodeStore({ path, token: undefined, claim, ...options }, { entry: thread.entry })
 }
 
 test('the next process saves what an ended one has left, also beside one that runs', async () => {
@@ -196,7 +209,73 @@ test('the next process saves what an ended one has left, also beside one that ru
 })
 
 test('a command has no journal', async () => {
-  const store = await open(join(folder(), 'gateway.db'))
+  const store = await open(join(folder(), 'gateway.db'), undefined, { journalFolder: folder() })
   expect(store.journal).toBeUndefined()
   await store.close()
+})
+
+describe('on a libSQL server', () => {
+  const shared: StoreClaim = { sharing: 'state', onConflict: 'reject' }
+  const idsIn = ({ execute }: LibsqlServer) =>
+    execute('select request_id from usage_log order by id')
+
+  test('the files are in a folder of the gateway, and each database has its own', async () => {
+    const server = await libsqlServer()
+    const place = join(folder(), 'new')
+    const first = await open(server.url, shared, { journalFolder: place })
+    await first.createKey(newKey('k'))
+    append(first.journal as Journal, 'b1', ['r1'])
+    const other = await open((await libsqlServer()).url, shared, { journalFolder: place })
+    append(other.journal as Journal, 'b2', ['r2'])
+    // Their locks go with them, as when they are killed.
+    await first.close()
+    await other.close()
+    expect(statSync(place).mode & 0o777).toBe(0o700)
+
+    const next = await open(`${server.url}/`, shared, { journalFolder: place })
+    await recoverUsage({ journal: next.journal, store: next, log: new RecordingLog() })
+    expect(idsIn(server)).toMatchObject({ rows: [[{ value: 'r1' }]] })
+    await next.close()
+    expect(readdirSync(place).filter((name) => /-\d+-\d+$/.test(name))).toHaveLength(1)
+  })
+
+  test('files that are older than the memory of the database are reported, and not saved', async () => {
+    const server = await libsqlServer()
+    const place = folder()
+    const first = await open(server.url, shared, { journalFolder: place })
+    append(first.journal as Journal, 'b1', ['r1'])
+    await first.close()
+    const name = String(readdirSync(place).find((each) => /-\d+-\d+$/.test(each)))
+    const path = join(place, name)
+    const aWeekAgo = Date.now() / 1000 - 7 * 86_400
+    utimesSync(path, aWeekAgo, aWeekAgo)
+
+    const reports: unknown[] = []
+    const report = (...event: unknown[]) => reports.push(event)
+    const next = await open(server.url, shared, { journalFolder: place, report })
+    await recoverUsage({ journal: next.journal, store: next, log: new RecordingLog() })
+    expect(idsIn(server)).toMatchObject({ rows: [] })
+    expect(reports).toEqual([
+      ['a journal of unsaved usage is too old: a part of it may be saved already', { path }],
+    ])
+    expect(readdirSync(place)).toContain(name)
+    await next.close()
+  })
+
+  test('without a place for them the gateway opens all the same, and reports what a kill loses', async () => {
+    const { url } = await libsqlServer()
+    const file = join(folder(), 'file')
+    writeFileSync(file, '')
+    const reports: unknown[] = []
+    const report = (...event: unknown[]) => reports.push(event)
+    const store = await open(url, shared, { journalFolder: file, report })
+    expect(store.journal).toBeUndefined()
+    expect(reports).toEqual([
+      [
+        'there is no journal of unsaved usage: a process that is killed loses up to usage_flush_ms of it',
+        { folder: file, code: 'EEXIST' },
+      ],
+    ])
+    await store.close()
+  })
 })

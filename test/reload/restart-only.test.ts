@@ -13,6 +13,7 @@ sse_heartbeat_ms = 7
 [auth]
 enabled = true
 db_path = "other.db"
+journal_dir = "other"
 flush_interval_ms = 8
 retention_days = 9
 usage_channel_capacity = 10
@@ -43,6 +44,7 @@ test('what is bound from the start keeps its running value, and is named', async
     'server.port',
     'auth.enabled',
     'auth.db_path',
+    'auth.journal_dir',
     'auth.usage_channel_capacity',
     'auth.usage_batch_max',
     'auth.usage_flush_ms',

@@ -147,10 +147,11 @@ class StoreThread {
   readonly #idleListeners: (() => void)[] = []
 
   constructor(settings: StoreSettings, options: NodeStoreOptions) {
-    const { path, token, claim, report = () => {} } = settings
+    const { path, token, journalFolder, claim, report = () => {} } = settings
     const { timeout = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
     // Threads after a crash use the same identity for the claim.
-    this.#settings = { path, token, claim: claim && { ...claim, ...identifyProcess() }, lease }
+    const holder = claim && { ...claim, ...identifyProcess() }
+    this.#settings = { path, token, journalFolder, claim: holder, lease }
     this.#timeout = timeout
     this.#report = report
     this.#entry = entry

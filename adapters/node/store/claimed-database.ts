@@ -6,11 +6,12 @@ import { CallDeadline } from './call-deadline.ts'
 import type { OtherHolder } from './claim.ts'
 import { FileClaim } from './file-claim.ts'
 import { toFilePath } from './file-path.ts'
-import { type JournalPlace, JournalSlot } from './journal-place.ts'
+import { type JournalPlace, JournalSlot, prefixBeside, prefixIn } from './journal-place.ts'
 import { LocalDatabase } from './local.ts'
 import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
 import { ServerClaim } from './server-claim.ts'
+import { toStoreFault } from './store-fault.ts'
 
 type Report = (message: string, fields: ReportFields) => void
 
@@ -19,7 +20,7 @@ export interface ClaimedDatabase {
   readonly db: ClientDatabase
   /**
    * Takes the claim and opens the database, or rejects with the reason. Resolves to the place of the
-   * journal; undefined for a command, and for a server, whose clients may have no disk.
+   * journal; undefined for a command, and when a gateway has no place for it.
    */
   open(): Promise<JournalPlace | undefined>
   close(): Promise<void>
@@ -43,7 +44,12 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
   const database = new LocalDatabase({ path, deadline, report })
   const db = toDrizzle(database)
   const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
-  const slot = settings.claim && new JournalSlot(path)
+  const slot =
+    settings.claim &&
+    new JournalSlot({
+      findPrefix: () => prefixBeside(path),
+      hasOthers: settings.claim.sharing !== undefined,
+    })
   return {
     db,
     async open() {
@@ -63,7 +69,7 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
 }
 
 function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions): ClaimedDatabase {
-  const { path: url, token, lease: duration, claim: holder } = settings
+  const { path: url, token, journalFolder: folder, lease: duration, claim: holder } = settings
   const database = new RemoteDatabase({ url, token, deadline })
   // The lease is renewed while calls run, so it has its own client and its own deadline.
   const leaseDeadline = new CallDeadline()
@@ -80,15 +86,23 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
         report('waiting for the database lease of another gateway to expire', { process }),
       lost: (process) => report(othersMessage, { process }),
     })
+  const journal =
+    holder && folder !== undefined
+      ? {
+          folder,
+          slot: new JournalSlot({ findPrefix: () => prefixIn(folder, url), hasOthers: true }),
+        }
+      : undefined
   return {
     db: toDrizzle(database),
     async open() {
       checkClaim(await claim?.take(), { name: `at ${extractHost(url)}`, settings, report })
       await database.open()
-      return undefined
+      return journal && tryTake(journal, report)
     },
     async close() {
       await database.close()
+      journal?.slot.release()
       await claim?.release()
       await leases.close()
     },
@@ -98,6 +112,22 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
     },
   }
 }
+
+/** Without a place, the gateway serves all the same: a machine may have no disk. */
+function tryTake(
+  { slot, folder }: { readonly slot: JournalSlot; readonly folder: string },
+  report: Report,
+): JournalPlace | undefined {
+  try {
+    return slot.take()
+  } catch (error) {
+    report(noJournalMessage, { folder, code: toStoreFault(error).code })
+    return undefined
+  }
+}
+
+const noJournalMessage =
+  'there is no journal of unsaved usage: a process that is killed loses up to usage_flush_ms of it'
 
 interface ClaimContext {
   /** The description of the database. */

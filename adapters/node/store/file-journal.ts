@@ -18,8 +18,8 @@ const maxSize: Bytes = 64 * 1024 * 1024
 type Report = NonNullable<StoreSettings['report']>
 
 /**
- * A journal in files beside the database. A row is a line. Lines are written without waiting for the
- * disk: they outlast the process, but not a power failure.
+ * A journal in files. A row is a line. Lines are written without waiting for the disk: they outlast the
+ * process, but not a power failure.
  */
 export class FileJournal implements Journal {
   readonly #place: JournalPlace
@@ -59,7 +59,7 @@ export class FileJournal implements Journal {
     } catch (error) {
       if (error instanceof StoreFault) throw error
       const code = toCode(error)
-      throw new StoreFault(`cannot write a file beside the database (${code})`, code)
+      throw new StoreFault(`cannot write a file of the journal (${code})`, code)
     }
   }
 
@@ -80,6 +80,11 @@ export class FileJournal implements Journal {
       if (found) this.#files.push(found)
     }
     this.#removeForgotten()
+    for (const path of this.#place.outdated) {
+      this.#report('a journal of unsaved usage is too old: a part of it may be saved already', {
+        path,
+      })
+    }
     return reader.left
   }
 

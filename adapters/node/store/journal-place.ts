@@ -1,5 +1,14 @@
-import { closeSync, existsSync, openSync, readdirSync, realpathSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Millis } from '../../../src/core/ids.ts'
 import { Connection } from './connection.ts'
 import { isLocked } from './store-fault.ts'
 
@@ -9,35 +18,67 @@ export interface JournalPlace {
   readonly prefix: string
   /** The files that ended processes have left, the oldest first. */
   readonly left: readonly string[]
+  /** Those that are too old: the database may have forgotten which of their batches it has. */
+  readonly outdated: readonly string[]
+}
+
+export interface JournalSlotOptions {
+  /** Returns the path of the files, without slot and number. Throws when there is no place for them. */
+  readonly findPrefix: () => string
+  /** Whether other gateways may write to the database while this one does not run. */
+  readonly hasOthers: boolean
 }
 
 /**
- * The place of the journal beside a database file. Each gateway on the file has a slot of its own, with
- * an exclusive transaction on an empty database as its lock: the system releases it however the process
- * ends.
+ * The place of a journal. Each gateway on a database has a slot of its own, with an exclusive transaction
+ * on an empty database as its lock: the system releases it however the process ends.
  */
 export class JournalSlot {
-  readonly #path: string
+  readonly #options: JournalSlotOptions
   #taken: { readonly number: number; readonly lock: Connection } | undefined
 
-  /** `path` is that of the database. */
-  constructor(path: string) {
-    this.#path = path
+  constructor(options: JournalSlotOptions) {
+    this.#options = options
   }
 
-  /** Takes the first free slot. The database file must exist. */
+  /** Takes the first free slot. */
   take(): JournalPlace {
-    // The same files for every path that leads to the database.
-    const prefix = `${realpathSync(this.#path)}-unsaved-`
+    const { findPrefix, hasOthers } = this.#options
+    const prefix = findPrefix()
     this.#taken ??= takeFree(prefix)
     const slot = this.#taken.number
-    return { prefix: `${prefix}${slot}-`, left: listLeft(prefix, slot) }
+    const files = listLeft(prefix, slot)
+    const outdated = hasOthers ? files.filter(isOutdated) : []
+    const left = files.filter((path) => !outdated.includes(path))
+    return { prefix: `${prefix}${slot}-`, left, outdated }
   }
 
   release(): void {
     this.#taken?.lock.close()
     this.#taken = undefined
   }
+}
+
+/** The files beside a database file, which must exist: the same for every path that leads to it. */
+export function prefixBeside(database: string): string {
+  return `${realpathSync(database)}-unsaved-`
+}
+
+/** The files for a database on a server, in a folder that is created if it is missing. */
+export function prefixIn(folder: string, url: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { host, pathname } = new URL(url)
+  const name = encodeURIComponent(`${host}${pathname}`.replace(/\/$/, ''))
+  return join(realpathSync(folder), `${name}-unsaved-`)
+}
+
+/** Less than the time for which a database keeps the ids of its batches, as once.ts has it. */
+const maxAge: Millis = 6 * 86_400_000
+
+function isOutdated(path: string): boolean {
+  // Another process that starts may have saved and removed it.
+  const state = statSync(path, { throwIfNoEntry: false })
+  return state !== undefined && state.mtimeMs < Date.now() - maxAge
 }
 
 function takeFree(prefix: string) {

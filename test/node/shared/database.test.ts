@@ -31,7 +31,8 @@ function group(path: string) {
   return gatewayGroup(pricedProvider, {
     env,
     clock: systemClock,
-    openStore: (settings) => openNodeStore({ ...settings, path }, { entry: thread.entry }),
+    openStore: (settings) =>
+      openNodeStore({ ...settings, path, journalFolder: undefined }, { entry: thread.entry }),
     openShared: (settings) =>
       redis ? openRedisState({ ...settings, url: redis.url }) : server.open(),
   })

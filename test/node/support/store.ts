@@ -45,8 +45,8 @@ export type OpenOptions = NodeStoreOptions & Partial<StoreSettings>
 
 /** Opens a database in a file or on a server, like the host. */
 export async function openStore(path: string, options: OpenOptions): Promise<Store> {
-  const { token, claim, report } = options
-  const store = await openNodeStore({ path, token, claim, report }, options)
+  const { token, journalFolder, claim, report } = options
+  const store = await openNodeStore({ path, token, journalFolder, claim, report }, options)
   onTestFinished(() => store.close())
   return store
 }
