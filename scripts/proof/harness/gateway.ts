@@ -19,6 +19,10 @@ export interface GatewayOptions {
   readonly upstreamPort: number
   /** The folder of the database; a new one by default. */
   readonly home?: string
+  /** The address of a database server, instead of a file. */
+  readonly databaseUrl?: string
+  /** Further options of the command. */
+  readonly args?: readonly string[]
   /** Further settings of `[auth]`. */
   readonly auth?: string
   /** The address of a Redis server for the state that several gateways share. */
@@ -30,13 +34,16 @@ export class ProvedGateway {
   readonly port: number
   readonly database: string
   readonly #folder: string
+  readonly #args: readonly string[]
   #process: ChildProcess | undefined
 
-  constructor(port: number, { upstreamPort, home, auth = '', sharedUrl }: GatewayOptions) {
+  constructor(port: number, options: GatewayOptions) {
+    const { upstreamPort, home, databaseUrl, args = [], auth = '', sharedUrl } = options
     this.port = port
+    this.#args = args
     this.#folder = mkdtempSync(join(tmpdir(), 'gateway-proof-'))
     process.once('exit', () => rmSync(this.#folder, { recursive: true, force: true }))
-    this.database = join(home ?? this.#folder, 'gateway.db')
+    this.database = databaseUrl ?? join(home ?? this.#folder, 'gateway.db')
     writeFileSync(
       join(this.#folder, 'config.toml'),
       toConfig({ port, upstreamPort, auth, database: this.database, sharedUrl }),
@@ -46,7 +53,8 @@ export class ProvedGateway {
   /** Starts a process, and waits until it serves. */
   async start(): Promise<void> {
     const log = openSync(join(this.#folder, 'log'), 'a')
-    this.#process = startNode([bundlePath, '--config', join(this.#folder, 'config.toml')], {
+    const command = [bundlePath, '--config', join(this.#folder, 'config.toml'), ...this.#args]
+    this.#process = startNode(command, {
       cwd: this.#folder,
       env: { PATH: process.env['PATH'], GATEWAY_MASTER_KEY: masterKey, UPSTREAM_KEY: 'sk-proof' },
       stdio: ['ignore', log, log],

@@ -4,6 +4,7 @@ import { kill } from './kill.ts'
 import { locked } from './locked.ts'
 import { processes } from './processes.ts'
 import { redis } from './redis.ts'
+import { remote } from './remote.ts'
 
 /** In the order of the page. */
-export const parts: readonly Part[] = [kill, locked, disk, processes, redis]
+export const parts: readonly Part[] = [kill, locked, disk, remote, processes, redis]
