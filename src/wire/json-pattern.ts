@@ -1,10 +1,10 @@
 import { tryParseJson } from './json.ts'
 
 export interface JsonPatternOptions {
-  /** Whether a JSON value, once parsed, reads as exactly this text. */
-  readonly readsAs: (value: unknown, text: string) => boolean
+  /** Returns the text of a parsed JSON text, which must not depend on anything else in it. */
+  readonly readText: (json: unknown) => string | undefined
   /** Names of members whose values may differ too: whole numbers, and strings without escapes. */
-  readonly varying?: readonly string[]
+  readonly varying?: readonly string[] | undefined
 }
 
 /**
@@ -36,10 +36,10 @@ export class JsonPattern {
   learn(json: string, text: string): boolean {
     if (this.#attempts >= maxAttempts) return false
     this.#attempts++
-    const { readsAs, varying = [] } = this.#options
+    const { readText, varying = [] } = this.#options
     const common = findCommonParts(json, text, varying)
     // The string may occur elsewhere, too.
-    const isRead = common && readsAs(tryParseJson(fill(common, probe)), probe)
+    const isRead = common && readText(tryParseJson(fill(common, probe))) === probe
     if (isRead) this.#common = common
     return isRead === true
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
 import { contentBlock, optionalText, stopDetails } from './answer.ts'
 
 const blockDelta = z.object({
@@ -16,7 +17,7 @@ const blockDelta = z.object({
  * Any event of a stream. A member of an unexpected type reads as absent, because new events may use
  * the same member names. https://platform.claude.com/docs/en/build-with-claude/streaming
  */
-export const streamEvent = z.object({
+const streamEvent = z.object({
   /** Repeats the name of the event. */
   type: optionalText,
   index: z.number().catch(0),
@@ -33,6 +34,21 @@ export const streamEvent = z.object({
   usage: z.unknown().optional(),
   error: z.unknown().optional(),
 })
+
+/** Deltas of one block differ only in their text. */
+export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
+  read: (json) => streamEvent.safeParse(json).data,
+  readText: ({ type, delta }) => (type === 'content_block_delta' ? delta?.[textField(delta)] : ''),
+  withText: (event, text) => ({
+    ...event,
+    delta: event.delta && { ...event.delta, [textField(event.delta)]: text },
+  }),
+}
+
+function textField({ text, thinking }: Delta): 'text' | 'thinking' | 'partial_json' {
+  if (text) return 'text'
+  return thinking ? 'thinking' : 'partial_json'
+}
 
 export type StreamEvent = z.infer<typeof streamEvent>
 export type Delta = z.infer<typeof blockDelta>

@@ -20,7 +20,7 @@ type Members = Readonly<Record<string, unknown>>
 export class NativeStream implements FrameDecoder {
   readonly #splitter = new SseSplitter()
   readonly #deltas = new JsonPattern({
-    readsAs: (event, text) => isObject(event) && readDeltaText(event) === text,
+    readText: (event) => (isObject(event) ? readDeltaText(event) : undefined),
   })
   #usage: Record<string, unknown> | undefined
   /** The events since the stop reason. */

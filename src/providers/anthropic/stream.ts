@@ -1,15 +1,16 @@
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import { RepeatedJson } from '../../wire/repeated-json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { type Annotation, addIndexes } from '../canonical/annotations.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import type { ContentBlock } from './answer.ts'
 import { parseErrorObject } from './errors.ts'
-import { type Delta, type StreamEvent, streamEvent } from './events.ts'
+import { type Delta, repeatedDeltas, type StreamEvent } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { StreamedContent } from './stream-content.ts'
 import { parseUsage } from './usage.ts'
@@ -33,6 +34,7 @@ export interface StreamContext {
 export class AnthropicStream implements FrameDecoder {
   readonly #context: StreamContext
   readonly #splitter = new SseSplitter()
+  readonly #events = new RepeatedJson(repeatedDeltas)
   /** Keyed by the index of the content block. */
   readonly #openCalls = new Map<number, OpenCall>()
   readonly #thinking = new ThinkingRuns()
@@ -68,7 +70,7 @@ export class AnthropicStream implements FrameDecoder {
   #read({ data, event: name }: RawEvent): Frame[] {
     // Comments have no data. Some compatible servers end with the terminator of the OpenAI API.
     if (data === undefined || data === '' || data === '[DONE]') return []
-    const { data: event } = streamEvent.safeParse(tryParseJson(data))
+    const event = this.#events.parse(data)
     if (event) return this.#translate(event.type ?? name, event, data)
     return [malformed('an event of the stream cannot be read')]
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
 import { optionalText } from './answer.ts'
 
 /** The events that matter. `messageStart` has only the role. */
@@ -11,7 +12,7 @@ export const eventTypes = [
 ] as const
 
 /** The payload of any event of a stream; each type of event has some of the members. */
-export const event = z.object({
+const streamEvent = z.object({
   contentBlockIndex: z.number().optional(),
   start: z
     .object({
@@ -37,8 +38,25 @@ export const event = z.object({
   usage: z.unknown().optional(),
 })
 
-export type StreamEvent = z.infer<typeof event>
+export type StreamEvent = z.infer<typeof streamEvent>
 export type Delta = NonNullable<StreamEvent['delta']>
 export type ReasoningDelta = NonNullable<Delta['reasoningContent']>
 export type BlockStart = Partial<NonNullable<StreamEvent['start']>>
 export type ToolUse = NonNullable<BlockStart['toolUse']>
+
+/** Deltas of one block differ only in their text. `p` pads them, to hide the length of the text. */
+export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
+  read: (json) => streamEvent.safeParse(json).data,
+  readText: ({ delta }) =>
+    delta?.text || delta?.reasoningContent?.text || delta?.toolUse?.input || undefined,
+  withText: (event, text) => ({ ...event, delta: replaceText(event.delta ?? {}, text) }),
+  varying: ['p'],
+}
+
+function replaceText(delta: Delta, text: string): Delta {
+  if (delta.text) return { ...delta, text }
+  const { reasoningContent, toolUse } = delta
+  return reasoningContent?.text
+    ? { ...delta, reasoningContent: { ...reasoningContent, text } }
+    : { ...delta, toolUse: { ...toolUse, input: text } }
+}

@@ -22,14 +22,14 @@ export class StreamedContent {
     else if (start.toolUse || start.toolResult) this.#blocks.set(index, new StreamedBlock(start, 0))
   }
 
-  /** Adds a piece to a block. Texts and reasoning have no start. `readJson` returns the text of the event. */
-  add(index: number, delta: Delta, readJson: () => string): void {
+  /** Adds a piece to a block. Texts and reasoning have no start. `json` is the text of the event. */
+  add(index: number, delta: Delta, json: string): void {
     const start = this.#characters
     if (delta.text) this.#characters += countCharacters(delta.text)
     if (this.#isLost) return
     const block = this.#blocks.get(index) ?? new StreamedBlock({}, start)
     this.#blocks.set(index, block)
-    const length = block.add(delta, readJson)
+    const length = block.add(delta, json)
     if (length === undefined) return this.#lose()
     this.#length += length
     if (this.#length > maxContentLength) this.#lose()
@@ -69,7 +69,7 @@ class StreamedBlock implements AnswerBlock {
   }
 
   /** Returns the length of what was added; undefined for a delta of an unknown type. */
-  add(delta: Delta, readJson: () => string): number | undefined {
+  add(delta: Delta, json: string): number | undefined {
     const { text, toolUse, toolResult, reasoningContent, citation } = delta
     if (typeof text === 'string') {
       this.#text += text
@@ -81,7 +81,6 @@ class StreamedBlock implements AnswerBlock {
     }
     if (reasoningContent) return this.#think(reasoningContent)
     if (!toolResult && !citation) return undefined
-    const json = readJson()
     if (citation) this.#citations.push({ value: citation, json: readRaw(json, 'delta.citation') })
     else this.#results.push(...listRaw(json, 'delta.toolResult.*'))
     return json.length

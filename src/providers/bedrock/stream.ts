@@ -3,7 +3,7 @@ import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
-import { tryParseJson } from '../../wire/json.ts'
+import { RepeatedJson } from '../../wire/repeated-json.ts'
 import { type Annotation, addIndexes } from '../canonical/annotations.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import { isServerCall } from './content.ts'
@@ -11,9 +11,9 @@ import { parseStreamFailure } from './errors.ts'
 import {
   type BlockStart,
   type Delta,
-  event,
   eventTypes,
   type ReasoningDelta,
+  repeatedDeltas,
   type ToolUse,
 } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
@@ -29,6 +29,7 @@ export interface StreamContext {
 /** Translates the events of ConverseStream into chunks, each as soon as it arrives. */
 export class ConverseStream implements FrameDecoder {
   readonly #splitter = new AwsEventStream()
+  readonly #events = new RepeatedJson(repeatedDeltas)
   readonly #writer: ChunkWriter
   readonly #mask: (text: string) => string
   /** Keyed by the index of the content block, which counts blocks of every type. */
@@ -78,17 +79,18 @@ export class ConverseStream implements FrameDecoder {
     const type = eventTypes.find((known) => known === headers.get(':event-type'))
     // `messageStart`, or an event that is newer than this code.
     if (type === undefined) return []
-    const parsed = event.safeParse(tryParseJson(payload))
-    if (!parsed.success) {
+    const json = decoder.decode(payload)
+    const event = this.#events.parse(json)
+    if (!event) {
       const detail = 'an event of the stream is not a ConverseStream event'
       return [createFailedFrame({ kind: 'malformed', detail })]
     }
-    const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
+    const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = event
     switch (type) {
       case 'contentBlockStart':
         return start ? this.#openBlock(block, start) : []
       case 'contentBlockDelta':
-        return delta ? this.#readDelta(block, delta, () => decoder.decode(payload)) : []
+        return delta ? this.#readDelta(block, delta, json) : []
       case 'contentBlockStop':
         return this.#closeBlock(block)
       case 'messageStop':
@@ -120,9 +122,9 @@ export class ConverseStream implements FrameDecoder {
   }
 
   /** Texts and reasoning have no start event: they begin with their first delta. */
-  #readDelta(block: number, delta: Delta, readJson: () => string): Frame[] {
+  #readDelta(block: number, delta: Delta, json: string): Frame[] {
     const { text, toolUse, reasoningContent } = delta
-    this.#content.add(block, delta, readJson)
+    this.#content.add(block, delta, json)
     if (text) return [...this.#flushThinking(), this.#writer.text(text)]
     if (reasoningContent) return this.#think(block, reasoningContent)
     const call = this.#calls.get(block)

@@ -5,6 +5,7 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import { RepeatedJson, type RepeatedJsonOptions } from '../../wire/repeated-json.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { toVendorError } from '../base/vendor-error.ts'
@@ -75,7 +76,8 @@ const eventSchema = z.discriminatedUnion('type', [
   }),
 ])
 
-type EventOf<Type> = Extract<z.infer<typeof eventSchema>, { type: Type }>
+type StreamEvent = z.infer<typeof eventSchema>
+type EventOf<Type> = Extract<StreamEvent, { type: Type }>
 
 const knownTypes: ReadonlySet<unknown> = new Set(
   eventSchema.options.flatMap(({ shape }) => [...shape.type.values]),
@@ -90,7 +92,26 @@ interface OpenCall {
   held: string | undefined
 }
 
+/** Pieces of one block differ only in their text. */
+const repeatedPieces: RepeatedJsonOptions<StreamEvent> = {
+  read: (json) => eventSchema.safeParse(json).data,
+  readText: (event) => {
+    const { text: piece, thinking } = contentOf(event) ?? {}
+    return piece || thinking || undefined
+  },
+  withText: (event, piece) => {
+    const { text: before, thinking } = contentOf(event) ?? {}
+    const content = before ? { text: piece, thinking } : { text: before, thinking: piece }
+    return { ...event, delta: { message: { content } } } as EventOf<'content-delta'>
+  },
+}
+
+function contentOf(event: StreamEvent) {
+  return event.type === 'content-delta' ? event.delta?.message?.content : undefined
+}
+
 class EventReader {
+  readonly #events = new RepeatedJson(repeatedPieces)
   readonly #context: AnswerContext
   #id: string | undefined
   #writer: ChunkWriter | undefined
@@ -110,13 +131,12 @@ class EventReader {
   read(data: string): Frame[] {
     // Comments have no data. Some deployments send `[DONE]` after `message-end`.
     if (data === '' || data.startsWith('[DONE]')) return []
-    const value = tryParseJson(data)
-    const { success, data: event } = eventSchema.safeParse(value)
-    if (!success) return hasUnknownType(value) ? [] : [createFailedFrame(malformed)]
-    return this.#translate(event, data)
+    const event = this.#events.parse(data)
+    if (event) return this.#translate(event, data)
+    return hasUnknownType(tryParseJson(data)) ? [] : [createFailedFrame(malformed)]
   }
 
-  #translate(event: z.infer<typeof eventSchema>, data: string): Frame[] {
+  #translate(event: StreamEvent, data: string): Frame[] {
     switch (event.type) {
       case 'message-start':
         this.#id = event.id ?? undefined

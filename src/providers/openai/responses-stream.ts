@@ -16,7 +16,7 @@ import { readResponsesUsage } from './responses-usage.ts'
 export function createResponsesDecoder(): FrameDecoder {
   const splitter = new SseSplitter()
   const deltas = new JsonPattern({
-    readsAs: (payload, text) => isObject(payload) && readDelta(payload) === text,
+    readText: (payload) => readDelta(toMembers(payload)),
     varying: ['sequence_number', 'obfuscation'],
   })
   const read = (event: RawEvent) => {

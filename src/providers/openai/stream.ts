@@ -47,7 +47,7 @@ class ChunkReader {
   constructor(options: OpenAiStreamOptions) {
     this.#options = options
     this.#pattern = new JsonPattern({
-      readsAs: (chunk, text) => isObject(chunk) && readPlainText(chunk, options.form) === text,
+      readText: (chunk) => (isObject(chunk) ? readPlainText(chunk, options.form) : undefined),
       varying: ['obfuscation'],
     })
   }
