@@ -11,8 +11,11 @@ export interface ChangeFollowerOptions {
   readonly log: Log
   /** The counts of the changes that this process already has. */
   readonly known: ChangeCounts
-  /** Reads the settings of a topic again. */
-  readonly apply: Readonly<Record<ChangeTopic, () => Promise<void>>>
+  /**
+   * Reads the settings of a topic again: what has changed since a count, or all of them when the database
+   * has gone back to an earlier one.
+   */
+  readonly apply: Readonly<Record<ChangeTopic, (since: number | undefined) => Promise<void>>>
 }
 
 /** Without a message, the database is asked for changes this often. */
@@ -84,8 +87,9 @@ export class ChangeFollower {
     const { store, apply } = this.#options
     const counts = await store.readChanges()
     for (const topic of changeTopics) {
-      if (counts[topic] === this.#known[topic] || this.#isClosed) continue
-      await apply[topic]()
+      const known = this.#known[topic]
+      if (counts[topic] === known || this.#isClosed) continue
+      await apply[topic](counts[topic] < known ? undefined : known)
       // A change during that time has a higher count.
       this.#known = { ...this.#known, [topic]: counts[topic] }
     }

@@ -46,8 +46,8 @@ export interface KeyAccounts extends Authenticator {
   load(rows: AccountRows): void
   /** Joins the other processes; called once, after the first load. */
   start(): void
-  /** Loads the rows of the database, which keys made offline may have joined. */
-  reload(): Promise<void>
+  /** Loads the rows that other processes may have changed: all of them, or those since a count of changes. */
+  reload(since?: number): Promise<void>
   /** Delivers what other processes have to know. */
   close(): Promise<void>
 }
@@ -83,6 +83,9 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
   }
   const load = (rows: AccountRows): void => {
     registry.load(rows)
+    putSecrets(rows)
+  }
+  const putSecrets = (rows: AccountRows): void => {
     for (const row of rows.keys) {
       const key = registry.getKey(row.id)
       if (key) ring.put(row, key)
@@ -106,15 +109,17 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
     },
     load,
     start: () => shared?.start(),
-    async reload() {
+    async reload(since?: number) {
       // A key that changes during the query is newer than the rows: query again.
       let changes: number
       let rows: AccountRows
       do {
         changes = registry.changes
-        rows = await store.readAccounts()
+        rows = await store.readAccounts(since)
       } while (changes !== registry.changes)
-      load(rows)
+      if (since === undefined) return load(rows)
+      registry.update(rows)
+      putSecrets(rows)
     },
     async close() {
       await shared?.close()

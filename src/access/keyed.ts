@@ -93,7 +93,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
         log,
         known,
         apply: {
-          accounts: () => accounts.reload(),
+          accounts: (since) => accounts.reload(since),
           'provider-keys': reloadProviderKeys,
           webhooks: () => webhooks.refresh(),
         },

@@ -31,7 +31,7 @@ export class KeyRegistry {
     this.#deps = { ...options, findGroup: ({ record }) => this.#findLiveGroup(record.groupId) }
   }
 
-  /** The number of single puts so far. It has grown when rows that were read before are stale. */
+  /** The number of updates so far. It has grown when rows that were read before are stale. */
   get changes(): number {
     return this.#changes
   }
@@ -42,6 +42,12 @@ export class KeyRegistry {
     const knownGroups = this.#groups
     this.#groups = new Map(groups.map((row) => [row.id, this.#upsertGroup(row, knownGroups)]))
     this.#keys = new Map(keys.map((row) => [row.id, this.#upsertKey(row, knownKeys)]))
+  }
+
+  /** Adds these keys and groups, or replaces their records. */
+  update({ keys, groups }: AccountRows): void {
+    for (const row of groups) this.putGroup(row)
+    for (const row of keys) this.putKey(row)
   }
 
   /** Adds a key or replaces its record, in force from the next request on. */

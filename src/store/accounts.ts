@@ -1,14 +1,21 @@
+import { gt, inArray } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { toGroupRow } from './groups.ts'
 import { toKeyRow } from './keys.ts'
-import { budgetGroups, virtualKeys } from './schema.ts'
+import { budgetGroups, changedAccounts, virtualKeys } from './schema.ts'
 import type { AccountRows } from './store.ts'
 
-/** Reads all rows in one transaction, so that every key's group is among them. */
-export async function readAccounts(db: LibSQLDatabase): Promise<AccountRows> {
+/** Reads the rows in one transaction, so that the group of every new key is among them. */
+export async function readAccounts(db: LibSQLDatabase, since?: number): Promise<AccountRows> {
+  const changed = db
+    .select({ id: changedAccounts.subject })
+    .from(changedAccounts)
+    .where(gt(changedAccounts.count, since ?? 0))
+  const isWanted = (table: typeof virtualKeys | typeof budgetGroups) =>
+    since === undefined ? undefined : inArray(table.id, changed)
   const [keys, groups] = await db.batch([
-    db.select().from(virtualKeys).orderBy(virtualKeys.seq),
-    db.select().from(budgetGroups).orderBy(budgetGroups.seq),
+    db.select().from(virtualKeys).where(isWanted(virtualKeys)).orderBy(virtualKeys.seq),
+    db.select().from(budgetGroups).where(isWanted(budgetGroups)).orderBy(budgetGroups.seq),
   ])
   return { keys: keys.map(toKeyRow), groups: groups.map(toGroupRow) }
 }

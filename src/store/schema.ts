@@ -159,6 +159,17 @@ export const changeCounts = sqliteTable('change_counts', {
   count: integer().notNull(),
 })
 
+/** The count of accounts at the last change of each key and group that has changed. */
+export const changedAccounts = sqliteTable(
+  'changed_accounts',
+  {
+    /** The id of a key or a group. */
+    subject: text().primaryKey(),
+    count: integer().notNull(),
+  },
+  (table) => [index('changed_accounts_count').on(table.count)],
+)
+
 /** The ids of written batches, so that a batch which is sent again is not written twice. */
 export const writtenBatches = sqliteTable(
   'written_batches',

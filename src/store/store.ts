@@ -16,8 +16,11 @@ export interface Store {
   /** Undefined where usage rows cannot be kept outside of the process. */
   readonly journal: Journal | undefined
 
-  /** Reads every key and group, tombstones included, in order of creation. */
-  readAccounts(): Promise<AccountRows>
+  /**
+   * Reads every key and group, tombstones included, in order of creation; with `since`, a count of
+   * `readChanges`, only those that have changed after it.
+   */
+  readAccounts(since?: number): Promise<AccountRows>
 
   /** Reads how often each topic has changed, no matter by which process. */
   readChanges(): Promise<ChangeCounts>

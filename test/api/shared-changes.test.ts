@@ -92,6 +92,32 @@ describe('a change by one process', () => {
     expect(store.calls.filter((name) => name === 'readChanges')).toHaveLength(2)
   })
 
+  test('only what has changed is read, whatever else the database has', async () => {
+    const { store, first, second } = await pair()
+    const keys = []
+    for (let count = 0; count < 20; count++) keys.push(await first.key())
+    const { body: group } = await first.admin('POST', '/admin/groups', { name: 'g' })
+    await second.clock.advance(1_000)
+    store.readRows = 0
+    const change = { group_id: group['id'], rpm_limit: 5 }
+    await first.admin('PATCH', `/admin/keys/${keys[7]?.id}`, change)
+    await first.admin('PATCH', `/admin/groups/${group['id']}`, { name: 'h' })
+    await second.clock.advance(1_000)
+    const { body } = await second.admin('GET', `/admin/keys/${keys[7]?.id}`)
+    expect(body).toMatchObject(change)
+    expect((await second.admin('GET', `/admin/groups/${group['id']}`)).body['name']).toBe('h')
+    expect(store.readRows).toBe(2)
+  })
+
+  test('all is read when the database has gone back to an earlier state', async () => {
+    const { store, first, second } = await pair()
+    const { id } = await first.key()
+    await second.clock.advance(1_000)
+    store.restore((row) => ({ ...row, name: 'earlier' }))
+    await second.clock.advance(5_000)
+    expect((await second.admin('GET', `/admin/keys/${id}`)).body['name']).toBe('earlier')
+  })
+
   test('a database that fails is asked again, and named once', async () => {
     const { store, first, second } = await pair()
     const key = await first.key()

@@ -48,6 +48,25 @@ test('spend, usage, failed writes and the check of the master key are no changes
   expect(await store.readChanges()).toEqual(before)
 })
 
+test('the keys and groups that have changed since a count are read alone', async () => {
+  const store = await prepared()
+  await store.createKey(newKey('l'))
+  await store.createGroup(newGroup('h'))
+  const { accounts: since } = await store.readChanges()
+  const read = async (count?: number) => {
+    const { keys, groups } = await store.readAccounts(count)
+    return [...keys, ...groups].map(({ id }) => id)
+  }
+  expect(await read(since)).toEqual([])
+  await store.deleteKey(keyId('l'), 1)
+  await store.updateKey(keyId('k'), { name: 'new' })
+  await store.updateGroup(groupId('h'), { name: 'new' })
+  await store.addSpend({ id: '1', additions: [{ scope: 'group', id: 'g', amount: usd(1) }] })
+  expect(await read(since)).toEqual(['k', 'l', 'h'])
+  expect(await read(since + 1)).toEqual(['k', 'h'])
+  expect(await read()).toEqual(['k', 'l', 'g', 'h'])
+})
+
 const rotation = { digest: 'd', graceEndsAt: null }
 const settings = { enabled: true, settings: '{}', updatedAt: 1 }
 

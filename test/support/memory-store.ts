@@ -60,11 +60,15 @@ export class MemoryStore implements Store {
   readonly batches = new Map<string, readonly NewUsageRow[]>()
   /** The names of all calls, including failed ones. */
   readonly calls: string[] = []
+  /** The number of rows that `readAccounts` has returned. */
+  readRows = 0
   trouble: StoreTrouble = 'none'
   closed = false
   readonly #shares = new Map<string, Map<string, SpendShare>>()
   readonly #sealed = new Map<string, SealedRow>()
   #webhooks: WebhookRow | undefined
+  /** The count of accounts at the last change of each. */
+  readonly #changedAt = new Map<string, number>()
   readonly #changes = { accounts: 0, 'provider-keys': 0, webhooks: 0 }
   #lastUsageId = 0
   #lastAuditId = 0
@@ -80,11 +84,22 @@ export class MemoryStore implements Store {
     return () => release()
   }
 
-  readAccounts(): Promise<AccountRows> {
-    return this.#call('readAccounts', () => ({
-      keys: [...this.keys.values()],
-      groups: [...this.groups.values()],
-    }))
+  /** Replaces the keys, as a backup does that was made before any change. */
+  restore(change: (row: KeyRow) => KeyRow): void {
+    for (const [id, row] of this.keys) this.keys.set(id, change(row))
+    this.#changes.accounts = 0
+    this.#changedAt.clear()
+  }
+
+  readAccounts(since?: number): Promise<AccountRows> {
+    const isWanted = ({ id }: KeyRow | GroupRow) =>
+      since === undefined || (this.#changedAt.get(id) ?? 0) > since
+    return this.#call('readAccounts', () => {
+      const keys = [...this.keys.values()].filter(isWanted)
+      const groups = [...this.groups.values()].filter(isWanted)
+      this.readRows += keys.length + groups.length
+      return { keys, groups }
+    })
   }
 
   readChanges(): Promise<ChangeCounts> {
@@ -385,13 +400,13 @@ export class MemoryStore implements Store {
   }
 
   #putKey(row: KeyRow): KeyRow {
-    this.#changes.accounts++
+    this.#changedAt.set(row.id, ++this.#changes.accounts)
     this.keys.set(row.id, row)
     return row
   }
 
   #putGroup(row: GroupRow): GroupRow {
-    this.#changes.accounts++
+    this.#changedAt.set(row.id, ++this.#changes.accounts)
     this.groups.set(row.id, row)
     return row
   }

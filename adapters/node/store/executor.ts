@@ -34,11 +34,12 @@ export function createExecutor(
         case 'close':
           return toValue(await database.close())
         case 'readAccounts': {
-          const { keys, groups } = await store.readAccounts()
+          // The port sends the arguments of its own method of that name.
+          const { keys, groups } = await store.readAccounts(...(args as [number | undefined]))
           return { kind: 'accounts', pieces: { keys: packRows(keys), groups: packRows(groups) } }
         }
         case 'listUsage': {
-          // The port sends the arguments of its own method of that name.
+          // The same holds here.
           const rows = await store.listUsage(...(args as [UsageListQuery]))
           return {
             kind: 'usage',
