@@ -12,12 +12,8 @@ export type { ConfigFile, StagedFile } from './core/config-file.ts'
 export type { FetchOptions } from './core/fetch.ts'
 export type { Bytes, Millis, UnixSeconds } from './core/ids.ts'
 export type {
-  Counter,
-  Histogram,
-  HistogramSpec,
   Labels,
   Meters,
-  MetricSpec,
   MetricsPort,
   MetricValues,
   ReadMetric,

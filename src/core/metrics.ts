@@ -3,27 +3,6 @@ import type { Millis } from './ids.ts'
 /** The labels of one series. Their names are the `labelNames` of its metric. */
 export type Labels = Readonly<Record<string, string | number>>
 
-export interface MetricSpec {
-  readonly name: string
-  readonly help: string
-  readonly labelNames?: readonly string[]
-}
-
-export interface HistogramSpec extends MetricSpec {
-  /** Upper bounds in ascending order, without `+Inf`. */
-  readonly buckets: readonly number[]
-}
-
-export interface Counter {
-  inc(amount?: number): void
-  inc(labels: Labels, amount?: number): void
-}
-
-export interface Histogram {
-  observe(value: number): void
-  observe(labels: Labels, value: number): void
-}
-
 /** One line of an exposition. */
 export interface Sample {
   /** The name, if it differs from that of the metric: `…_bucket`, `…_sum`, `…_count`. */
@@ -40,10 +19,8 @@ export interface ReadMetric {
   samples(): readonly Sample[]
 }
 
-/** Creates metrics. Each name is used once. */
+/** Takes the metrics of a gateway. Each name is used once. */
 export interface Meters {
-  counter(spec: MetricSpec): Counter
-  histogram(spec: HistogramSpec): Histogram
   read(metric: ReadMetric): void
 }
 

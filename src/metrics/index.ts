@@ -1,4 +1,5 @@
 export { addBudgetGauges, type BudgetReading } from './budgets.ts'
+export { Counter } from './counter.ts'
 export { metricsEvents } from './events.ts'
 export { createExposition, metricsTopic } from './exposition.ts'
 export { addGauges } from './gauges.ts'

@@ -1,5 +1,7 @@
 import type { Meters } from '../core/metrics.ts'
 import { CostTotals } from './cost-totals.ts'
+import { Counter } from './counter.ts'
+import { Histogram } from './histogram.ts'
 import { HttpDurations } from './http-durations.ts'
 import { table } from './table.ts'
 
@@ -10,22 +12,25 @@ export type Series = ReturnType<typeof createSeries>
 export function createSeries(meters: Meters, metadataLabels: readonly string[]) {
   const { tokens } = table
   return {
-    tokens: meters.counter({ ...tokens, labelNames: [...tokens.labelNames, ...metadataLabels] }),
-    duration: meters.histogram(table.duration),
-    timeToFirstToken: meters.histogram(table.timeToFirstToken),
+    tokens: new Counter<string>(meters, {
+      ...tokens,
+      labelNames: [...tokens.labelNames, ...metadataLabels],
+    }),
+    duration: new Histogram(meters, table.duration),
+    timeToFirstToken: new Histogram(meters, table.timeToFirstToken),
     httpDurations: new HttpDurations(meters),
-    attempts: meters.counter(table.attempts),
-    media: meters.counter(table.media),
-    searchUnits: meters.counter(table.searchUnits),
+    attempts: new Counter(meters, table.attempts),
+    media: new Counter(meters, table.media),
+    searchUnits: new Counter(meters, table.searchUnits),
     cost: new CostTotals(meters),
-    unpriced: meters.counter(table.unpriced),
-    unfinishedStreams: meters.counter(table.unfinishedStreams),
-    cacheRequests: meters.counter(table.cacheRequests),
-    cacheEvictions: meters.counter(table.cacheEvictions),
-    metadataRejected: meters.counter(table.metadataRejected),
-    usageDropped: meters.counter(table.usageDropped),
-    usageUnjournaled: meters.counter(table.usageUnjournaled),
-    reloads: meters.counter(table.reloads),
-    reloadFailures: meters.counter(table.reloadFailures),
+    unpriced: new Counter(meters, table.unpriced),
+    unfinishedStreams: new Counter(meters, table.unfinishedStreams),
+    cacheRequests: new Counter(meters, table.cacheRequests),
+    cacheEvictions: new Counter(meters, table.cacheEvictions),
+    metadataRejected: new Counter(meters, table.metadataRejected),
+    usageDropped: new Counter(meters, table.usageDropped),
+    usageUnjournaled: new Counter(meters, table.usageUnjournaled),
+    reloads: new Counter(meters, table.reloads),
+    reloadFailures: new Counter(meters, table.reloadFailures),
   }
 }

@@ -1,4 +1,5 @@
-import type { HistogramSpec, MetricSpec } from '../core/metrics.ts'
+import type { MetricSpec } from './counter.ts'
+import type { HistogramSpec } from './histogram.ts'
 
 type SeriesSpec = CounterSeries | GaugeSeries | HistogramSeries
 type CounterSeries = { readonly type: 'counter' } & MetricSpec

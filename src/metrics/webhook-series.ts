@@ -1,4 +1,6 @@
 import type { Meters } from '../core/metrics.ts'
+import { Counter } from './counter.ts'
+import { Histogram } from './histogram.ts'
 import { table } from './table.ts'
 
 /** The series of webhooks. */
@@ -7,9 +9,9 @@ export type WebhookSeries = ReturnType<typeof createWebhookSeries>
 /** Adds the series of webhooks. Called once, when webhooks are first enabled. */
 export function createWebhookSeries(meters: Meters) {
   return {
-    sent: meters.counter(table.webhooksSent),
-    dropped: meters.counter(table.webhooksDropped),
-    dead: meters.counter(table.webhooksDead),
-    delivery: meters.histogram(table.webhookDelivery),
+    sent: new Counter(meters, table.webhooksSent),
+    dropped: new Counter(meters, table.webhooksDropped),
+    dead: new Counter(meters, table.webhooksDead),
+    delivery: new Histogram(meters, table.webhookDelivery),
   }
 }

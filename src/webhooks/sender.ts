@@ -67,7 +67,7 @@ export class Sender {
   /** Ends at once and drops events that wait or are being delivered. */
   close(): void {
     if (this.#scope.ended) return
-    this.#ports.series.dropped.inc(this.#length + (this.#isBusy ? 1 : 0))
+    this.#ports.series.dropped.inc({}, this.#length + (this.#isBusy ? 1 : 0))
     this.#waiting = []
     this.#next = 0
     this.#scope.end({ kind: 'shutdown' })
@@ -79,7 +79,7 @@ export class Sender {
 
   /** Logs one line each time that the queue becomes full. */
   #drop(): void {
-    this.#ports.series.dropped.inc()
+    this.#ports.series.dropped.inc({})
     if (this.#isFull) return
     this.#isFull = true
     this.#ports.log.write('warn', 'the webhook queue is full: events are dropped', {
@@ -112,8 +112,8 @@ export class Sender {
     // `close` has counted this event as dropped.
     if (this.#scope.ended) return
     if (failure) return this.#giveUp(event, failure)
-    series.sent.inc()
-    series.delivery.observe((clock.elapsed() - since) / 1000)
+    series.sent.inc({})
+    series.delivery.observe({}, (clock.elapsed() - since) / 1000)
   }
 
   /** Resolves to the log fields of a failed delivery, or to undefined. */
@@ -146,7 +146,7 @@ export class Sender {
 
   #giveUp({ type, subjectId }: AccountEvent, fields: LogFields): void {
     const { series, log } = this.#ports
-    series.dead.inc()
+    series.dead.inc({})
     log.write('warn', 'a webhook event could not be delivered', {
       type,
       subject_id: subjectId,

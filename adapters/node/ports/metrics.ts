@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client'
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { MetricsPort, MetricValues, ReadMetric, Sample } from '../../../src/index.ts'
 import { nodeRuntime } from './runtime.ts'
 
@@ -11,12 +11,7 @@ export function nodeMetrics(): MetricsPort {
 
 /** Creates a metrics port on a registry of prom-client. */
 export function createMetrics(registry: Registry): MetricsPort {
-  const registers = [registry]
   return {
-    counter: ({ name, help, labelNames = [] }) =>
-      new Counter({ name, help, labelNames: [...labelNames], registers }),
-    histogram: ({ name, help, labelNames = [], buckets }) =>
-      new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers }),
     // A registry uses only the name, `get` and `reset` of a metric.
     read: (metric) => registry.registerMetric(toPromMetric(metric) as unknown as Metric),
     contentType: registry.contentType,

@@ -1,6 +1,12 @@
 import { Registry } from 'prom-client'
 import type { MetricsPort, MetricValues } from '../../../src/index.ts'
-import { keepCounters, type MetricPage, metricsTopic, table } from '../../../src/metrics/index.ts'
+import {
+  Counter,
+  keepCounters,
+  type MetricPage,
+  metricsTopic,
+  table,
+} from '../../../src/metrics/index.ts'
 import { addProcessSeries, createMetrics } from '../ports/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -24,8 +30,8 @@ export class PoolMetrics {
       ...table.workers,
       samples: () => [{ labels: {}, value: countWorkers() }],
     })
-    const ended = this.#own.counter(table.workersEnded)
-    this.#countEnded = () => ended.inc()
+    const ended = new Counter(this.#own, table.workersEnded)
+    this.#countEnded = () => ended.inc({})
   }
 
   /** Asks each worker. One that does not answer in time is shown as it was when it last did. */
