@@ -11,6 +11,7 @@ import {
   getPid,
   isHealthy,
   listens,
+  type Runtime,
   startNode,
   startProgram,
   stop,
@@ -40,13 +41,17 @@ export interface StartedGateway {
 }
 
 /** Starts the bundled gateway several times and leaves the last one running. */
-export async function startGateway(upstreamPort: number, times: number): Promise<StartedGateway> {
+export async function startGateway(
+  upstreamPort: number,
+  times: number,
+  runtime?: Runtime,
+): Promise<StartedGateway> {
   const port = await freePort()
   const folder = configFolder(port, upstreamPort)
   const durations: number[] = []
   for (;;) {
     const started = performance.now()
-    const child = spawnGateway(folder)
+    const child = spawnGateway(folder, runtime)
     await waitUntil(() => isHealthy(port), child)
     durations.push(performance.now() - started)
     if (durations.length === times) {
@@ -131,15 +136,14 @@ enabled = true
 `
 
 /** An empty environment, so that the developer's shell overrides no setting. */
-function spawnGateway(folder: string): ChildProcess {
-  return startNode([bundlePath, '--config', join(folder, 'config.toml')], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      BENCH_UPSTREAM_KEY: 'sk-bench',
-      GATEWAY_MASTER_KEY: masterKey,
-    },
-  })
+function spawnGateway(folder: string, runtime?: Runtime): ChildProcess {
+  const env = {
+    PATH: process.env['PATH'],
+    BENCH_UPSTREAM_KEY: 'sk-bench',
+    GATEWAY_MASTER_KEY: masterKey,
+  }
+  const args = [bundlePath, '--config', join(folder, 'config.toml')]
+  return startNode(args, { cwd: folder, env }, runtime)
 }
 
 function configFolder(port: number, upstreamPort: number): string {

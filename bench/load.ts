@@ -21,7 +21,8 @@ export interface Job {
   readonly milliseconds: number
   /** Requests a second over all connections. Absent: each connection sends the next request at once. */
   readonly rate?: number | undefined
-  readonly proxyPid: number
+  /** All processes of the proxy. */
+  readonly proxyPids: readonly number[]
   readonly upstreamPid: number
 }
 
@@ -96,14 +97,13 @@ async function run(job: Job): Promise<Sample> {
   }
 }
 
-function usage({ proxyPid, upstreamPid }: Job): Usage {
-  const pids = new Set([proxyPid, upstreamPid, process.pid])
-  const ours = [...pids].reduce((sum, pid) => sum + cpuMillis(pid), 0)
+function usage({ proxyPids, upstreamPid }: Job): Usage {
+  const total = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuMillis(pid), 0)
   return {
-    proxy: cpuMillis(proxyPid),
+    proxy: total(proxyPids),
     upstream: cpuMillis(upstreamPid),
     load: cpuMillis(process.pid),
-    others: machineCpuMillis() - ours,
+    others: machineCpuMillis() - total([...new Set([...proxyPids, upstreamPid, process.pid])]),
   }
 }
 

@@ -9,7 +9,15 @@ export function cpuMillis(pid: number): number {
   return nanos.reduce((sum, each) => sum + each, 0) / 1e6
 }
 
-/** Returns the same for all processes of the machine, in whole ticks. */
+/** Returns a process and all processes below it. */
+export function listFamily(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
+  )
+  return [pid, ...children.flatMap((child) => listFamily(Number(child)))]
+}
+
+/** Returns the processor time of all processes of the machine, in whole ticks. */
 export function machineCpuMillis(): number {
   const [, user, nice, system] = readFileSync('/proc/stat', 'latin1').split(/ +/)
   return (Number(user) + Number(nice) + Number(system)) * millisPerTick

@@ -9,9 +9,19 @@ export const repository = fileURLToPath(new URL('..', import.meta.url))
 
 const running = new Set<ChildProcess>()
 
+/** A program that runs scripts as Node does, and its first arguments. */
+export type Runtime = readonly [program: string, ...args: string[]]
+
+/** The version of Node that runs this script. */
+export const presentNode: Runtime = [process.execPath]
+
 /** Starts Node with these arguments. The process always ends with this one. */
-export function startNode(args: readonly string[], options: SpawnOptions = {}): ChildProcess {
-  return startProgram(process.execPath, args, options)
+export function startNode(
+  args: readonly string[],
+  options: SpawnOptions = {},
+  [program, ...first]: Runtime = presentNode,
+): ChildProcess {
+  return startProgram(program, [...first, ...args], options)
 }
 
 /** Starts a program of the system in the same way. */
@@ -30,11 +40,16 @@ export function startProgram(
 }
 
 /** Starts a script of this folder, which exits when its message channel closes. */
-export function startScript(name: string, args: readonly string[] = []): ChildProcess {
-  return startNode(['--import', 'tsx', `bench/${name}.ts`, ...args], {
+export function startScript(
+  name: string,
+  args: readonly string[] = [],
+  runtime?: Runtime,
+): ChildProcess {
+  const options: SpawnOptions = {
     cwd: repository,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
+  }
+  return startNode(['--import', 'tsx', `bench/${name}.ts`, ...args], options, runtime)
 }
 
 /** Resolves to the next message of a process; rejects when it exits without one. */
@@ -86,7 +101,7 @@ export async function freePort(): Promise<number> {
 export async function waitUntil(
   probe: () => Promise<boolean>,
   child: ChildProcess,
-  maxMs = 20_000,
+  maxMs = 120_000,
 ): Promise<void> {
   const deadline = performance.now() + maxMs
   while (!(await probe())) {

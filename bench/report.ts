@@ -1,9 +1,12 @@
 import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
+import type { Instructions } from './instructions.ts'
 import { median } from './measure.ts'
+import { type NodeFigures, nodeScenarios } from './nodes.ts'
+import { markdownTable } from './page.ts'
 import type { Round, Rounds } from './rounds.ts'
-import type { Scenario } from './scenarios.ts'
+import { findScenario, type Scenario } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
-import { frameRate, type Results, rate, type Verdict } from './targets.ts'
+import { compareRounds, frameRate, type Results, rate, ratio, type Verdict } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
 
 interface Column {
@@ -97,6 +100,38 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
   return `targets\n${align(rows)}\n`
 }
 
+/** Renders the results under each release line of Node, in Markdown. */
+export function nodesTable(nodes: readonly NodeFigures[]): string {
+  const rows = nodes.map(({ version, scenarios, megabytes }) => [
+    version,
+    ...nodeScenarios.flatMap((name) => {
+      const { gateway = [], baseline = [] } = scenarios[name] ?? {}
+      return [
+        compareRounds(gateway, baseline, ratio(rate)).toFixed(2),
+        median(gateway.map(({ cpu, requests }) => cpu.proxy / requests)).toFixed(3),
+      ]
+    }),
+    megabytes.toFixed(0),
+  ])
+  const titles = nodeScenarios.flatMap((name) => [`\`${name}\``, 'CPU ms'])
+  return markdownTable(['Node.js', ...titles, 'memory after load, MB'], rows)
+}
+
+/** Renders the instructions of a request, in Markdown. */
+export function instructionsTable(instructions: Instructions): string {
+  const rows = Object.entries(instructions).map(([scenario, counts]) => {
+    const { gateway = Number.NaN, baseline = Number.NaN } = counts
+    const thousands = (count: number) => `${Math.round(count / 1_000).toLocaleString('en-US')} k`
+    return [
+      findScenario(scenario).title,
+      thousands(gateway),
+      thousands(baseline),
+      (gateway / baseline).toFixed(2),
+    ]
+  })
+  return markdownTable(['Load', 'gateway', 'baseline', 'ratio'], rows)
+}
+
 interface Report {
   readonly machine: object
   readonly results: Results
@@ -104,8 +139,13 @@ interface Report {
 }
 
 export function jsonReport({ machine, results, verdicts }: Report): string {
-  const scenarios = mapValues(results.scenarios, (subjects) => mapValues(subjects, toFigures))
-  return JSON.stringify({ machine, ...results, scenarios, verdicts }, undefined, 2)
+  const scenarios = summarize(results.scenarios)
+  const nodes = results.nodes?.map((node) => ({ ...node, scenarios: summarize(node.scenarios) }))
+  return JSON.stringify({ machine, ...results, scenarios, nodes, verdicts }, undefined, 2)
+}
+
+function summarize(scenarios: Results['scenarios']): object {
+  return mapValues(scenarios, (subjects) => mapValues(subjects, toFigures))
 }
 
 /** Returns the median of each figure over the rounds of one subject. */

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Job, Sample } from './load.ts'
-import { residentMegabytes } from './measure.ts'
+import { listFamily, residentMegabytes } from './measure.ts'
 import type { Asked, Scenario } from './scenarios.ts'
-import { type Field, isExtra, type Subject } from './subjects.ts'
+import { extraSubjects, type Field, type Subject } from './subjects.ts'
 
 /** The duration of the measurement. */
 export interface Plan {
@@ -13,7 +13,7 @@ export interface Plan {
 }
 
 export interface Round extends Sample {
-  /** Resident memory of the proxy after the round. */
+  /** Resident memory of all processes of the proxy after the round. */
   readonly megabytes: number
 }
 
@@ -35,23 +35,10 @@ export async function runScenario(
   scenario: Scenario,
   { field, load, plan }: { field: Field; load: ChildProcess; plan: Plan },
 ): Promise<Rounds> {
-  const measure = (
-    { subject, path, body, frames }: Row,
-    milliseconds: number,
-    rate?: number | undefined,
-  ) =>
-    ask(load, {
-      rate,
-      connections: scenario.connections,
-      path,
-      body,
-      frames,
-      port: subject.port,
-      headers: subject.headers,
-      proxyPid: subject.pid,
-      upstreamPid: field.upstreamPid,
-      milliseconds,
-    })
+  const { connections } = scenario
+  const { upstreamPid } = field
+  const measure = (row: Row, milliseconds: number, rate?: number) =>
+    ask(load, { ...describeJob(row), connections, upstreamPid, milliseconds, rate })
   const rows = listRows(scenario, field.subjects)
   const { parts = 1 } = scenario
   const warmUpMs = plan.warmUpMs * (scenario.warmUps ?? 1)
@@ -66,17 +53,43 @@ export async function runScenario(
     const order = round % 2 === 0 ? rows : rows.toReversed()
     for (const row of order) {
       const sample = await measure(row, plan.roundMs / parts, rate)
-      const megabytes = residentMegabytes(row.subject.pid)
       const done = (rounds[row.name] ??= [])
-      done.push({ ...sample, megabytes })
+      done.push({ ...sample, megabytes: familyMegabytes(row.subject) })
     }
   }
   return rounds
 }
 
+/** Sends requests of a scenario that has one request for all subjects to one of them. */
+export async function measureOnce(
+  { connections, asked }: Scenario,
+  options: { subject: Subject; upstream: Subject; load: ChildProcess; milliseconds: number },
+): Promise<Sample> {
+  const { subject, upstream, load, milliseconds } = options
+  if (!('path' in asked)) throw new Error('a scenario of several requests')
+  const row = { name: subject.name, subject, ...asked }
+  return ask(load, {
+    ...describeJob(row),
+    connections,
+    upstreamPid: upstream.pid,
+    milliseconds,
+  })
+}
+
+function describeJob({ subject, path, body, frames }: Row) {
+  const { port, headers, pid } = subject
+  return { path, body, frames, port, headers, proxyPids: listFamily(pid) }
+}
+
+/** Returns the resident memory of all processes of a subject. */
+export function familyMegabytes({ pid }: Subject): number {
+  return listFamily(pid).reduce((sum, each) => sum + residentMegabytes(each), 0)
+}
+
 function listRows({ asked, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
   if ('path' in asked) {
-    const isMeasured = ({ name }: Subject) => wanted?.includes(name) ?? !isExtra(name)
+    const isMeasured = ({ name }: Subject) =>
+      wanted?.includes(name) ?? !extraSubjects.includes(name)
     return subjects.filter(isMeasured).map((subject) => ({ name: subject.name, subject, ...asked }))
   }
   const gateway = subjects.find(({ name }) => name === 'gateway')

@@ -1,15 +1,24 @@
 /**
- * `npm run bench`: the gateway beside the upstream itself, the least possible proxy and, when it is
- * installed, a peer. Figures to standard output, progress to standard error. See bench/README.md.
+ * `npm run bench`: the gateway beside the upstream itself and the least possible proxy. Figures to standard
+ * output, progress to standard error. `npm run bench:page` measures what docs/performance.md shows, and writes
+ * its tables. See bench/README.md.
  */
-import { cpus } from 'node:os'
+import type { ChildProcess } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import type { EmbeddingsFigures } from './embeddings.ts'
+import { type CountPlan, canCount, countInstructions, type Instructions } from './instructions.ts'
+import { readMachine } from './machine.ts'
+import { measureNodes, type NodeFigures } from './nodes.ts'
+import { replaceFigures } from './page.ts'
+import { readPeers } from './peers/figures.ts'
+import { pageMeasurements, renderPage } from './performance.ts'
 import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
 import {
   embeddingsTable,
   hopsTable,
+  instructionsTable,
   jsonReport,
+  nodesTable,
   scenarioTable,
   usageTable,
   verdictTable,
@@ -17,10 +26,17 @@ import {
 import { type Plan, type Rounds, runScenario } from './rounds.ts'
 import {
   cacheScenario,
+  embeddingsName,
+  hopsName,
+  instructionsName,
   keyedScenario,
+  nodesName,
   type Scenario,
   scenarios,
   sharedScenarios,
+  startName,
+  turnsName,
+  usageName,
 } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import { startAll } from './subjects.ts'
@@ -28,19 +44,11 @@ import { compareTargets, type Results } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
 
 const defaultPlan: Plan = { rounds: 25, roundMs: 300, warmUpMs: 4000 }
+const pagePlan: Plan = { rounds: 20, roundMs: 300, warmUpMs: 3000 }
 const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
 
-/** The name for `--only` of the measurement of start and idle memory. */
-const startName = 'start'
-/** The name of the measurement of long conversations. */
-const turnsName = 'turns100'
-
-/** The name of the measurement of the hops of a stream. */
-const hopsName = 'hops'
-/** The name of the measurement of large embeddings. */
-const embeddingsName = 'embeddings'
-/** The name of the measurement of a long usage log. */
-const usageName = 'usage'
+const countPlan: CountPlan = { warmUpMs: 12_000, countMs: 3_000, counts: 3 }
+const quickCountPlan: CountPlan = { warmUpMs: 1_000, countMs: 500, counts: 1 }
 
 const known = [
   startName,
@@ -48,6 +56,8 @@ const known = [
   hopsName,
   embeddingsName,
   usageName,
+  nodesName,
+  instructionsName,
   ...scenarios.map(({ name }) => name),
 ]
 
@@ -55,8 +65,9 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
     group: { type: 'string', default: '4' },
-    only: { type: 'string', default: known.filter((name) => !isOptional(name)).join() },
+    only: { type: 'string' },
   },
 })
 
@@ -66,17 +77,21 @@ await stopAll()
 for (const problem of broken) console.error(problem)
 process.exit(broken.length > 0 ? 1 : 0)
 
-/** True for the scenarios that need a program which a machine may lack. */
-function isOptional(name: string): boolean {
-  return sharedScenarios.some((shared) => shared === name)
+/** Returns the names of what is measured. Without a choice, that is all that needs no other program. */
+function listWanted(): readonly string[] {
+  if (options.page) return pageMeasurements
+  if (options.only) return options.only.split(',')
+  const others = new Set([nodesName, instructionsName, ...sharedScenarios])
+  return known.filter((name) => !others.has(name))
 }
 
 /** Measures, prints the report, and returns the failures. */
 async function bench(): Promise<string[]> {
   if (process.platform !== 'linux') return ['the bench reads /proc: it runs on Linux only']
-  const wanted = options.only.split(',')
+  const wanted = listWanted()
   const unknown = wanted.filter((name) => !known.includes(name))
   if (unknown.length > 0) return [`unknown: ${unknown.join()}; there is ${known.join()}`]
+  if (wanted.includes(instructionsName) && !canCount()) return ['valgrind is not installed']
 
   progress('starting')
   const field = await startAll({
@@ -91,7 +106,7 @@ async function bench(): Promise<string[]> {
   const chosen = scenarios.filter(({ name }) => wanted.includes(name))
   for (const scenario of chosen) {
     progress(scenario.title)
-    const plan = options.quick ? quickPlan : defaultPlan
+    const plan = options.quick ? quickPlan : options.page ? pagePlan : defaultPlan
     results[scenario.name] = await runScenario(scenario, { field, load, plan })
   }
   const start = wanted.includes(startName) ? field.start : undefined
@@ -99,8 +114,16 @@ async function bench(): Promise<string[]> {
   const hops = wanted.includes(hopsName) ? await measureHops() : undefined
   const embeddings = wanted.includes(embeddingsName) ? await measureEmbeddings() : undefined
   const usage = wanted.includes(usageName) ? await measureUsage() : undefined
-  print(chosen, { start, scenarios: results, hundredTurns, hops, embeddings, usage })
-  return [...(field.start ? [] : ['gateway: not built, not measured']), ...errorsIn(results)]
+  const nodes = wanted.includes(nodesName) ? await compareNodes(load) : undefined
+  const instructions = wanted.includes(instructionsName) ? await count(load) : undefined
+  const others = { start, hundredTurns, hops, embeddings, usage, nodes, instructions }
+  const problems = [
+    ...(field.start ? [] : ['gateway: not built, not measured']),
+    ...errorsIn(results),
+  ]
+  if (!options.page) print(chosen, { scenarios: results, ...others })
+  else if (problems.length === 0) publish({ scenarios: results, ...others })
+  return problems
 }
 
 async function measureTurns(): Promise<Readonly<Record<string, number>>> {
@@ -129,17 +152,37 @@ async function measureUsage(): Promise<UsageFigures> {
   return (await nextMessage(script)) as UsageFigures
 }
 
+async function compareNodes(load: ChildProcess): Promise<readonly NodeFigures[]> {
+  progress('the release lines of Node')
+  const plan = options.quick ? quickPlan : { rounds: 15, roundMs: 300, warmUpMs: 2_500 }
+  return measureNodes({ load, plan })
+}
+
+async function count(load: ChildProcess): Promise<Instructions> {
+  progress('instructions')
+  return countInstructions({ load, plan: options.quick ? quickCountPlan : countPlan })
+}
+
+/** Writes the tables of the page. Figures of a quick run are only printed. */
+function publish(results: Results): void {
+  const page = renderPage({ results, machine: readMachine(), peers: readPeers() })
+  if (options.quick) console.log(page)
+  else replaceFigures('docs/performance.md', page)
+}
+
 function print(chosen: readonly Scenario[], results: Results): void {
   const verdicts = compareTargets(results)
-  const machine = { node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model }
+  const machine = readMachine()
   if (options.json) return console.log(jsonReport({ machine, results, verdicts }))
-  console.log(`Node ${machine.node}, ${machine.cpus} x ${machine.cpu}\n`)
+  console.log(`Node ${machine.node}, ${machine.cpu}\n`)
   for (const scenario of chosen) {
     console.log(scenarioTable(scenario, results.scenarios[scenario.name] ?? {}))
   }
   if (results.hops) console.log(hopsTable(results.hops))
   if (results.embeddings) console.log(embeddingsTable(results.embeddings))
   if (results.usage) console.log(usageTable(results.usage))
+  if (results.nodes) console.log(nodesTable(results.nodes))
+  if (results.instructions) console.log(instructionsTable(results.instructions))
   if (verdicts.length > 0) console.log(verdictTable(verdicts))
 }
 

@@ -86,7 +86,7 @@ export interface Scenario {
   /** Number of parts of each round, for responses of a few milliseconds. Default: 1. */
   readonly parts?: number
   /**
-   * The requests come at half the rate that the slowest of the proxies serves, instead of as fast as they are
+   * The requests come at half the rate that the slowest of the subjects serves, instead of as fast as they are
    * answered.
    */
   readonly isHalfLoad?: boolean
@@ -94,8 +94,26 @@ export interface Scenario {
   readonly warmUps?: number
 }
 
+/** The name for `--only` of the measurement of start and idle memory. */
+export const startName = 'start'
+/** That of the measurement of long conversations. */
+export const turnsName = 'turns100'
+/** That of the measurement of the hops of a stream. */
+export const hopsName = 'hops'
+/** That of the measurement of large embeddings. */
+export const embeddingsName = 'embeddings'
+/** That of the measurement of a long usage log. */
+export const usageName = 'usage'
+/** That of the measurement under each release line of Node. */
+export const nodesName = 'nodes'
+/** That of the count of instructions. */
+export const instructionsName = 'instructions'
+
 /** The name for `--only` of the scenario with the authenticated gateway. */
 export const keyedScenario = 'json32auth'
+
+/** The name of the scenario at half load. */
+export const halfScenario = 'half32'
 
 /** The names of the scenarios with a shared state. */
 export const sharedScenarios = ['shared1', 'shared32'] as const
@@ -122,14 +140,14 @@ export const scenarios: readonly Scenario[] = [
   { ...json('json32', 32), parts: 4 },
   json('json256', 256),
   {
-    ...json('half32', 32),
-    title: 'small JSON, 32 connections, at half the rate that the gateway serves',
+    ...json(halfScenario, 32),
+    title: 'small JSON, 32 connections, at half the rate that the slowest of them serves',
     isHalfLoad: true,
   },
   {
     ...json(keyedScenario, 32),
     title: 'small JSON, 32 connections, auth off and on',
-    subjects: ['gateway', 'keyed'],
+    subjects: ['baseline', 'gateway', 'keyed'],
     parts: 4,
     warmUps: 4,
   },
@@ -223,6 +241,13 @@ export const scenarios: readonly Scenario[] = [
     },
   },
 ]
+
+/** Returns the scenario with that name. Throws when it does not exist. */
+export function findScenario(name: string): Scenario {
+  const scenario = scenarios.find((one) => one.name === name)
+  if (!scenario) throw new Error(`no scenario ${name}`)
+  return scenario
+}
 
 function json(name: string, connections: number): Scenario {
   const title = `small JSON, ${connections} ${connections === 1 ? 'connection' : 'connections'}`

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { buildBundle } from './bundle.ts'
 import {
   type GatewayStart,
@@ -8,29 +6,17 @@ import {
   startKeyedGateway,
   startSharingGateway,
 } from './gateway.ts'
-import { freePort, getPid, listens, startNode, startScript, waitUntil } from './processes.ts'
+import { freePort, getPid, listens, type Runtime, startScript, waitUntil } from './processes.ts'
 
 /**
- * `keyed` is the gateway with auth on, `sharing` the same with its state on a Redis server, `cached` the one
- * with the cache on.
+ * The subjects that only a scenario of their own measures: `keyed` is the gateway with auth on, `sharing` the
+ * same with its state on a Redis server, `cached` the one with the cache on.
  */
-export type SubjectName =
-  | 'direct'
-  | 'baseline'
-  | 'gateway'
-  | 'keyed'
-  | 'sharing'
-  | 'cached'
-  | 'portkey'
-
-/** True for a subject that only a scenario of its own measures. */
-export function isExtra(name: SubjectName): boolean {
-  return name === 'keyed' || name === 'sharing' || name === 'cached'
-}
+export const extraSubjects: readonly string[] = ['keyed', 'sharing', 'cached']
 
 /** A measured server for chat requests. */
 export interface Subject {
-  readonly name: SubjectName
+  readonly name: string
   readonly port: number
   readonly pid: number
   readonly headers: Readonly<Record<string, string>>
@@ -55,7 +41,7 @@ export interface FieldOptions {
   readonly withCached: boolean
 }
 
-/** Starts the fake upstream and every proxy that this machine has. */
+/** Starts the fake upstream and the proxies. */
 export async function startAll({
   group,
   gatewayStarts,
@@ -84,48 +70,35 @@ export async function startAll({
     const { port, child } = await startCachedGateway(direct.port)
     subjects.push({ name: 'cached', port, pid: getPid(child), headers: credential })
   }
-  if (existsSync(portkeyPath)) subjects.push(await startPortkey(direct.port))
   return { subjects, upstreamPid: direct.pid, redisPort, start: gateway?.start }
 }
 
-async function startUpstream(group: string): Promise<Subject> {
+/** Starts the fake upstream. `group`: the number of frames that it sends in one write. */
+export async function startUpstream(group: string): Promise<Subject> {
   const port = await freePort()
   const child = startScript('upstream', ['--port', String(port), '--group', group])
   await waitUntil(() => listens(port), child)
   return { name: 'direct', port, pid: getPid(child), headers: credential }
 }
 
-async function startBaseline(upstreamPort: number): Promise<Subject> {
+export async function startBaseline(upstreamPort: number, runtime?: Runtime): Promise<Subject> {
   const port = await freePort()
-  const child = startScript('baseline', [
-    '--port',
-    String(port),
-    '--upstream',
-    String(upstreamPort),
-  ])
+  const args = ['--port', String(port), '--upstream', String(upstreamPort)]
+  const child = startScript('baseline', args, runtime)
   await waitUntil(() => listens(port), child)
   return { name: 'baseline', port, pid: getPid(child), headers: credential }
 }
 
-/** The npm package of Portkey's gateway, when `bench/peers` has been installed. */
-async function startPortkey(upstreamPort: number): Promise<Subject> {
-  const port = await freePort()
-  const child = startNode([portkeyPath, '--headless', `--port=${port}`], { stdio: 'ignore' })
-  await waitUntil(() => listens(port), child)
-  const headers = {
-    ...credential,
-    'x-portkey-provider': 'openai',
-    'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
-  }
-  return { name: 'portkey', port, pid: getPid(child), headers }
+/** Builds the gateway when needed and starts it with a plain configuration. */
+export async function startPlain(upstreamPort: number, runtime?: Runtime): Promise<Subject> {
+  if (!buildBundle()) throw new Error('the build has failed')
+  const { port, child } = await startGateway(upstreamPort, 1, runtime)
+  return { name: 'gateway', port, pid: getPid(child), headers: credential }
 }
 
 function bearer(key: string) {
   return { authorization: `Bearer ${key}` }
 }
 
-const credential = bearer('sk-bench')
-
-const portkeyPath = fileURLToPath(
-  new URL('peers/node_modules/@portkey-ai/gateway/build/start-server.js', import.meta.url),
-)
+/** The headers of requests to subjects without keys of their own. */
+export const credential = bearer('sk-bench')

@@ -121,7 +121,7 @@ async function measure({ port, primary }: Subject): Promise<Round> {
     connections,
     milliseconds,
     frames: 0,
-    proxyPid: pid,
+    proxyPids: [pid],
     upstreamPid: pid,
   }
   const before = readCpu(primary)

@@ -1,3 +1,5 @@
+import type { Machine } from '../machine.ts'
+import { markdownTable } from '../page.ts'
 import type { UsageFigures } from '../usage.ts'
 import type { WorkerFigures } from '../workers.ts'
 import type { KeyCost } from './keys.ts'
@@ -17,13 +19,6 @@ export interface Figures {
   readonly usage: UsageFigures
   readonly shared: SharedCost
   readonly workers: WorkerFigures
-}
-
-export interface Machine {
-  /** ISO date. */
-  readonly date: string
-  readonly node: string
-  readonly cpu: string
 }
 
 /** The share of a resource that is planned for; the rest is for bursts. */
@@ -52,7 +47,7 @@ export function renderPage(figures: Figures, { date, node, cpu }: Machine): stri
 
 function costTable({ json, keyed, frame, streams, keys, usage, shared }: Figures): string {
   const day = usage.sums.find(({ what }) => what.includes('total')) ?? usage.sums[0]
-  return table(
+  return markdownTable(
     ['What', 'Cost'],
     [
       ['a small JSON call', `${micros(json)} of processor time`],
@@ -94,7 +89,7 @@ function machineTable(figures: Figures): string {
       rounded(capacity(figures.frame * framesPerSecond)),
     ]
   })
-  return table(['', 'calls/s', 'calls/s with keys', 'open streams'], rows)
+  return markdownTable(['', 'calls/s', 'calls/s with keys', 'open streams'], rows)
 }
 
 function machinesTable({ shared, usage, workers }: Figures): string {
@@ -108,7 +103,7 @@ function machinesTable({ shared, usage, workers }: Figures): string {
     const [first, least] = Object.entries(limits).reduce((a, b) => (b[1] < a[1] ? b : a))
     return [String(machines), ...Object.values(limits).map(rounded), rounded(least), first]
   })
-  return table(
+  return markdownTable(
     ['Machines', 'gateways', '`[shared]` server', 'database', 'calls/s', 'first limit'],
     rows,
   )
@@ -140,9 +135,4 @@ function micros(value: number): string {
 
 function kilobytes(bytes: number): string {
   return `${Number((bytes / 1_000).toPrecision(2))} kB`
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

@@ -3,14 +3,13 @@
  * are measured here. Writes the tables into docs/scale.md; `--dry` prints them instead. Takes about three
  * minutes on a quiet machine.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readMachine } from '../machine.ts'
 import { median } from '../measure.ts'
-import { nextMessage, repository, startScript, stopAll, stopAllAtExit } from '../processes.ts'
+import { replaceFigures } from '../page.ts'
+import { nextMessage, startScript, stopAll, stopAllAtExit } from '../processes.ts'
 import { type Rounds, runScenario } from '../rounds.ts'
-import { keyedScenario, pacedScenario, scenarios, streamedFrames } from '../scenarios.ts'
+import { findScenario, keyedScenario, pacedScenario, streamedFrames } from '../scenarios.ts'
 import { startAll } from '../subjects.ts'
 import type { UsageFigures } from '../usage.ts'
 import type { WorkerFigures } from '../workers.ts'
@@ -22,14 +21,10 @@ import { measureOpenStreams } from './streams.ts'
 const { values: options } = parseArgs({ options: { dry: { type: 'boolean', default: false } } })
 
 stopAllAtExit()
-const page = renderPage(await measure(), {
-  date: new Date().toISOString().slice(0, 10),
-  node: process.version,
-  cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
-})
+const page = renderPage(await measure(), readMachine())
 await stopAll()
 if (options.dry) console.log(page)
-else replaceBlock(join(repository, 'docs/scale.md'), page)
+else replaceFigures('docs/scale.md', page)
 
 async function measure(): Promise<Figures> {
   const costs = await measureCosts()
@@ -60,9 +55,7 @@ async function measureCosts(): Promise<Pick<Figures, 'json' | 'keyed' | 'frame' 
   const plan = { rounds: 15, roundMs: 300, warmUpMs: 4_000 }
   const run = (name: string): Promise<Rounds> => {
     progress(name)
-    const scenario = scenarios.find((one) => one.name === name)
-    if (!scenario) throw new Error(`no scenario ${name}`)
-    return runScenario(scenario, { field, load, plan })
+    return runScenario(findScenario(name), { field, load, plan })
   }
   const small = await run(keyedScenario)
   const paced = await run(pacedScenario)
@@ -89,14 +82,6 @@ async function measureCosts(): Promise<Pick<Figures, 'json' | 'keyed' | 'frame' 
 /** The processor time of the proxy for each request, in microseconds, all threads. */
 function cpuMicros(rounds: Rounds, subject: string): number {
   return median((rounds[subject] ?? []).map(({ cpu, requests }) => (cpu.proxy / requests) * 1_000))
-}
-
-/** Replaces the text between the two marks of the page. */
-function replaceBlock(file: string, text: string): void {
-  const [before, rest = ''] = readFileSync(file, 'utf8').split('<!-- figures -->\n')
-  const [, after] = rest.split('<!-- /figures -->\n')
-  if (after === undefined) throw new Error(`${file} lacks its marks`)
-  writeFileSync(file, `${before}<!-- figures -->\n${text}<!-- /figures -->\n${after}`)
 }
 
 function progress(message: string): void {
