@@ -28,7 +28,7 @@ export function renderAnswer(answer: WholeAnswer): Uint8Array {
   const { choices, served, echo, names, createdAt, completedAt } = answer
   const id = newResponseId()
   const output = new ResponseOutput({ emit: () => {}, responseId: id, model: served.model, names })
-  const choice = findFirstChoice(choices)
+  const choice = choices.find(isFirstChoice)
   const content = choice && readChoice(choice)
   if (content) output.add(numberCalls(content))
   const incompleteReason = findIncompleteReason(content?.finishReason)
@@ -55,9 +55,9 @@ function numberCalls(message: ChoiceContent): ChoiceContent {
   return { ...message, calls: message.calls.map((call, index) => ({ ...call, index })) }
 }
 
-/** Returns the choice of index 0, the only one that this API has. */
-export function findFirstChoice(choices: readonly RawChoice[]): RawChoice | undefined {
-  return choices.find(({ index }) => index === 0 || index === undefined || index === null)
+/** True for the choice of index 0, the only one that this API has. */
+export function isFirstChoice({ index }: RawChoice): boolean {
+  return index === 0 || index === undefined || index === null
 }
 
 /** Maps a finish reason; undefined when the answer is complete. */

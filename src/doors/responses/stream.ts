@@ -7,7 +7,7 @@ import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
 import { readChoice } from '../choice.ts'
-import { type AnswerBase, findFirstChoice, findIncompleteReason } from './answer.ts'
+import { type AnswerBase, findIncompleteReason, isFirstChoice } from './answer.ts'
 import { renderResponsesError } from './error.ts'
 import { ResponseOutput } from './output.ts'
 import {
@@ -47,8 +47,9 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   write({ choices }: Frame): Uint8Array {
     this.#start()
-    const choice = choices && findFirstChoice(choices)
-    if (choice) {
+    // Frames that were held together have a choice of each.
+    for (const choice of choices ?? []) {
+      if (!isFirstChoice(choice)) continue
       const content = readChoice(choice)
       this.#output.add(content)
       this.#incompleteReason = findIncompleteReason(content.finishReason) ?? this.#incompleteReason
