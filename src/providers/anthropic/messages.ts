@@ -119,7 +119,8 @@ function toDraft(message: CanonicalMessage, ids: ToolIds): Draft {
       const calls = message.calls.flatMap((call) => toToolUse(call, ids))
       const output = toMarkedBlocks(message, textParts, calls)
       const thinking = readThinkingBlocks(message)
-      const blocks = thinking.length > 0 ? [...thinking, ...output] : output
+      // Thinking alone would end the turn, which the API refuses.
+      const blocks = thinking.length > 0 && output.length > 0 ? [...thinking, ...output] : output
       return { role: 'assistant', blocks, isText }
     }
     case 'tool':

@@ -97,7 +97,9 @@ class MessageTranslator {
           ...readMark(call.raw),
         ])
         const output = toMarkedBlocks(message, textParts, calls)
-        return [{ role: 'assistant', blocks: [...thinking.map(toReasoningBlock), ...output] }]
+        // Thinking alone would end the turn, which Claude refuses.
+        const blocks = output.length > 0 ? [...thinking.map(toReasoningBlock), ...output] : []
+        return [{ role: 'assistant', blocks }]
       }
       case 'tool':
         return [{ role: 'user', blocks: this.#toToolResult(message) }]
