@@ -32,12 +32,13 @@ const maxAtOnce = 32 * 1024
 export async function* readWrittenEvents(
   stream: BufferedBody,
   slice: TimeSlice,
+  parse: (json: string) => JsonObject = JSON.parse,
 ): AsyncGenerator<readonly JsonObject[]> {
   const text = decodeBody(stream)
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf(eventEnd, at + maxAtOnce)
     const events = text.slice(at, end < 0 ? text.length : end).split(eventEnd)
-    yield events.flatMap(parseEvent)
+    yield events.flatMap((event) => parseEvent(event, parse))
     at = end < 0 ? text.length : end
     await slice.pause()
   }
@@ -46,9 +47,9 @@ export async function* readWrittenEvents(
 /** No event has it inside: JSON texts have no line ends. */
 const eventEnd = '\n\n'
 
-function parseEvent(event: string): JsonObject[] {
+function parseEvent(event: string, parse: (json: string) => JsonObject): JsonObject[] {
   const start = event.indexOf('data: {')
-  return start < 0 ? [] : [JSON.parse(event.slice(start + 'data: '.length))]
+  return start < 0 ? [] : [parse(event.slice(start + 'data: '.length))]
 }
 
 /** Returns the text of a body. */

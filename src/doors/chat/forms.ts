@@ -9,6 +9,8 @@ import {
 } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
 import { isObject } from '../../wire/json.ts'
+import { extractTexts } from '../../wire/json-text.ts'
+import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { JsonObject } from '../choice.ts'
 import { decodeBody, readWrittenEvents } from '../written-answer.ts'
@@ -33,14 +35,34 @@ export async function toWholeCompletion(
       choices[index].add(choice)
     }
   }
-  for await (const chunks of readWrittenEvents(stream, slice)) chunks.forEach(read)
+  for await (const chunks of readWrittenEvents(stream, slice, parseChunk)) chunks.forEach(read)
   const rendered = Object.values(choices).map((choice) => choice.render())
-  return encoder.encode(JSON.stringify({ ...identity, choices: rendered, usage }))
+  return encoder.encode(stringifyJson({ ...identity, choices: rendered, usage }))
+}
+
+function parseChunk(json: string): JsonObject {
+  return keepNumbers(json, JSON.parse(json), 'delta')
+}
+
+/** Replaces the vendor's own blocks by their text: parsing has rounded large numbers in them. */
+function keepNumbers(json: string, value: JsonObject, holder: 'delta' | 'message'): JsonObject {
+  if (!json.includes('"provider_content"')) return value
+  const texts = extractTexts(json, `choices.*.${holder}.provider_content`)
+  const choices = listObjects(value['choices']).map((choice, at) => {
+    const text = texts.get(`choices.${at}.${holder}.provider_content`)
+    const held = isObject(choice[holder]) ? choice[holder] : {}
+    if (text === undefined) return choice
+    return { ...choice, [holder]: { ...held, provider_content: new RawJson(text) } }
+  })
+  return { ...value, choices }
 }
 
 /** Returns the stream of a whole completion that the gateway has written. */
 export function toCompletionStream(whole: BufferedBody, wantsUsageChunk: boolean): Uint8Array {
-  const { id, created, model, choices, usage } = JSON.parse(decodeBody(whole))
+  const json = decodeBody(whole)
+  const value = JSON.parse(json)
+  const { choices } = keepNumbers(json, value, 'message')
+  const { id, created, model, usage } = value
   const identity: StreamIdentity = { id, created, model }
   const usageChunk = encodeDataEvent({
     ...identity,
@@ -57,7 +79,12 @@ function writeChoice(choice: JsonObject, identity: StreamIdentity): Uint8Array[]
   const { index, message, logprobs, finish_reason: finish, ...extra } = choice
   const writer = new ChunkWriter(identity, Number(index))
   const { role: _, content, tool_calls: calls, ...members } = isObject(message) ? message : {}
-  const { reasoning_content: reasoning, thinking_blocks: thinking, ...others } = members
+  const {
+    reasoning_content: reasoning,
+    thinking_blocks: thinking,
+    provider_content: carried,
+    ...others
+  } = members
   const text = typeof content === 'string' ? content : ''
   const frames = [
     ...(typeof reasoning === 'string' ? [writer.reasoning(reasoning)] : []),
@@ -65,6 +92,7 @@ function writeChoice(choice: JsonObject, identity: StreamIdentity): Uint8Array[]
     ...(text !== '' || logprobs ? [writer.text(text, logprobs ?? undefined)] : []),
     ...listObjects(calls).flatMap((call, at) => writeCall(call, { writer, at })),
     ...Object.entries(others).map(([name, value]) => writer.delta({ [name]: addIndexes(value) })),
+    ...(carried instanceof RawJson ? [writer.providerContent(carried)] : []),
     // The gateway has written the reason, so it is one of those that the API has.
     writer.finishChoice(finish as FinishReason, extra),
   ]

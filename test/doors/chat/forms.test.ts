@@ -202,3 +202,13 @@ test('a whole answer keeps every choice, and its stream has the usage chunk that
     { numRuns: 300 },
   )
 })
+
+test("converting keeps the numbers of the vendor's own blocks", async () => {
+  const blocks = '{"family":"google","content":[{"n":12345678901234567890},{"n":1.0}]}'
+  const message = `{"role":"assistant","content":"a","provider_content":${blocks}}`
+  const list = `[{"index":0,"message":${message},"logprobs":null,"finish_reason":"stop"}]`
+  const body = `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":${list},"usage":{}}`
+  const stream = toCompletionStream(new TextEncoder().encode(body), true)
+  expect(decodeText(stream)).toContain(`"provider_content":${blocks}`)
+  expect(decodeText(await toWholeCompletion(stream, openSlice()))).toBe(body)
+})
