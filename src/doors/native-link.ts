@@ -14,7 +14,10 @@ import type { StreamWriter } from '../stream/stream-writer.ts'
 
 /** A request in an API that its upstream speaks too. */
 export interface NativeRequest {
+  /** As the client sent it. */
   readonly call: NativeCall
+  /** Returns the request for the upstream, without what the gateway wrote for other vendors. */
+  toNative(): NativeCall
   estimateOutput(): OutputEstimate
   /** Creates the writer of a stream whose frames have the bytes of this API. */
   createNativeWriter(context: WriterContext): StreamWriter
@@ -42,7 +45,7 @@ export class NativeLink implements LinkCall {
   }
 
   buildRequest(): DialectRequest {
-    return this.#endpoint.buildRequest(this.#request.call)
+    return this.#endpoint.buildRequest(this.#request.toNative())
   }
 
   parseAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {

@@ -1,13 +1,16 @@
 import * as z from 'zod'
-import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
-import { tryParseJson } from '../../wire/json.ts'
-import { stringifyJson } from '../../wire/raw-json.ts'
+import type { ChatMessage } from '../core/chat.ts'
+import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
+import { type JsonLimits, scanLayout } from '../wire/json-scan.ts'
+import { extractTexts } from '../wire/json-text.ts'
+import { RawJson, stringifyJson } from '../wire/raw-json.ts'
+import type { ChatTarget } from './translated-link.ts'
 
 /*
- * Vendors that reason sign their reasoning, and expect it back unchanged in the next turn. Clients of this
- * API keep it in the `encrypted_content` of a reasoning item, which they return without reading it. It holds
- * the members of a chat message that carry reasoning and its proofs: see providers/claude and
- * providers/google.
+ * Vendors that reason sign their reasoning, and expect it back unchanged in the next turn. A message of the
+ * chat API has members for it: see providers/claude, providers/google and providers/canonical. Clients of
+ * other APIs keep it in a member that they return without reading it: the `encrypted_content` of a reasoning
+ * item, the `signature` of a thinking block. Both have the form of this file.
  */
 
 const text = z.string()
@@ -41,31 +44,93 @@ const proofSchema = z.object({
   content: z.object({ family: text, content: z.array(z.unknown()) }).optional(),
 })
 
-/** The reasoning that one item carries, with its proofs. */
+/** The reasoning that a client keeps, with its proofs. */
 export type Proof = z.infer<typeof proofSchema>
 /** The same with the blocks as the answer has them. */
 export type GivenProof = Omit<Proof, 'content'> & { readonly content?: object | undefined }
 export type ExtraContent = z.infer<typeof extraContent>
+export type CallProof = NonNullable<Proof['calls']>[number]
 export type ThinkingBlock = z.infer<typeof thinkingBlock>
 
 /** Names this gateway and the version of the form, so that the content of others is recognized. */
 const prefix = 'gateway-1.'
 /** In characters. Longer reasoning does not come back. */
 const maxLength = 4 * 1024 * 1024
+/** What a request may hold, since a client may send any text. */
+const limits: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
 
 const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 
-/** Encodes the content of a reasoning item; undefined when it is too long. */
-export function encodeProof(proof: GivenProof): string | undefined {
-  const content = prefix + encodeBase64(encoder.encode(stringifyJson(proof)))
-  return content.length > maxLength ? undefined : content
+/** True for a text in this form. */
+export function isProof(content: unknown): content is string {
+  return typeof content === 'string' && content.startsWith(prefix)
 }
 
-/** Decodes the content of a reasoning item; undefined when another service made it, or when it is broken. */
-export function decodeProof(content: string): Proof | undefined {
-  if (!content.startsWith(prefix) || content.length > maxLength) return undefined
-  const bytes = decodeBase64(content.slice(prefix.length))
-  return bytes && proofSchema.safeParse(parseJson(bytes)).data
+/** Encodes a proof, without the vendor's blocks if they are too long; undefined if the rest is, too. */
+export function encodeProof(proof: GivenProof): string | undefined {
+  const encoded = prefix + encodeBase64(encoder.encode(stringifyJson(proof)))
+  if (encoded.length <= maxLength) return encoded
+  return proof.content ? encodeProof({ ...proof, content: undefined }) : undefined
+}
+
+/** Decodes a proof; undefined if another service made the text, or if it is broken. */
+export function decodeProof(encoded: string): Proof | undefined {
+  if (!isProof(encoded) || encoded.length > maxLength) return undefined
+  const bytes = decodeBase64(encoded.slice(prefix.length))
+  if (!bytes || !isWithinLimits(bytes)) return undefined
+  const json = decoder.decode(bytes)
+  const proof = proofSchema.safeParse(tryParse(json)).data
+  if (!proof?.content) return proof
+  const { family, content } = proof.content
+  const raw = new RawJson(extractTexts(json, 'content.content').get('content.content') ?? '[]')
+  return { ...proof, content: new ReturnedContent(family, content, raw) }
+}
+
+/** The vendor's blocks as a client has returned them. Their JSON has the numbers that the vendor wrote. */
+class ReturnedContent {
+  readonly family: string
+  readonly content: unknown[]
+  readonly #raw: RawJson
+
+  constructor(family: string, content: unknown[], raw: RawJson) {
+    this.family = family
+    this.content = content
+    this.#raw = raw
+  }
+
+  toJSON(): object {
+    return { family: this.family, content: this.#raw }
+  }
+}
+
+/** Gives a message the proofs that its vendor expects. Another vendor may refuse them. */
+export function addProofs(
+  message: ChatMessage,
+  proofs: readonly Proof[],
+  target: ChatTarget,
+): ChatMessage {
+  const own = proofs.filter(({ model }) => target.ignoresUnknown || model === target.id)
+  if (own.length === 0) return message
+  const thinking = own.flatMap((proof) => proof.thinking ?? [])
+  const extra = own.findLast((proof) => proof.message)?.message
+  const content = target.ignoresUnknown && own.findLast((proof) => proof.content)?.content
+  const reasoning = own.map((proof) => proof.reasoning ?? '').join('')
+  const calls = message.tool_calls?.map((call) => ({ ...call, ...findCallProof(own, call['id']) }))
+  return {
+    ...message,
+    // Outside tool calls some vendors refuse it: https://api-docs.deepseek.com/guides/thinking_mode
+    ...(calls && reasoning !== '' && { reasoning_content: reasoning }),
+    ...(thinking.length > 0 && { thinking_blocks: thinking }),
+    ...(extra && { extra_content: extra }),
+    ...(content && { provider_content: content }),
+    ...(calls && { tool_calls: calls }),
+  }
+}
+
+function findCallProof(proofs: readonly Proof[], id: unknown): object {
+  const found = proofs.flatMap(({ calls = [] }) => calls).find((call) => call.id === id)
+  return found ? { extra_content: found.extra } : {}
 }
 
 /** Returns the blocks that have a proof. */
@@ -78,11 +143,15 @@ export function readExtraContent(value: unknown): ExtraContent | undefined {
   return value === undefined ? undefined : extraContent.safeParse(value).data
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function isWithinLimits(bytes: Uint8Array): boolean {
+  const { depth, values } = scanLayout(bytes, [], { limits })
+  return depth <= limits.maxDepth && values <= limits.maxValues
+}
+
+function tryParse(json: string): unknown {
   try {
-    return tryParseJson(bytes)
+    return JSON.parse(json)
   } catch {
-    // It has too many values.
     return undefined
   }
 }

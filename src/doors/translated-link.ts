@@ -44,6 +44,21 @@ export interface ChatTarget extends RequestForm {
   readonly maxOutputTokens: number | undefined
 }
 
+/** For counts, where it does not matter what an upstream takes. */
+export const anyTarget: ChatTarget = Object.freeze({
+  id: '',
+  model: '',
+  maxOutputTokens: undefined,
+  boundField: 'max_tokens',
+  asksStreamUsage: false,
+  takesEffort: false,
+  takesCacheControl: false,
+  takesThinking: false,
+  takesThinkingBlocks: false,
+  takesTopK: false,
+  ignoresUnknown: true,
+})
+
 /** What an answer says besides its content. */
 export interface ServedAnswer {
   readonly usage: Usage

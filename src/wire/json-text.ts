@@ -56,59 +56,6 @@ export function extractMembers(json: string): ReadonlyMap<string, string> {
   return texts
 }
 
-/**
- * Removes every member that matches a dotted path, with its comma, and keeps all other characters. `*` as in
- * `extractTexts`. The text must be valid JSON.
- */
-export function cutMembers(json: string, pattern: string): string {
-  const steps = pattern.split('.')
-  let rest = ''
-  let from = 0
-  const cut = (start: number, end: number) => {
-    rest += json.slice(from, start)
-    from = end
-  }
-
-  /** Reads the value at `start` and returns its end. */
-  const read = (start: number, depth: number): number => {
-    const step = steps[depth]
-    const first = json.charCodeAt(start)
-    if (first === openBracket && step === '*') {
-      return readItems(json, start, (at) => read(at, depth + 1))
-    }
-    if (first !== openBrace) return findValueEnd(json, start)
-    if (depth === steps.length - 1) return cutNamed(start, step)
-    return readMembers(json, start, (at, key) =>
-      key === step ? read(at, depth + 1) : findValueEnd(json, at),
-    )
-  }
-
-  /** Without a kept member before it, a member is cut with the comma behind it. */
-  const cutNamed = (start: number, name: string | undefined): number => {
-    let isFirst = true
-    let waiting: number | undefined
-    let last = start + 1
-    const end = readMembers(json, start, (at, key, keyAt) => {
-      const valueEnd = findValueEnd(json, at)
-      if (key === name) {
-        if (isFirst) waiting ??= keyAt
-        else cut(last, valueEnd)
-      } else {
-        if (waiting !== undefined) cut(waiting, keyAt)
-        waiting = undefined
-        isFirst = false
-      }
-      last = valueEnd
-      return valueEnd
-    })
-    if (waiting !== undefined) cut(waiting, last)
-    return end
-  }
-
-  read(skipSpace(json, 0), 0)
-  return from === 0 ? json : rest + json.slice(from)
-}
-
 /** Removes the white space between the tokens of a JSON text. */
 export function minifyJson(json: string): string {
   let compact = ''
@@ -125,7 +72,7 @@ export function minifyJson(json: string): string {
 }
 
 /** Reads the items of an array. `read` gets the start of a value and returns its end. */
-function readItems(
+export function readItems(
   json: string,
   start: number,
   read: (at: number, index: number) => number,
@@ -138,7 +85,7 @@ function readItems(
 }
 
 /** Reads the members of an object. `read` gets the starts of a value and of its key, and returns the end. */
-function readMembers(
+export function readMembers(
   json: string,
   start: number,
   read: (at: number, key: string, keyAt: number) => number,
@@ -158,7 +105,8 @@ function parseKey(literal: string): string {
   return literal.includes('\\') ? String(tryParseJson(literal)) : literal.slice(1, -1)
 }
 
-function findValueEnd(json: string, start: number): number {
+/** Returns the end of the value at `start`. */
+export function findValueEnd(json: string, start: number): number {
   switch (json.charCodeAt(start)) {
     case quote:
       return findStringEnd(json, start)
@@ -218,7 +166,8 @@ function skipSeparator(json: string, start: number): number {
   return separator === comma || separator === colon ? skipSpace(json, at + 1) : at
 }
 
-function skipSpace(json: string, start: number): number {
+/** Returns the index of the next character that is not white space. */
+export function skipSpace(json: string, start: number): number {
   let at = start
   while (isSpace(json.charCodeAt(at))) at++
   return at

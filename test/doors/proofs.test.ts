@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { decodeProof, encodeProof } from '../../../src/doors/responses/proofs.ts'
-import { completion } from '../../support/answers.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { responsesGateway } from './support.ts'
+import { decodeProof, encodeProof } from '../../src/doors/proofs.ts'
+import { completion } from '../support/answers.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { responsesGateway } from './responses/support.ts'
 
 const extra = { google: { thought_signature: 'c2ln' } }
 const block = { type: 'thinking' as const, thinking: 'Hm', signature: 'abc' }

@@ -113,6 +113,10 @@ class ParsedCompletion implements DoorCall, NativeRequest {
     return this.#output
   }
 
+  toNative(): NativeCall {
+    return this.call
+  }
+
   createNativeWriter(context: WriterContext): StreamWriter {
     return createCompletionWriter(context, this.#wantsUsageChunk)
   }

@@ -2,10 +2,11 @@ import type { ChatAnswer } from '../../core/endpoints.ts'
 import { renderMessagesUsage } from '../../core/messages-usage.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { type ChoiceContent, readChoice } from '../choice.ts'
+import { type GivenProof, readExtraContent } from '../proofs.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { newMessageId, ToolIds } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
-import { readProven, type ThinkingBlock, toProofBlock } from './thinking.ts'
+import { type ProvenBlock, readProven, toCallProofs, toProofBlocks } from './thinking.ts'
 import { toInput } from './tool-input.ts'
 
 const encoder = new TextEncoder()
@@ -18,7 +19,7 @@ export function renderAnswer({ choices }: ChatAnswer, { usage, model }: ServedAn
     type: 'message',
     role: 'assistant',
     model,
-    content: toBlocks(choice),
+    content: toBlocks(choice, model),
     ...toStopFields({ ...choice, hasCalls: choice.calls.length > 0 }),
     container: null,
     usage: renderMessagesUsage(usage),
@@ -26,37 +27,49 @@ export function renderAnswer({ choices }: ChatAnswer, { usage, model }: ServedAn
   return encoder.encode(stringifyJson(body))
 }
 
-function toBlocks(choice: ChoiceContent): readonly object[] {
-  const { reasoning, thinkingBlocks, text, refusal, calls, extra } = choice
-  const content = new MessageContent()
-  const proven = thinkingBlocks.flatMap((block) => readProven(block) ?? [])
-  if (proven.length > 0) for (const block of proven) content.add(block)
-  else if (reasoning !== '') content.add({ type: 'thinking', thinking: reasoning, signature: '' })
-  // Thinking behind the text would be taken for the answer, so without reasoning this proof is left out.
-  if (extra && reasoning !== '') content.prove(toProofBlock({ message: extra }))
-  const words = text || refusal
-  if (words !== '') content.add({ type: 'text', text: words, citations: null })
+function toBlocks(choice: ChoiceContent, model: string): readonly object[] {
+  const { reasoning, thinkingBlocks, text, refusal } = choice
   const ids = new ToolIds()
-  for (const { id, name, arguments: input, extra: proof } of calls) {
-    if (proof) content.prove(toProofBlock({ call: proof }))
-    content.add({ type: 'tool_use', id: ids.assign(id), name, input: toInput(input) })
-  }
-  return content.blocks
+  const calls = choice.calls.map((call) => ({ ...call, id: ids.assign(call.id) }))
+  const proven = thinkingBlocks.flatMap((block) => readProven(block) ?? [])
+  const thinking: readonly ProvenBlock[] =
+    proven.length === 0 && reasoning !== ''
+      ? [{ type: 'thinking', thinking: reasoning, signature: '' }]
+      : proven
+  const words = text || refusal
+  return [
+    ...sign(thinking, findProof({ ...choice, calls }, model)),
+    ...(words === '' ? [] : [{ type: 'text', text: words, citations: null }]),
+    ...calls.map(({ id, name, arguments: input }) => ({
+      type: 'tool_use',
+      id,
+      name,
+      input: toInput(input),
+    })),
+  ]
 }
 
-/** Collects the blocks of a message. */
-class MessageContent {
-  readonly blocks: Readonly<Record<string, unknown>>[] = []
+/** Returns what the vendor expects back and no block of this API holds. */
+function findProof(choice: ChoiceContent, model: string): GivenProof | undefined {
+  const { reasoning, extra, content } = choice
+  const calls = choice.calls.flatMap((call) => toCallProofs(call))
+  // A plain text gets no thinking for the sake of its signature.
+  const isText = reasoning === '' && choice.calls.length === 0
+  const message = isText ? undefined : readExtraContent(extra)
+  if (!content && !message && calls.length === 0) return undefined
+  return { model, message, content, ...(calls.length > 0 && { calls }) }
+}
 
-  add(block: Readonly<Record<string, unknown>>): void {
-    this.blocks.push(block)
-  }
-
-  /** Signs the thinking before, or adds thinking without text for the signature. */
-  prove(proof: ThinkingBlock): void {
-    const last = this.blocks.at(-1)
-    const isOpen = last?.['type'] === 'thinking' && last['signature'] === ''
-    if (isOpen) this.blocks.splice(-1, 1, { ...last, signature: proof.signature })
-    else this.add({ ...proof })
-  }
+/** Signs the last thinking if it has no signature; otherwise thinking without text follows. */
+function sign(
+  thinking: readonly ProvenBlock[],
+  proof: GivenProof | undefined,
+): readonly ProvenBlock[] {
+  const [block] = proof ? toProofBlocks(proof) : []
+  if (!block) return thinking
+  const last = thinking.at(-1)
+  const isOpen = last?.type === 'thinking' && last.signature === ''
+  return isOpen
+    ? [...thinking.slice(0, -1), { ...last, signature: block.signature }]
+    : [...thinking, block]
 }

@@ -1,5 +1,5 @@
 import type { ContentPart } from '../../core/chat.ts'
-import type { JsonObject } from '../choice.ts'
+import { addProofs, type Proof } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import {
   type ConversationOptions,
@@ -11,15 +11,13 @@ import {
   toContent,
 } from './chat-parts.ts'
 import { type Block, blockSchemas, checkPart } from './schema.ts'
-import { type Proof, type ProvenBlock, readProof, readProven } from './thinking.ts'
+import { readProof, readProven } from './thinking.ts'
 
 /** The blocks of an earlier answer that one chat message can hold. */
 interface Segment {
-  readonly thinking: ProvenBlock[]
+  readonly thinking: object[]
   readonly parts: PlacedPart[]
   readonly calls: PlacedCall[]
-  /** The proof of the text. */
-  extra?: JsonObject | undefined
 }
 
 interface PlacedCall {
@@ -29,7 +27,8 @@ interface PlacedCall {
 
 /**
  * Writes an earlier answer. Thinking goes only to models that check its proof, and has to stay in its
- * place: thinking behind a text or a call begins another message, which the vendor's turn joins again.
+ * place: thinking behind a text or a call begins another message, which the vendor's turn joins again. An
+ * answer with the vendor's own blocks is one message, since they replace it as a whole.
  */
 export function toAssistantMessages(
   blocks: readonly PlacedBlock[],
@@ -37,29 +36,26 @@ export function toAssistantMessages(
   options: ConversationOptions,
 ): PlacedMessage[] {
   const { target } = options
+  const proofs = blocks.flatMap(({ block }) => readProof(block) ?? [])
+  const isWhole = target.ignoresUnknown && proofs.some(({ content }) => content)
   const segments: Segment[] = [newSegment()]
-  /** That of the next call. */
-  let proof: JsonObject | undefined
-  for (const { block, path: place } of blocks) {
+  for (const [index, { block, path: place }] of blocks.entries()) {
     let segment = segments.at(-1) as Segment
     const thinking = target.takesThinkingBlocks ? readProven(block) : undefined
-    if (thinking && segment.parts.length + segment.calls.length > 0) {
+    const isLate = thinking !== undefined && segment.parts.length + segment.calls.length > 0
+    if (isLate && !isWhole) {
       segment = newSegment()
       segments.push(segment)
     }
-    const { call, message } = (target.ignoresUnknown && readProof(block)) || noProof
-    if (message) segment.extra = message
-    if (call) proof = call
-    if (thinking) segment.thinking.push(thinking)
-    else if (block.type === 'tool_use') {
-      segment.calls.push(toCall(block, place, { ...options, proof }))
-      proof = undefined
-    } else segment.parts.push(...toBlockParts(block, place, target))
+    // With its position it does not go back, unless the vendor's own blocks do.
+    if (thinking) segment.thinking.push(isLate && isWhole ? { ...thinking, index } : thinking)
+    else if (block.type === 'tool_use') segment.calls.push(toCall(block, place, options))
+    else segment.parts.push(...toBlockParts(block, place, target))
   }
-  return segments.flatMap((segment) => toMessage(segment, path, target))
+  return segments
+    .filter(({ parts, calls }) => isWhole || parts.length + calls.length > 0)
+    .map((segment) => toMessage(segment, { path, proofs, target }))
 }
-
-const noProof: Proof = Object.freeze({})
 
 function newSegment(): Segment {
   return { thinking: [], parts: [], calls: [] }
@@ -68,26 +64,23 @@ function newSegment(): Segment {
 function toCall(
   block: Block,
   path: string,
-  { target, readInput, proof }: ConversationOptions & { readonly proof: JsonObject | undefined },
+  { target, readInput }: ConversationOptions,
 ): PlacedCall {
   const { id, name } = checkPart(blockSchemas.tool_use, block, path)
   const called = { name, arguments: readInput(`${path}.input`) }
-  const call = {
-    id,
-    type: 'function',
-    function: called,
-    ...readMark(block, target),
-    ...(proof && { extra_content: proof }),
-  }
-  return { path, call }
+  return { path, call: { id, type: 'function', function: called, ...readMark(block, target) } }
+}
+
+interface MessageContext {
+  readonly path: string
+  readonly proofs: readonly Proof[]
+  readonly target: ChatTarget
 }
 
 function toMessage(
-  { thinking, parts, calls, extra }: Segment,
-  path: string,
-  target: ChatTarget,
-): PlacedMessage[] {
-  if (parts.length + calls.length === 0) return []
+  { thinking, parts, calls }: Segment,
+  { path, proofs, target }: MessageContext,
+): PlacedMessage {
   // A text may be split where it cites a source.
   const content: string | ContentPart[] | null =
     parts.length === 0 ? null : toContent(parts, target, (texts) => texts.join(''))
@@ -96,14 +89,11 @@ function toMessage(
     content,
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(calls.length > 0 && { tool_calls: calls.map(({ call }) => call) }),
-    ...(extra && { extra_content: extra }),
   }
-  return [
-    {
-      message,
-      path,
-      parts: parts.map((part) => part.path),
-      calls: calls.map((call) => call.path),
-    },
-  ]
+  return {
+    message: addProofs(message, proofs, target),
+    path,
+    parts: parts.map((part) => part.path),
+    calls: calls.map((call) => call.path),
+  }
 }

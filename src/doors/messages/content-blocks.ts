@@ -1,7 +1,8 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import type { CallContent } from '../choice.ts'
+import type { GivenProof } from '../proofs.ts'
 import { ToolIds } from './ids.ts'
-import { type ProvenBlock, toProofBlock } from './thinking.ts'
+import { type ProvenBlock, toCallProofs, toProofBlocks } from './thinking.ts'
 import { ObjectProgress, toInputText } from './tool-input.ts'
 
 /** Receives the events of content blocks, in order. */
@@ -17,6 +18,7 @@ const maxHeld = 8 * 1024 * 1024
  */
 export class ContentBlocks {
   readonly #emit: EmitEvent
+  readonly #model: string
   readonly #ids = new ToolIds()
   readonly #queue: Block[] = []
   /** By the vendor's position. */
@@ -25,8 +27,10 @@ export class ContentBlocks {
   #index = 0
   #held = 0
 
-  constructor(emit: EmitEvent) {
+  /** `model` is the client-facing id of the model that answers. */
+  constructor(emit: EmitEvent, model: string) {
     this.#emit = emit
+    this.#model = model
   }
 
   get hasCalls(): boolean {
@@ -50,6 +54,11 @@ export class ContentBlocks {
       this.#queue.push(new ProvenThinking(block))
     }
     this.#advance(false)
+  }
+
+  /** Signs the thinking before, or adds thinking without text for the signature. */
+  prove(proof: Omit<GivenProof, 'model'>): void {
+    for (const block of toProofBlocks({ model: this.#model, ...proof })) this.proven(block)
   }
 
   /** Adds a call, or the next piece of one. */
@@ -81,9 +90,10 @@ export class ContentBlocks {
     return isNew ? undefined : known
   }
 
-  #addCall({ index, extra }: CallContent): CallBlock {
-    if (extra) this.proven(toProofBlock({ call: extra }))
+  #addCall({ index, id, extra }: CallContent): CallBlock {
     const call = new CallBlock(this.#ids)
+    const calls = extra ? toCallProofs({ id: call.identify(id), extra }) : []
+    if (calls.length > 0) this.prove({ calls })
     this.#queue.push(call)
     this.#latest = call
     this.#calls.set(index ?? this.#calls.size, call)
@@ -222,8 +232,12 @@ class CallBlock implements Block {
   hasStarted = false
   /** As the vendor wrote it. */
   id = ''
+  /** As the client knows it. */
+  #ownId: string | undefined
   #name = ''
   #held = ''
+  /** A piece of the arguments has been sent. */
+  #hasInput = false
   /** The arguments begin as an object, so they can be sent as they arrive. */
   #isObject = false
 
@@ -233,6 +247,12 @@ class CallBlock implements Block {
 
   get canEnd(): boolean {
     return this.#progress.isComplete
+  }
+
+  /** Fixes the id that the client gets. `id` is the vendor's, or empty. */
+  identify(id: string): string {
+    this.#ownId ??= this.#ids.assign(id)
+    return this.#ownId
   }
 
   add({ id, name, arguments: piece }: CallContent): void {
@@ -251,13 +271,16 @@ class CallBlock implements Block {
   start(isStreamOver: boolean): object | undefined {
     if (this.#name === '' && !isStreamOver) return undefined
     this.hasStarted = true
-    return { type: 'tool_use', id: this.#ids.assign(this.id), name: this.#name, input: {} }
+    return { type: 'tool_use', id: this.identify(this.id), name: this.#name, input: {} }
   }
 
   take(isLast: boolean): readonly object[] {
     if (!this.#isObject && !isLast) return []
     const held = this.#isObject ? this.#held : toInputText(this.#held)
     this.#held = ''
-    return held === '' || held === '{}' ? [] : [{ type: 'input_json_delta', partial_json: held }]
+    const isNothing = held === '' || (held === '{}' && !this.#hasInput)
+    if (isNothing) return []
+    this.#hasInput = true
+    return [{ type: 'input_json_delta', partial_json: held }]
   }
 }

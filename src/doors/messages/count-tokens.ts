@@ -3,6 +3,7 @@ import { readJsonBody } from '../../wire/json-body.ts'
 import { messagesForm } from './error.ts'
 import { estimatePrompt } from './estimate.ts'
 import { readApiFacts } from './native.ts'
+import { cutOwnBlocks, hasOwnBlocks } from './own-blocks.ts'
 import { checkCountRequest } from './schema.ts'
 
 const encoder = new TextEncoder()
@@ -19,9 +20,10 @@ export const countTokensDoor: CountDoor = Object.freeze<CountDoor>({
       timeSlice: slice,
     })
     const parsed = checkCountRequest(value)
+    const native = { bytes, layout, stream: false, ...readApiFacts(request) }
     return {
       model: parsed.model,
-      native: { bytes, layout, stream: false, ...readApiFacts(request) },
+      native: hasOwnBlocks(parsed.messages) ? cutOwnBlocks(native, parsed.messages) : native,
       promptTokens: estimatePrompt(parsed),
     }
   },

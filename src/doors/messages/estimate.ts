@@ -5,8 +5,11 @@ import {
   tokensPerReply,
 } from '../../tokens/index.ts'
 import { isObject } from '../../wire/json.ts'
+import { stringifyJson } from '../../wire/raw-json.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import type { JsonObject } from '../choice.ts'
 import type { CountRequest } from './schema.ts'
+import { readProof } from './thinking.ts'
 
 /**
  * Estimates a prompt by its bytes, by the rules for chat completions: texts, tool calls, results and
@@ -14,7 +17,7 @@ import type { CountRequest } from './schema.ts'
  */
 export function estimatePrompt(request: CountRequest, toolBytes?: number): number {
   const { system, messages, tools } = request
-  const tally = { bytes: 0, images: 0 }
+  const tally = { bytes: 0, blockBytes: 0, images: 0 }
   let tokens = tokensPerReply
   if (system !== undefined && system !== null) {
     addContent(system, tally)
@@ -22,8 +25,10 @@ export function estimatePrompt(request: CountRequest, toolBytes?: number): numbe
   }
   for (const { role, content } of messages) {
     tally.bytes = countUtf8Bytes(role)
+    tally.blockBytes = 0
     addContent(content, tally)
-    tokens += tokensPerMessage + estimateTextTokens(tally.bytes)
+    // A vendor's own blocks go to it in place of the message.
+    tokens += tokensPerMessage + estimateTextTokens(Math.max(tally.bytes, tally.blockBytes))
   }
   if (toolBytes !== undefined) tokens += estimateTextTokens(toolBytes)
   else for (const tool of tools ?? []) tokens += estimateTextTokens(measureJson(tool))
@@ -32,6 +37,8 @@ export function estimatePrompt(request: CountRequest, toolBytes?: number): numbe
 
 interface Tally {
   bytes: number
+  /** The size of the vendor's own blocks that thinking carries. */
+  blockBytes: number
   images: number
 }
 
@@ -51,7 +58,9 @@ function addBlock(block: unknown, tally: Tally): void {
       tally.bytes += measureText(block['name']) + measureJson(block['input'])
       return
     case 'thinking':
+    case 'redacted_thinking':
       tally.bytes += measureText(block['thinking'])
+      tally.blockBytes += measureOwnBlocks(block)
       return
     case 'document':
       tally.bytes += measureText(block['title']) + measureText(block['context'])
@@ -66,6 +75,11 @@ function addSource(source: unknown, tally: Tally): void {
   if (!isObject(source)) return
   if (source['type'] === 'text') tally.bytes += measureText(source['data'])
   addContent(source['content'], tally)
+}
+
+function measureOwnBlocks(block: JsonObject): number {
+  const content = readProof(block)?.content
+  return content ? countUtf8Bytes(stringifyJson(content)) : 0
 }
 
 function measureText(value: unknown): number {

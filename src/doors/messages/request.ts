@@ -18,6 +18,7 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {
+  anyTarget,
   type ChatTarget,
   type ServedAnswer,
   TranslatedLink,
@@ -30,6 +31,7 @@ import { estimatePrompt } from './estimate.ts'
 import { messageForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { NativeStreamWriter, readApiFacts } from './native.ts'
+import { cutOwnBlocks, hasOwnBlocks } from './own-blocks.ts'
 import { locatePath } from './paths.ts'
 import { checkMessagesRequest, type MessagesRequest } from './schema.ts'
 import { MessagesStreamWriter } from './stream.ts'
@@ -67,6 +69,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   readonly size: MessagesLayout
   readonly call: NativeCall
   readonly #maxTokens: number
+  readonly #hasOwnBlocks: boolean
   #request: MessagesRequest | undefined
   #promptTokens: number | undefined
   /** Where the parts of the latest chat request come from. */
@@ -78,6 +81,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     this.model = parsed.model
     this.stream = parsed.stream === true
     this.#maxTokens = parsed.max_tokens
+    this.#hasOwnBlocks = hasOwnBlocks(parsed.messages)
     this.size = layout
     this.call = { bytes, layout, stream: this.stream, ...readApiFacts(request) }
   }
@@ -129,6 +133,10 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return { maxTokens: this.#maxTokens, isBounded: true, choices: 1 }
   }
 
+  toNative(): NativeCall {
+    return this.#hasOwnBlocks ? cutOwnBlocks(this.call, this.#parsed.messages) : this.call
+  }
+
   createNativeWriter(context: WriterContext): StreamWriter {
     return new NativeStreamWriter(context)
   }
@@ -175,21 +183,6 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return written
   }
 }
-
-/** For counts, where it does not matter what an upstream takes. */
-const anyTarget: ChatTarget = Object.freeze({
-  id: '',
-  model: '',
-  maxOutputTokens: undefined,
-  boundField: 'max_tokens',
-  asksStreamUsage: false,
-  takesEffort: false,
-  takesCacheControl: false,
-  takesThinking: false,
-  takesThinkingBlocks: false,
-  takesTopK: false,
-  ignoresUnknown: true,
-})
 
 const decoder = new TextDecoder()
 

@@ -5,13 +5,14 @@ import type { WriterContext } from '../../data-plane/index.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
-import { readChoice } from '../choice.ts'
+import { type ChoiceContent, type JsonObject, readChoice } from '../choice.ts'
+import { type ExtraContent, readExtraContent } from '../proofs.ts'
 import { ContentBlocks } from './content-blocks.ts'
 import { renderMessagesError } from './error.ts'
 import { renderEvent } from './events.ts'
 import { newMessageId } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
-import { type ProvenBlock, readProven, toProofBlock } from './thinking.ts'
+import { type ProvenBlock, readProven } from './thinking.ts'
 
 /** The longest explanation of a refusal that is repeated in `stop_details`, in characters. */
 const maxRefusal = 64 * 1024
@@ -20,17 +21,21 @@ const maxRefusal = 64 * 1024
 export class MessagesStreamWriter implements StreamWriter {
   readonly #context: WriterContext
   readonly #slab = new Slab()
-  readonly #blocks = new ContentBlocks((name, data) => this.#add(name, data))
+  readonly #blocks: ContentBlocks
   /** The events that have not been returned. */
   #pending = ''
   #hasStarted = false
   #hasReasoning = false
   #hasText = false
+  /** The proof of the text, and the vendor's own blocks. */
+  #message: ExtraContent | undefined
+  #content: JsonObject | undefined
   #refusal = ''
   #finishReason: string | undefined
 
   constructor(context: WriterContext) {
     this.#context = context
+    this.#blocks = new ContentBlocks((name, data) => this.#add(name, data), context.model)
   }
 
   write({ choices }: Frame): Uint8Array {
@@ -47,6 +52,7 @@ export class MessagesStreamWriter implements StreamWriter {
 
   complete(_: Frame, { usage }: FinalUsage): Uint8Array {
     this.#start()
+    this.#addLateProofs()
     this.#blocks.end()
     const delta = toStopFields({
       finishReason: this.#finishReason,
@@ -91,8 +97,7 @@ export class MessagesStreamWriter implements StreamWriter {
     if (text !== '') this.#addText(text)
     if (refusal !== '') this.#addRefusal(refusal)
     for (const call of calls) this.#blocks.call(call)
-    // Thinking behind the text would be taken for the answer, so the proof of a text is left out there.
-    if (rest.extra && !this.#hasText) this.#blocks.proven(toProofBlock({ message: rest.extra }))
+    this.#addProof(rest)
     this.#finishReason = rest.finishReason ?? this.#finishReason
   }
 
@@ -107,6 +112,23 @@ export class MessagesStreamWriter implements StreamWriter {
     for (const block of blocks) {
       if (!isMixed || block.type === 'redacted_thinking') this.#blocks.proven(block)
     }
+  }
+
+  #addProof({ extra, content }: Pick<ChoiceContent, 'extra' | 'content'>): void {
+    this.#content = content ?? this.#content
+    const message = readExtraContent(extra)
+    if (message && !this.#hasText) this.#blocks.prove({ message })
+    else this.#message = message ?? this.#message
+  }
+
+  /**
+   * Adds the proofs that were complete only behind the text. Clients such as Claude Code take the last block
+   * for the answer, so no thinking follows a text, unless calls do: the client runs those first.
+   */
+  #addLateProofs(): void {
+    const proof = { message: this.#message, content: this.#content }
+    const mayFollow = this.#blocks.hasCalls || !this.#hasText
+    if (mayFollow && (proof.message || proof.content)) this.#blocks.prove(proof)
   }
 
   #addText(text: string): void {

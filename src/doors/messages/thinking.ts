@@ -1,11 +1,18 @@
-import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
-import type { JsonObject } from '../choice.ts'
+import type { CallContent, JsonObject } from '../choice.ts'
+import {
+  type CallProof,
+  decodeProof,
+  encodeProof,
+  type GivenProof,
+  isProof,
+  type Proof,
+  readExtraContent,
+} from '../proofs.ts'
 
 /*
  * Vendors that reason sign their reasoning, and expect the proof back in the next turn. Clients of this API
- * keep it in `signature`, which they return unread. Claude's own signatures pass as they are. The proofs of
- * other vendors, which a chat answer has in `extra_content`, are encoded there.
+ * keep it in `signature`, which they return unread. Claude's own signatures pass as they are; what other
+ * vendors expect back is encoded there.
  */
 
 /** Thinking with the vendor's proof, without which the vendor does not take it back. */
@@ -22,43 +29,36 @@ type RedactedBlock = { readonly type: 'redacted_thinking'; readonly data: string
 /** Reads a block of Claude's thinking; undefined for any other block, and for thinking without its proof. */
 export function readProven(block: JsonObject): ProvenBlock | undefined {
   const { type, thinking, signature, data } = block
+  if (isOwnBlock(block)) return undefined
   if (type === 'redacted_thinking') {
     return typeof data === 'string' && data !== '' ? { type, data } : undefined
   }
   if (type !== 'thinking' || typeof signature !== 'string' || signature === '') return undefined
-  if (signature.startsWith(prefix)) return undefined
   return { type, thinking: typeof thinking === 'string' ? thinking : '', signature }
 }
 
-/** The `extra_content` of a tool call, or of a message. */
-export interface Proof {
-  readonly call?: JsonObject | undefined
-  readonly message?: JsonObject | undefined
+/** True for thinking that the gateway has signed, in either form. Claude itself refuses it. */
+export function isOwnBlock({ type, signature, data }: JsonObject): boolean {
+  return (
+    (type === 'thinking' && isProof(signature)) || (type === 'redacted_thinking' && isProof(data))
+  )
 }
 
-/** Names this gateway and the version of the form, so that other signatures are recognized. */
-const prefix = 'gateway-1.'
-/** In characters; a longer text is not a proof. */
-const maxLength = 1024 * 1024
-
-/** Returns thinking without text that carries a proof. */
-export function toProofBlock(proof: Proof): ThinkingBlock {
-  const json = encoder.encode(JSON.stringify(proof))
-  return { type: 'thinking', thinking: '', signature: prefix + encodeBase64(json) }
+/** Returns thinking without text that carries a proof; none if the proof is too long. */
+export function toProofBlocks(proof: GivenProof): ThinkingBlock[] {
+  const signature = encodeProof(proof)
+  return signature === undefined ? [] : [{ type: 'thinking', thinking: '', signature }]
 }
 
-/** Returns the proof that a block of thinking carries, if it carries one. */
-export function readProof({ type, signature }: JsonObject): Proof | undefined {
-  if (type !== 'thinking' || typeof signature !== 'string') return undefined
-  if (!signature.startsWith(prefix) || signature.length > maxLength) return undefined
-  const bytes = decodeBase64(signature.slice(prefix.length))
-  const value = bytes && tryParseJson(bytes)
-  if (!isObject(value)) return undefined
-  const { call, message } = value
-  return {
-    call: isObject(call) ? call : undefined,
-    message: isObject(message) ? message : undefined,
-  }
+/** Returns the proof that a block carries, if it carries one. */
+export function readProof(block: JsonObject): Proof | undefined {
+  if (!isOwnBlock(block)) return undefined
+  const { type, signature, data } = block
+  return decodeProof(String(type === 'thinking' ? signature : data))
 }
 
-const encoder = new TextEncoder()
+/** Returns the vendor's proof of a call, with the id that the call has in the answer. */
+export function toCallProofs({ id, extra }: Pick<CallContent, 'id' | 'extra'>): CallProof[] {
+  const proof = readExtraContent(extra)
+  return proof ? [{ id, extra: proof }] : []
+}

@@ -1,10 +1,10 @@
-import type { ChatMessage, ChatRequest } from '../../core/chat.ts'
+import type { ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { addProofs } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { onlyNative } from './content.ts'
 import type { Turn } from './conversation.ts'
 import type { ResponsesRequest, TranslatedFields } from './fields.ts'
-import type { Proof } from './proofs.ts'
 import type { ChatTools } from './tool-choice.ts'
 import type { OfferedTool, Toolbox } from './tools.ts'
 
@@ -41,7 +41,7 @@ export function toChatRequest(read: ReadRequest, target: ChatTarget): ChatReques
   const { format, verbosity } = fields.text ?? {}
   return {
     model: target.model,
-    messages: turns.map((turn) => addProofs(turn, target)),
+    messages: turns.map(({ message, proofs }) => addProofs(message, proofs, target)),
     ...(request.stream && { stream: true }),
     ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
     ...boundOutput(request, target),
@@ -112,31 +112,6 @@ function toResponseFormat(format: Format): object | undefined {
     default:
       return undefined
   }
-}
-
-/** Gives back the reasoning that led to a message, with the proofs that its vendor expects. */
-function addProofs({ message, proofs }: Turn, target: ChatTarget): ChatMessage {
-  const own = proofs.filter(({ model }) => target.ignoresUnknown || model === target.id)
-  if (own.length === 0) return message
-  const thinking = own.flatMap((proof) => proof.thinking ?? [])
-  const extra = own.findLast((proof) => proof.message)?.message
-  const content = target.ignoresUnknown && own.findLast((proof) => proof.content)?.content
-  const reasoning = own.map((proof) => proof.reasoning ?? '').join('')
-  const calls = message.tool_calls?.map((call) => ({ ...call, ...findCallProof(own, call['id']) }))
-  return {
-    ...message,
-    // Outside tool calls some vendors refuse it: https://api-docs.deepseek.com/guides/thinking_mode
-    ...(calls && reasoning !== '' && { reasoning_content: reasoning }),
-    ...(thinking.length > 0 && { thinking_blocks: thinking }),
-    ...(extra && { extra_content: extra }),
-    ...(content && { provider_content: content }),
-    ...(calls && { tool_calls: calls }),
-  }
-}
-
-function findCallProof(proofs: readonly Proof[], id: unknown): object {
-  const found = proofs.flatMap(({ calls = [] }) => calls).find((call) => call.id === id)
-  return found ? { extra_content: found.extra } : {}
 }
 
 /** Leaves out members that are absent or null. */

@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
-import type { Proof } from './proofs.ts'
+import type { Proof } from '../proofs.ts'
 
 /** A message of the chat API, and where its parts are in the client's request. */
 export interface Turn {

@@ -3,6 +3,7 @@ import { list, loose } from '../../core/as-sent.ts'
 import { callArguments } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import { decodeProof } from '../proofs.ts'
 import {
   type ItemContent,
   itemContent,
@@ -12,7 +13,6 @@ import {
   toTexts,
 } from './content.ts'
 import { ConversationBuilder } from './conversation.ts'
-import { decodeProof } from './proofs.ts'
 import { type ToolCollector, type ToolIdentity, toolSearch } from './tools.ts'
 
 export type Item = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 import { newCallId } from '../../core/ids.ts'
 import type { CallContent, ChoiceContent } from '../choice.ts'
+import { type ExtraContent, readExtraContent, readThinkingBlocks } from '../proofs.ts'
 import { toAnnotations } from './annotations.ts'
 import { CallItem } from './call-item.ts'
 import type { Emit, ItemPlace, ItemStatus, OutputItem } from './item.ts'
 import { MessageItem } from './message-item.ts'
-import { type ExtraContent, readExtraContent, readThinkingBlocks } from './proofs.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 import { findTool, type ToolNames } from './tools.ts'
 

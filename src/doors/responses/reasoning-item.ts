@@ -1,5 +1,5 @@
+import { type ExtraContent, encodeProof, type GivenProof, type ThinkingBlock } from '../proofs.ts'
 import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
-import { type ExtraContent, encodeProof, type GivenProof, type ThinkingBlock } from './proofs.ts'
 
 /** The reasoning of the model, with the proofs that its vendor expects back. */
 export class ReasoningItem implements OutputItem {

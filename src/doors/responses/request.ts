@@ -20,7 +20,9 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import type { RequestSize } from '../made-chat.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { addProofs } from '../proofs.ts'
 import {
+  anyTarget,
   type ChatTarget,
   type ServedAnswer,
   TranslatedLink,
@@ -33,6 +35,7 @@ import { type ResponsesRequest, responsesRequest } from './fields.ts'
 import { responseForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { NativeResponsesWriter } from './native.ts'
+import { cutOwnItems, hasOwnItems } from './own-items.ts'
 import { locate } from './paths.ts'
 import { readForChat } from './read.ts'
 import { renderEcho } from './response.ts'
@@ -64,6 +67,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   readonly #received: Received
   readonly #createdAt: number
   readonly #maxOutputTokens: number | undefined
+  readonly #hasOwnItems: boolean
   #request: ResponsesRequest | undefined
   #read: ReadRequest | undefined
   /** Of `chat`, in which nothing depends on a link. */
@@ -80,6 +84,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
     this.model = request.model
     this.stream = request.stream === true
     this.#maxOutputTokens = request.max_output_tokens ?? undefined
+    this.#hasOwnItems = hasOwnItems(request)
   }
 
   get size(): RequestSize {
@@ -114,7 +119,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
     const { turns, chatTools } = this.#forChat
     return {
       model: this.model,
-      messages: turns.map(({ message }) => message),
+      messages: turns.map(({ message, proofs }) => addProofs(message, proofs, anyTarget)),
       tools: chatTools.tools.map(({ name, description, parameters }) => ({
         type: 'function',
         function: { name, description, parameters },
@@ -172,6 +177,10 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   get call(): NativeCall {
     const { bytes, layout } = this.#received
     return { bytes, layout, stream: this.stream, headers: {}, query: '' }
+  }
+
+  toNative(): NativeCall {
+    return this.#hasOwnItems ? cutOwnItems(this.call, this.#parsed) : this.call
   }
 
   /** A native link gets the client's own bound. */

@@ -63,16 +63,25 @@ export function isPlainText(part: GeminiPart): boolean {
 export function carryContent(parts: readonly AnswerPart[]): ProviderContent | undefined {
   const returned = parts.filter(({ part }) => !isEmpty(part) && !isDraft(part))
   const hasMedia = returned.some(({ part }) => part.inlineData)
-  const order = returned.map(({ part }) => rank(part))
-  const isOrdered = order.every((own, at) => own !== undefined && own >= (order[at - 1] ?? 0))
-  const isOneText = order.filter((own) => own === 0).length < 2
   const isSigned = returned.some(({ part }) => part.thoughtSignature)
-  if (isOrdered && isOneText && (hasMedia || !isSigned)) return undefined
+  if ((hasMedia || !isSigned) && isPlain(returned)) return undefined
   return createProviderContent(
     'google',
     returned.map((one) => one.readJson()),
-    { isProvenOtherwise: isOrdered && isOneText },
+    { isProvenOtherwise: isPlain(returned.filter((_, at) => !leads(at, returned))) },
   )
+}
+
+/** True for one text, then media, then calls, without anything that a message has no place for. */
+function isPlain(parts: readonly AnswerPart[]): boolean {
+  const order = parts.map(({ part }) => rank(part))
+  const isOneText = order.filter((own) => own === 0).length < 2
+  return isOneText && order.every((own, at) => own !== undefined && own >= (order[at - 1] ?? 0))
+}
+
+/** True for a thought with nothing else before it. Without a signature it proves nothing. */
+function leads(at: number, parts: readonly AnswerPart[]): boolean {
+  return parts.slice(0, at + 1).every(({ part }) => part.thought === true && isPlainText(part))
 }
 
 /** Several models refuse a part without data. */

@@ -70,7 +70,7 @@ export async function readEvents(response: Response): Promise<readonly StreamEve
   const blocks = text.split('\n\n')
   expect(blocks.pop(), 'the stream ends with a blank line').toBe('')
   return blocks.map((block) => {
-    const [, name, data = ''] = /^(?:: ping\n)*event: (.*)\ndata: (.*)$/.exec(block) ?? []
+    const [, name, data = ''] = /^(?:: ping\n)*event: (.*)\ndata: ([^\n]*)$/.exec(block) ?? []
     // The members are checked by the tests.
     const event = JSON.parse(data) as StreamEvent
     expect(event.type).toBe(name)

@@ -11,11 +11,12 @@ export const anthropic: Vendor = {
   kind: 'anthropic',
   name: 'anthropic',
   contentType: 'text/event-stream',
+  model: 'm',
   takesPictures: true,
   takesFailures: true,
   gateway: () => anthropicGateway({ upstreamId: 'claude-opus-4-8' }),
-  answer(chance, isStreamed) {
-    const said = createTurn(chance, isStreamed, {
+  answer(chance, { mayTear }) {
+    const said = createTurn(chance, mayTear, {
       callId: claudeId,
       isProven: true,
       explains: true,
@@ -36,13 +37,17 @@ export const anthropic: Vendor = {
       event('message_delta', { delta: stop, usage: { output_tokens: 9 } }),
       event('message_stop'),
     ]
+    const back = toReturned(said)?.flatMap(toParts).map(toBack)
     return {
       whole: written(message(said.blocks.flatMap(toParts).map(toBlock), stop)),
       stream: new TextEncoder().encode(events.join('')),
       shown: toShown(said),
-      back: toReturned(said)?.flatMap(toParts).map(toBack),
+      back,
+      proven: back,
+      isProvenOtherwise: false,
     }
   },
+  readText: (turn) => (turn as AnthropicInput[]).map(({ text = '' }) => text).join(''),
   turns(body) {
     const inputs = extractTexts(body, 'messages.*.content.*.input')
     const { messages } = JSON.parse(body) as { messages: Turn<AnthropicInput>[] }

@@ -50,7 +50,7 @@ export interface ModelQuirks {
 
 export function createTurn(
   chance: Chance,
-  isStreamed: boolean,
+  mayTear: boolean,
   { callId, isProven, explains, searches }: ModelQuirks,
 ): ModelTurn {
   if (explains && chance.is(0.04)) {
@@ -72,7 +72,7 @@ export function createTurn(
   for (const block of late) others.splice(chance.below(others.length), 0, block)
   const blocks = [...thoughts, ...others]
   const last = blocks.at(-1)
-  if (isStreamed && last?.type === 'tool_use' && chance.is(0.1)) {
+  if (mayTear && last?.type === 'tool_use' && chance.is(0.1)) {
     const [input = ''] = chance.pieces(last.input, 3)
     return { blocks: [...blocks.slice(0, -1), { ...last, input }], stop: 'max_tokens' }
   }

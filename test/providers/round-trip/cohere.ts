@@ -53,7 +53,7 @@ function createCitation(texts: readonly string[], chance: Chance): Citation {
     end: start + 1 + chance.below(length - start),
     type: chance.pick(['TEXT_CONTENT', 'TEXT_CONTENT', 'PLAN', 'THINKING_CONTENT']),
     source: {
-      id: `doc:${chance.below(9)}`,
+      id: `doc_${chance.below(9)}`,
       ...(chance.is(0.5) && { title: text(chance) }),
       ...(chance.is(0.5) && { url: 'https://example.org/a' }),
     },
@@ -102,6 +102,7 @@ export const cohere: Vendor = {
   kind: 'cohere',
   name: 'cohere',
   contentType: 'text/event-stream',
+  model: 'm',
   takesPictures: false,
   takesFailures: false,
   gateway: () => cohereGateway(),
@@ -125,7 +126,15 @@ export const cohere: Vendor = {
         calls: calls.map((call) => ({ name: 'f', arguments: call.arguments })),
       },
       back: toReturned(said),
+      proven: toReturned(said),
+      isProvenOtherwise: false,
     }
+  },
+  readText(turn) {
+    const { content = '' } = turn as { content?: string | readonly { readonly text?: string }[] }
+    return typeof content === 'string'
+      ? content
+      : content.map(({ text: said = '' }) => said).join('')
   },
   turns(body) {
     return parseMessages(body).flatMap(({ role, ...said }) => (role === 'assistant' ? [said] : []))

@@ -20,11 +20,12 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
     kind: 'bedrock',
     name,
     contentType: 'application/vnd.amazon.eventstream',
+    model: 'm',
     takesPictures: true,
     takesFailures: /claude|nova/.test(upstreamId),
     gateway: () => bedrockGateway({ upstreamId }),
-    answer(chance, isStreamed) {
-      const said = createTurn(chance, isStreamed, habits)
+    answer(chance, { mayTear }) {
+      const said = createTurn(chance, mayTear, habits)
       const events = [
         awsEvent('messageStart', { role: 'assistant', p: 'abc' }),
         ...said.blocks
@@ -33,15 +34,23 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
         awsEvent('messageStop', { stopReason: said.stop }),
         awsEvent('metadata', { usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }),
       ]
+      const back = toReturned(said)?.flatMap(toParts).map(toBack)
       return {
         whole: written(
           answered(said.blocks.flatMap(toParts).map(toBlock), { stopReason: said.stop }),
         ),
         stream: Uint8Array.from(events.flatMap((bytes) => [...bytes])),
         shown: toShown(said),
-        back: toReturned(said)?.flatMap(toParts).map(toBack),
+        back,
+        proven: back,
+        isProvenOtherwise: false,
       }
     },
+    readText: (turn) =>
+      (turn as ConverseBlock[])
+        .flatMap((block): readonly ConverseBlock[] => block.citationsContent?.content ?? [block])
+        .map(({ text: said }) => said ?? '')
+        .join(''),
     turns(body) {
       const inputs = extractTexts(body, 'messages.*.content.*.toolUse.input')
       const { messages } = JSON.parse(body) as { messages: Turn<ConverseBlock>[] }

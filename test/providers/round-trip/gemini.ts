@@ -33,13 +33,13 @@ interface Model {
   readonly hasIds: boolean
 }
 
-function createTurn(chance: Chance, { hasIds }: Model): Part[] {
+function createTurn(chance: Chance, { hasIds }: Model, hasMedia: boolean): Part[] {
   const signature = () => ({ thoughtSignature: proof(chance) })
   const thoughts = chance.some(0, 2, (): Part => ({ text: text(chance), thought: true }))
   const texts = chance.some(0, 2, (): Part => ({ text: text(chance) }))
   const images = chance.some(
     0,
-    chance.is(0.2) ? 1 : 0,
+    hasMedia && chance.is(0.2) ? 1 : 0,
     (): Part => ({
       inlineData: { mimeType: 'image/png', data: proof(chance) },
       ...(chance.is(0.5) && signature()),
@@ -63,7 +63,7 @@ function createTurn(chance: Chance, { hasIds }: Model): Part[] {
     last && chance.is(0.5) ? [...texts.slice(0, -1), { ...last, ...signature() }] : texts
   const sounds = chance.some(
     0,
-    chance.is(0.1) ? 1 : 0,
+    hasMedia && chance.is(0.1) ? 1 : 0,
     (): Part => ({
       inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: proof(chance) },
     }),
@@ -93,13 +93,28 @@ function blocked(chance: Chance): Answer {
     },
     usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 },
   })
+  const back = refusal === '' ? undefined : [{ text: refusal }]
   return {
     whole,
     stream: new TextEncoder().encode(`data: ${whole}\r\n\r\n`),
     shown: { content: '', reasoning: '', refusal, calls: [] },
     // The service's message is the refusal of the answer.
-    back: refusal === '' ? undefined : [{ text: refusal }],
+    back,
+    proven: back,
+    isProvenOtherwise: true,
   }
+}
+
+/** Thoughts without signatures at the start prove nothing, if the rest needs no order of its own. */
+function toProven(parts: readonly Part[]): Pick<Answer, 'proven' | 'isProvenOtherwise'> {
+  const said = parts.slice(parts.findIndex((part) => !(part.thought && isPlain(part))))
+  const texts = said.filter(({ text: one, thought }) => one && !thought)
+  const calls = said.filter(({ functionCall: call }) => call)
+  const isProvenOtherwise =
+    texts.length < 2 &&
+    [...texts, ...calls].every((part, at) => part === said[at]) &&
+    texts.length + calls.length === said.length
+  return { proven: isProvenOtherwise ? said : parts, isProvenOtherwise }
 }
 
 /** Joins the pieces of texts that are not signed. */
@@ -128,18 +143,13 @@ function vendor(name: string, model: Model): Vendor {
     contentType: 'text/event-stream',
     takesPictures: model.hasIds,
     takesFailures: true,
-    gateway: async () => {
-      const gateway = await googleGateway({ upstreamId: model.upstreamId })
-      // The tests use model `m`.
-      return {
-        ...gateway,
-        chat: (body, init) => gateway.chat({ ...(body as object), model: 'g' }, init),
-      }
-    },
-    answer(chance, isStreamed) {
+    model: 'g',
+    gateway: () => googleGateway({ upstreamId: model.upstreamId }),
+    answer(chance, { isStreamed, hasMedia }) {
       if (chance.is(0.05)) return blocked(chance)
-      const parts = createTurn(chance, model)
+      const parts = createTurn(chance, model, hasMedia)
       const streamed = toPieces(parts, chance)
+      const back = isStreamed ? joinPieces(streamed) : parts
       return {
         whole: written(response(parts, { finishReason: 'STOP' }), chance.is(0.5) ? 2 : undefined),
         stream: new TextEncoder().encode(toEvents(streamed, chance).join('')),
@@ -150,9 +160,11 @@ function vendor(name: string, model: Model): Vendor {
             call ? [{ name: call.name, arguments: call.args }] : [],
           ),
         },
-        back: isStreamed ? joinPieces(streamed) : parts,
+        back,
+        ...toProven(back),
       }
     },
+    readText: (turn) => joinText(turn as readonly Part[], false),
     turns(body) {
       const args = extractTexts(body, 'contents.*.parts.*.functionCall.args')
       return parseContents(body).flatMap(({ role, parts }, c) =>

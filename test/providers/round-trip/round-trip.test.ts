@@ -1,17 +1,19 @@
 import { describe, test } from 'vitest'
 import { Chance } from './chance.ts'
 import { Conversation } from './conversation.ts'
+import { doors } from './doors/index.ts'
 import { vendors } from './vendors.ts'
 
 /*
  * Random conversations of many turns: what a vendor's model wrote must come back to it in every later
- * turn, unless a message of the OpenAI format cannot carry it. Each vendor's file lists those exceptions.
+ * turn, through each API of the gateway, unless it cannot carry it. The files of the vendors and of the doors
+ * list those exceptions.
  *
  * A failure names its seed: `ROUND_TRIP_SEED=123` runs only that conversation, `ROUND_TRIPS=5000` runs
  * more of them.
  */
 
-const { ROUND_TRIP_SEED: only, ROUND_TRIPS: length = 200 } = process.env
+const { ROUND_TRIP_SEED: only, ROUND_TRIPS: length = 100 } = process.env
 
 /** Seeds of one test: few, so that a busy machine does not exceed the time limit of the test. */
 const blockSize = 20
@@ -22,7 +24,13 @@ const blocks = Array.from({ length: Math.ceil(seeds.length / blockSize) }, (_, a
   return [`${block[0]} to ${block.at(-1)}`, block] as const
 })
 
-describe.each(vendors)('$name', (vendor) => {
+const pairs = doors.flatMap((door) =>
+  vendors
+    .filter((vendor) => !door.isNative(vendor))
+    .map((vendor) => ({ name: vendor.name, through: door.name, vendor, door })),
+)
+
+describe.each(pairs)('$name through $through', ({ vendor, door }) => {
   test.each(blocks)(
     'every turn of the model comes back to it unchanged, seeds %s',
     async (_, block) => {
@@ -30,7 +38,7 @@ describe.each(vendors)('$name', (vendor) => {
       for (const seed of block) {
         const chance = new Chance(seed)
         try {
-          const conversation = new Conversation(gateway, vendor, chance)
+          const conversation = new Conversation(gateway, { vendor, door }, chance)
           await conversation.expectRoundTrips(2 + chance.below(5))
         } catch (error) {
           // The error itself, since it shows what differs.

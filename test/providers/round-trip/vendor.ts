@@ -14,6 +14,19 @@ export interface Answer {
    * OpenAI format cannot carry. Undefined when the message has no content.
    */
   readonly back: unknown
+  /** The same of other APIs, which bring back no thought that proves nothing. */
+  readonly proven: unknown
+  /** No more than signatures is needed beside the text and the calls. */
+  readonly isProvenOtherwise: boolean
+}
+
+/** What an answer may have. */
+export interface AnswerOptions {
+  readonly isStreamed: boolean
+  /** Images and sound. */
+  readonly hasMedia: boolean
+  /** Its end inside a call. */
+  readonly mayTear: boolean
 }
 
 export interface Shown {
@@ -40,15 +53,18 @@ export interface Vendor {
   readonly kind: string
   readonly name: string
   readonly contentType: string
+  /** The id of the model in the configuration. */
+  readonly model: string
   readonly gateway: () => Promise<TestGateway>
   /** The results of tools may have images. */
   readonly takesPictures: boolean
   /** The results of tools may say that the call failed. */
   readonly takesFailures: boolean
-  /** `isStreamed`: only a stream can have an answer that ends inside a call. */
-  readonly answer: (chance: Chance, isStreamed: boolean) => Answer
+  readonly answer: (chance: Chance, options: AnswerOptions) => Answer
   /** The turns of the model in a request, in the form of `Answer.back`. */
   readonly turns: (body: string) => readonly unknown[]
+  /** Returns the text of such a turn. */
+  readonly readText: (turn: unknown) => string
   /** The inputs in a request; tool results are in the order of the calls that they answer. */
   readonly inputs: (body: string) => readonly Input[]
 }
