@@ -64,7 +64,7 @@ export class AdmittedRequest implements ChainRequest {
     this.#record = record
     this.#traffic = context.traffic
     this.#draws = context.draws
-    this.#costs = costs ?? new Map()
+    this.#costs = costs ?? noCosts
   }
 
   orderLinks(): readonly Model[] {
@@ -175,6 +175,8 @@ export class AdmittedRequest implements ChainRequest {
     return this.#record.finish(outcome)
   }
 }
+
+const noCosts: ReadonlyMap<Model, bigint> = new Map()
 
 /** The header with the number of upstream calls. */
 export const attemptsHeader = 'x-gateway-attempts'

@@ -121,16 +121,17 @@ export function failed(failure: UpstreamFailure): { ok: false; failure: Upstream
 
 async function sendAndRead<T>(call: UpstreamCall<T>, control: Control): Promise<CallResult<T>> {
   const request = call.request()
-  let sent = await sendWithCredential(call, request, control)
+  const authorizing = authorizeRequest(call, request, control)
+  const authorized = authorizing instanceof Promise ? await authorizing : authorizing
+  let response = await send(call, authorized)
   // A token may be revoked before it expires. The call with a fresh one is still the same attempt.
-  if (sent.response.status === 401 && control.authorize.renew?.(sent.credential)) {
-    sent.response.body.drain()
-    sent = await sendWithCredential(call, request, control)
+  if (response.status === 401 && control.authorize.renew?.(authorized.credential)) {
+    response.body.drain()
+    response = await send(call, await authorizeRequest(call, request, control))
   }
-  const { response } = sent
   control.trace.markAnswered(response.status)
   const header: HeaderReader = (name) => response.header(name)
-  if (isAnswer(response.status)) return call.read(response, header)
+  if (isAnswer(response.status)) return await call.read(response, header)
   return failed(await readError(call, response, header))
 }
 
@@ -146,32 +147,35 @@ interface Control extends Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>
   readonly trace: CallTrace
 }
 
-interface Sent {
-  readonly response: UpstreamResponse
-  readonly credential: RequestHeaders
-}
-
-async function sendWithCredential<T>(
-  call: UpstreamCall<T>,
-  request: DialectRequest,
-  control: Control,
-): Promise<Sent> {
-  const { authorize, secret } = control
-  if (request.keyHeader !== undefined) {
-    const credential: RequestHeaders = secret === undefined ? {} : { [request.keyHeader]: secret }
-    return { response: await send(call, { request, credential, control }), credential }
-  }
-  const { complete } = authorize
-  const completed = complete ? await call.scope.race(complete(request)) : request
-  const headers = authorize(completed)
-  const credential = headers instanceof Promise ? await call.scope.race(headers) : headers
-  return { response: await send(call, { request: completed, credential, control }), credential }
-}
-
 interface AuthorizedRequest {
   readonly request: DialectRequest
   readonly credential: RequestHeaders
   readonly control: Control
+}
+
+/** Adds the credential to a request. Those of some vendors must be waited for. */
+function authorizeRequest<T>(
+  { scope }: UpstreamCall<T>,
+  request: DialectRequest,
+  control: Control,
+): AuthorizedRequest | Promise<AuthorizedRequest> {
+  const { authorize, secret } = control
+  if (request.keyHeader !== undefined) {
+    const credential: RequestHeaders = secret === undefined ? {} : { [request.keyHeader]: secret }
+    return { request, credential, control }
+  }
+  const add = (completed: DialectRequest) => {
+    const headers = authorize(completed)
+    const toAuthorized = (credential: RequestHeaders) => ({
+      request: completed,
+      credential,
+      control,
+    })
+    return headers instanceof Promise
+      ? scope.race(headers).then(toAuthorized)
+      : toAuthorized(headers)
+  }
+  return authorize.complete ? scope.race(authorize.complete(request)).then(add) : add(request)
 }
 
 function send<T>(

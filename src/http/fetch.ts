@@ -33,7 +33,8 @@ export function createFetch(options: FetchDeps): Fetch {
     const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
     const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
     const target = parseTarget(request.url, context?.base)
-    const match = await find(target)
+    const found = find(target)
+    const match = found instanceof Promise ? await found : found
     const form = typeof match.form === 'function' ? match.form(request.headers) : match.form
     const cross = toCrossOrigin(request.headers, target, corsOrigins())
     let reply: Reply

@@ -1,3 +1,5 @@
+const none = new Uint8Array(0)
+
 /** Pieces under this many bytes are copied into a slab: a separate tiny array costs about 100 bytes. */
 const slabBytes = 4 * 1024
 /** Up to this number of pieces, none is copied. */
@@ -12,7 +14,7 @@ export class ByteList {
   #pieces: Uint8Array[] = []
   #length = 0
   /** The memory of the last piece, and the number of bytes used in it. */
-  #slab = new Uint8Array(0)
+  #slab: Uint8Array = none
   #used = 0
 
   get length(): number {
@@ -82,8 +84,6 @@ export class ByteList {
     return taken.length === 1 ? only : concat(taken, length)
   }
 }
-
-const none = new Uint8Array(0)
 
 /** Joins pieces. A caller that knows their total length in bytes passes it. */
 export function concat(

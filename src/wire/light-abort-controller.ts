@@ -34,5 +34,7 @@ export class LightAbortController implements CancelSignal {
 /** Removes one item from a short list, if it is there. */
 export function removeItem<Item>(items: Item[], item: Item): void {
   const index = items.indexOf(item)
-  if (index !== -1) items.splice(index, 1)
+  // The last one is the most frequent, and `splice` returns a new array.
+  if (index === items.length - 1) items.pop()
+  else if (index !== -1) items.splice(index, 1)
 }

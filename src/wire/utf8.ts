@@ -3,7 +3,7 @@ const encoder = new TextEncoder()
 /** Counts the UTF-8 bytes of a string. A lone surrogate counts as the replacement character. */
 export function countUtf8Bytes(text: string): number {
   // Native encoding is faster for long texts, the loop for short ones.
-  if (text.length > 64) return encoder.encode(text).length
+  if (text.length > 256) return encoder.encode(text).length
   let length = text.length
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)

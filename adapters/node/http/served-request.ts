@@ -140,7 +140,8 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
       const answer = await handle(incoming, response, this)
       this.#discardBody()
       if (activeRequests.isDraining) response.setHeader('connection', 'close')
-      await this.#send(answer, incoming)
+      const sending = this.#send(answer, incoming)
+      if (sending) await sending
     } catch (error) {
       this.#fail(error)
     }
