@@ -5,6 +5,7 @@
  * and exits.
  */
 
+import { isUtf8 } from 'node:buffer'
 import type { ChatEndpoint } from '../src/core/endpoints.ts'
 import type { ModelId } from '../src/core/ids.ts'
 import type { Model } from '../src/core/provider.ts'
@@ -57,9 +58,11 @@ async function translateAll(door: ChatDoor, { link, body }: Translation): Promis
   const request = new Request(`http://gateway${door.path}`)
   // A call caches its parsed parts, so every request needs its own call.
   const calls = await Promise.all(
-    Array.from({ length: requests }, () =>
-      door.read({ bytes: body, request, slice, clock: webClock }),
-    ),
+    Array.from({ length: requests }, async () => {
+      const call = await door.read({ bytes: body, request, slice, clock: webClock, isUtf8 })
+      await call.parseFor?.(link, slice)
+      return call
+    }),
   )
   const before = process.cpuUsage()
   for (const call of calls) void call.bind(link).buildRequest()

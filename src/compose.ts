@@ -28,6 +28,7 @@ import { BodyLimiter } from './wire/body-limiter.ts'
 import { Buffers } from './wire/buffers.ts'
 import type { CancelScope } from './wire/cancel-scope.ts'
 import { InFlightSet } from './wire/in-flight-set.ts'
+import { isUtf8 } from './wire/utf8.ts'
 
 export type Ports = ReturnType<typeof openPorts>
 
@@ -48,6 +49,7 @@ export function openPorts(options: GatewayOptions, { log_format: logFormat }: Co
     bufferLimit: options.bufferLimit ?? defaultBufferLimit,
     allowSecond: options.allowSecond ?? false,
     random: options.random ?? Math.random,
+    isUtf8: options.isUtf8 ?? isUtf8,
     workers: options.workers ?? soleWorker(),
     metrics,
     meters: metrics ?? noMeters,
@@ -195,6 +197,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     authenticator: access.authenticator,
     snapshot: () => reloader.snapshot,
     clock,
+    isUtf8: ports.isUtf8,
     log,
     streams,
     imageFetch,

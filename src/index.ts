@@ -37,6 +37,7 @@ export type {
   Environment,
   Fingerprint,
   ImageFetchPort,
+  IsUtf8,
   Log,
   LogFormat,
   LogLevel,

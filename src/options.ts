@@ -10,6 +10,7 @@ import type {
   Environment,
   Fingerprint,
   ImageFetchPort,
+  IsUtf8,
   Log,
   LogFormat,
   MakeResponse,
@@ -55,6 +56,8 @@ export interface GatewayOptions {
   readonly fingerprint?: Fingerprint | undefined
   /** Computes the keys of the cache; with Web Crypto by default. */
   readonly digest?: Digest | undefined
+  /** Checks whether bytes are UTF-8; a slower loop does by default. */
+  readonly isUtf8?: IsUtf8 | undefined
   /** Opens the database of keys, budgets and usage; without it `auth.enabled` must be false. */
   readonly openStore?: OpenStore | undefined
   /** Connects to the server of `[shared]`; without it that table must be absent. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { getHeapStatistics } from 'node:v8'
 import type {
   Bytes,
@@ -7,6 +8,7 @@ import type {
   Environment,
   Fingerprint,
   ImageFetchPort,
+  IsUtf8,
   Log,
   LogFormat,
   MakeResponse,
@@ -48,6 +50,7 @@ export interface NodePorts {
   readonly openShared: OpenSharedState
   readonly fingerprint: Fingerprint
   readonly digest: Digest
+  readonly isUtf8: IsUtf8
   readonly metrics: () => MetricsPort
   readonly traces: OpenTraces
   /** Maximum memory for bodies and queues: a quarter of the heap limit. */
@@ -94,6 +97,7 @@ export function openNodePorts(
     openShared: openNodeSharedState,
     fingerprint: nodeFingerprint(),
     digest: nodeDigest,
+    isUtf8,
     metrics: nodeMetrics,
     traces: nodeTraces({ env, send: upstream.send, readFile: readText }),
     bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),

@@ -40,20 +40,30 @@ const message = loose({
   tool_calls: list(toolCall).nullish(),
 })
 
-/** The fields of a chat completion request that the gateway reads. */
-export const chatRequest = loose({
-  model: z.string().min(1),
-  messages: list(message, 1),
+const model = z.string().min(1)
+
+const options = {
   stream: z.boolean().nullish(),
   stream_options: loose({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: count,
   max_completion_tokens: count,
   max_output_tokens: count,
   n: count,
+}
+
+/** The fields of a chat completion request that the gateway reads. */
+export const chatRequest = loose({
+  model,
+  messages: list(message, 1),
+  ...options,
   tools: list(loose({})).nullish(),
 })
 
+/** The same without those that may be long. */
+export const chatHead = loose({ model, ...options })
+
 export type ChatRequest = z.infer<typeof chatRequest>
+export type ChatHead = z.infer<typeof chatHead>
 export type ChatMessage = ChatRequest['messages'][number]
 export type ContentPart = z.infer<typeof part>
 
@@ -71,8 +81,8 @@ export interface OutputEstimate {
 }
 
 /** Returns the largest of a request's output bounds in tokens: which one an upstream obeys is unknown. */
-export function findOutputBound(request: ChatRequest): number | undefined {
-  const { max_tokens, max_completion_tokens, max_output_tokens } = request
+export function findOutputBound(head: ChatHead): number | undefined {
+  const { max_tokens, max_completion_tokens, max_output_tokens } = head
   const largest = Math.max(max_tokens ?? 0, max_completion_tokens ?? 0, max_output_tokens ?? 0)
   return largest > 0 ? largest : undefined
 }
@@ -80,6 +90,8 @@ export function findOutputBound(request: ChatRequest): number | undefined {
 /** One chat request: the client's bytes and their parsed form. */
 export interface ChatCall {
   readonly bytes: Uint8Array
+  readonly head: ChatHead
+  /** The whole request, which may have to be parsed. */
   readonly request: ChatRequest
   readonly layout: ChatLayout
   readonly stream: boolean

@@ -138,6 +138,9 @@ export interface PinnedRequest {
   readonly signal: CancelSignal
 }
 
+/** Returns true if the bytes are valid UTF-8. */
+export type IsUtf8 = (bytes: Uint8Array) => boolean
+
 declare const alternating: unique symbol
 
 /**

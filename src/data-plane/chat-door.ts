@@ -9,7 +9,7 @@ import type {
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { BufferedBody, Clock, TokenEncoding } from '../core/ports.ts'
+import type { BufferedBody, Clock, IsUtf8, TokenEncoding } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { AnswerForm } from '../core/reply.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
@@ -37,6 +37,7 @@ export interface ReceivedRequest {
   readonly request: Request
   /** For reading a large body in steps. */
   readonly slice: TimeSlice
+  readonly isUtf8: IsUtf8
   readonly clock: Clock
 }
 
@@ -55,6 +56,11 @@ export interface DoorCall {
   readonly isHeavy: boolean
   /** True when the bytes are released as soon as an answer has begun. */
   readonly isLarge: boolean
+  /**
+   * Parses the request in steps if this link needs more of it than is known from its bytes. Undefined, or
+   * absent, when all is known.
+   */
+  parseFor?(link: Model, slice: TimeSlice): Promise<void> | undefined
   /** Binds the request to a link. Throws `UntranslatableError` when the link cannot express it. */
   bind(link: Model): LinkCall
   /** Prepares the exact count of the request and its generated text. */

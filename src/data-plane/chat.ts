@@ -18,8 +18,11 @@ import { estimateChatUsage } from './usage-estimate.ts'
 export function createChatService(door: ChatDoor): Service {
   const read = async (received: ReceivedChat, context: RequestContext): Promise<PreparedChat> => {
     const { authenticated, request, bytes, slice } = received
-    const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
+    const { clock, isUtf8 } = context
+    const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
     const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+    const parsing = call.parseFor?.(route.chain[0], slice)
+    if (parsing) await parsing
     return new PreparedChat({ door, authenticated, request, bytes, slice, call, route })
   }
   return {

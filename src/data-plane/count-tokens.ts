@@ -48,7 +48,8 @@ export function serveCounts(door: CountDoor): Handler {
     try {
       leave = running.enter(authenticated.keyId) // LM-4006
       const bytes = await authenticated.readBody(request) // LM-1002
-      const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
+      const { clock, isUtf8 } = context
+      const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
       const { chain } = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
       context.releaseParser()
       const counted = await askUpstream(door.api, call, { link: chain[0], context })

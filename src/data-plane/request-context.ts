@@ -4,7 +4,14 @@ import { type Api, capabilityOf } from '../core/capability.ts'
 import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
 import type { RequestOrigin } from '../core/origin.ts'
-import type { BufferedBody, Clock, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
+import type {
+  BufferedBody,
+  Clock,
+  ImageFetchPort,
+  IsUtf8,
+  Log,
+  TokenEncoding,
+} from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { ModelRoute } from '../core/route.ts'
@@ -34,6 +41,7 @@ import type { RecordBuilder } from './record-builder.ts'
 export interface RequestPorts {
   readonly authenticator: Authenticator
   readonly clock: Clock
+  readonly isUtf8: IsUtf8
   readonly log: Log
   readonly streams: StreamClasses
   readonly traffic: Traffic
@@ -76,6 +84,7 @@ export class RequestContext {
   /** Ends when the client leaves or the process must stop. */
   readonly scope: CancelScope
   readonly clock: Clock
+  readonly isUtf8: IsUtf8
   readonly log: Log
   readonly streams: StreamClasses
   readonly traffic: Traffic
@@ -96,6 +105,7 @@ export class RequestContext {
     this.snapshot = options.snapshot
     this.scope = options.scope
     this.clock = ports.clock
+    this.isUtf8 = ports.isUtf8
     this.log = ports.log
     this.streams = ports.streams
     this.traffic = ports.traffic

@@ -1,4 +1,4 @@
-import type { ChatCall, ChatLayout, ChatRequest } from '../core/chat.ts'
+import type { ChatCall, ChatHead, ChatLayout, ChatRequest } from '../core/chat.ts'
 import { scanLayout } from '../wire/json-scan.ts'
 import { stringifyJson } from '../wire/raw-json.ts'
 
@@ -20,6 +20,10 @@ export class MadeChat implements ChatCall {
     this.request = request
     this.stream = request.stream === true
     this.wantsUsageChunk = request.stream_options?.include_usage === true
+  }
+
+  get head(): ChatHead {
+    return this.request
   }
 
   /** The request as JSON, encoded once. `RawJson` values are inserted as they are. */

@@ -22,20 +22,37 @@ export function estimateTextTokens(bytes: number): number {
 
 /** Estimates a chat prompt by its bytes: text, names, tool calls and definitions, and images. */
 export function estimatePromptTokens(request: ChatRequest, toolBytes?: number): number {
+  const { messages, tools } = request
+  const tokens = sumPromptTokens({
+    messages: messages.map(measureMessage),
+    tools: toolBytes === undefined ? (tools ?? []).map(measureTool) : [toolBytes],
+  })
+  return listImageParts(request).reduce((sum, image) => sum + estimateImageTokens(image), tokens)
+}
+
+/** The UTF-8 bytes of what a model reads: of each message, and of each tool, or of all. */
+export interface PromptBytes {
+  readonly messages: readonly number[]
+  readonly tools: readonly number[]
+}
+
+/** Estimates a prompt without images. */
+export function sumPromptTokens({ messages, tools }: PromptBytes): number {
   let tokens = tokensPerReply
-  for (const message of request.messages) {
-    let bytes = countUtf8Bytes(message.role) + countUtf8Bytes(message.name ?? '')
-    if (typeof message.content === 'string') bytes += countUtf8Bytes(message.content)
-    else for (const part of message.content ?? []) bytes += countUtf8Bytes(part.text ?? '')
-    for (const { function: called } of message.tool_calls ?? []) {
-      bytes +=
-        countUtf8Bytes(called?.name ?? '') + countUtf8Bytes(stringifyArguments(called?.arguments))
-    }
-    tokens += tokensPerMessage + estimateTextTokens(Math.max(bytes, measureOwnBlocks(message)))
-  }
-  tokens += toolBytes === undefined ? estimateToolTokens(request) : estimateTextTokens(toolBytes)
-  for (const image of listImageParts(request)) tokens += estimateImageTokens(image)
+  for (const bytes of messages) tokens += tokensPerMessage + estimateTextTokens(bytes)
+  for (const bytes of tools) tokens += estimateTextTokens(bytes)
   return tokens
+}
+
+function measureMessage(message: ChatMessage): number {
+  let bytes = countUtf8Bytes(message.role) + countUtf8Bytes(message.name ?? '')
+  if (typeof message.content === 'string') bytes += countUtf8Bytes(message.content)
+  else for (const part of message.content ?? []) bytes += countUtf8Bytes(part.text ?? '')
+  for (const { function: called } of message.tool_calls ?? []) {
+    bytes +=
+      countUtf8Bytes(called?.name ?? '') + countUtf8Bytes(stringifyArguments(called?.arguments))
+  }
+  return Math.max(bytes, measureOwnBlocks(message))
 }
 
 /** A vendor's own blocks go to it in place of the message. */
@@ -43,10 +60,8 @@ function measureOwnBlocks({ provider_content: content }: ChatMessage): number {
   return content === undefined ? 0 : countUtf8Bytes(JSON.stringify(content))
 }
 
-function estimateToolTokens({ tools }: ChatRequest): number {
-  let tokens = 0
-  for (const tool of tools ?? []) tokens += estimateTextTokens(countUtf8Bytes(JSON.stringify(tool)))
-  return tokens
+function measureTool(tool: object): number {
+  return countUtf8Bytes(JSON.stringify(tool))
 }
 
 /** Makes the usage of an answer whose upstream reported none. */

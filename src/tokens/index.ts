@@ -7,6 +7,8 @@ export {
   estimatePromptTokens,
   estimateRerankTokens,
   estimateTextTokens,
+  type PromptBytes,
+  sumPromptTokens,
   tokensPerMessage,
   tokensPerReply,
 } from './heuristic.ts'

@@ -1,8 +1,17 @@
 import { invalid } from '../core/errors.ts'
 import type { ObjectLayout } from '../core/layout.ts'
-import { type JsonLimits, scanLayout } from './json-scan.ts'
+import type { IsUtf8 } from '../core/ports.ts'
+import { type JsonMatch, matchJson } from './json-match.ts'
+import { defaultStepBytes, type JsonLimits, scanLayout } from './json-scan.ts'
+import type { ObjectShape } from './json-shape.ts'
 import { parseInSteps, strictUtf8 } from './json-steps.ts'
 import type { TimeSlice } from './time-slice.ts'
+
+/** A longer body could block the event loop, and is parsed in steps. */
+const maxMatchedBytes = 2 * 1024 * 1024
+
+/** A longer member is parsed in steps, with the whole body. */
+const maxHeadBytes = 16 * 1024
 
 /** Deeper JSON overflows the parsers of some upstreams; more values take much time and memory. */
 const maxJson: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
@@ -43,6 +52,51 @@ export async function readJsonBody<Name extends string>(
     rethrowInvalid,
   )
   return { layout, value: asObject(value) }
+}
+
+/** What reads a body without parsing it. */
+export interface MatchOptions<Name extends string> {
+  readonly shape: ObjectShape<Name>
+  /** The described members to parse. They are short. */
+  readonly head: readonly Name[]
+  readonly isUtf8: IsUtf8
+}
+
+/** A body that matches a shape, and its short members. */
+export interface MatchedBody<Name extends string> extends JsonMatch<Name> {
+  /** The parsed values of the members that are asked for. */
+  readonly head: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Matches a request body against a shape without parsing it, except for the members of `head`. Undefined
+ * when it does not match, when only `readJsonBody` knows why.
+ */
+export function matchJsonBody<Name extends string>(
+  bytes: Uint8Array,
+  { shape, head: names, isUtf8 }: MatchOptions<Name>,
+): MatchedBody<Name> | undefined {
+  if (bytes.length > maxMatchedBytes || !isUtf8(bytes)) return undefined
+  const match = matchJson(bytes, shape, maxJson)
+  if (!match) return undefined
+  const head: Record<string, unknown> = {}
+  for (const name of names) {
+    for (const { start, end } of match.layout.spans[name]) {
+      if (end - start > maxHeadBytes) return undefined
+      head[name] = JSON.parse(strictUtf8.decode(bytes.subarray(start, end)))
+    }
+  }
+  return { ...match, head }
+}
+
+/**
+ * Parses in steps a body that has matched a shape, when it is long. Undefined when `parseObject` takes a few
+ * milliseconds.
+ */
+export function parseMatched(bytes: Uint8Array, timeSlice: TimeSlice): Promise<object> | undefined {
+  if (bytes.length <= defaultStepBytes) return undefined
+  const { cuts } = scanLayout(bytes, [])
+  return parseInSteps(bytes, cuts, () => timeSlice.pause()).then(asObject)
 }
 
 /** Parses a request body whose size has been checked; LM-1001 for anything but a JSON object. */

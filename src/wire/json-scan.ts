@@ -19,7 +19,7 @@ const unlimited: JsonLimits = {
 }
 
 /** A step of this many bytes parses within a few milliseconds, whatever its content. */
-const defaultStepBytes = 256 * 1024
+export const defaultStepBytes = 256 * 1024
 
 /** Containers below this depth are only counted. The arrays are shared: scans never overlap. */
 const maxTrackedDepth = 256

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -171,7 +172,7 @@ async function listNamed(door: ChatDoor, link: Model, body: object): Promise<rea
   const bytes = new TextEncoder().encode(JSON.stringify(body))
   const request = new Request('http://gateway.test')
   try {
-    const call = await door.read({ bytes, request, slice, clock })
+    const call = await door.read({ bytes, request, slice, clock, isUtf8 })
     const bound = call.bind(link)
     const dropped = bound.listUnsupported()
     bound.buildRequest()

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { ChatEndpoint } from '../../src/core/endpoints.ts'
 import type { DialectTarget, ProviderKind } from '../../src/core/provider-kind.ts'
 import { UntranslatableError } from '../../src/core/untranslatable-error.ts'
@@ -52,9 +53,9 @@ export function listUncovered(covered: readonly string[]): string[] {
 }
 
 async function findTranslatedKinds(): Promise<TranslatedKind[]> {
-  const plain = await readChat({ bytes: encode({ unknown_field: 1 }), slice: openSlice() })
+  const plain = await readChat({ bytes: encode({ unknown_field: 1 }), slice: openSlice(), isUtf8 })
   const messages = [{ role: 'user', content: [{ type: 'unknown_part' }] }]
-  const refused = await readChat({ bytes: encode({ messages }), slice: openSlice() })
+  const refused = await readChat({ bytes: encode({ messages }), slice: openSlice(), isUtf8 })
   return kinds.flatMap((kind) => {
     const endpoint = bindChat(kind)
     if (!endpoint) return []

@@ -1,6 +1,7 @@
 import { validateAsSent } from '../../core/as-sent.ts'
 import {
   type ChatCall,
+  type ChatHead,
   type ChatMessage,
   type ChatRequest,
   chatRequest,
@@ -13,11 +14,12 @@ import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { DoorCall, KeptAnswer, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { parseMatched, parseObject, readJsonBody } from '../../wire/json-body.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { toCompletionStream, toWholeCompletion } from './forms.ts'
 import { ChatLink } from './link.ts'
+import { headNames, matchChat } from './match.ts'
 
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
 const unique = [
@@ -35,18 +37,39 @@ const names = [...unique, 'stream_options', 'tools'] as const
 export async function readChat({
   bytes,
   slice,
-}: Pick<ReceivedRequest, 'bytes' | 'slice'>): Promise<ParsedChat> {
+  isUtf8,
+}: Pick<ReceivedRequest, 'bytes' | 'slice' | 'isUtf8'>): Promise<ParsedChat> {
+  const matched = matchChat(bytes, isUtf8)
+  if (matched) return new ParsedChat(matched)
+  await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
-  return new ParsedChat(bytes, layout, value)
+  const request = validate(value)
+  return new ParsedChat({ bytes, layout, head: pickHead(request), request })
+}
+
+/** Copies the short members, which stay when the request is dropped. */
+function pickHead(request: ChatRequest): ChatHead {
+  return Object.fromEntries(headNames.map((name) => [name, request[name]])) as ChatHead
 }
 
 type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
+/** A chat request as far as it is read. */
+interface ReadChat {
+  readonly bytes: Uint8Array
+  readonly layout: ChatLayout
+  readonly head: ChatHead
+  /** Undefined when only the bytes were read: then it has neither images nor a vendor's own blocks. */
+  readonly request?: ChatRequest
+  readonly promptTokens?: number
+}
+
 /** A chat request. A heavy one does not stay parsed: it is parsed again when it is needed. */
 export class ParsedChat implements ChatCall, DoorCall {
   readonly bytes: Uint8Array
   readonly layout: ChatLayout
+  readonly head: ChatHead
   readonly model: string
   readonly stream: boolean
   readonly wantsUsageChunk: boolean
@@ -54,31 +77,35 @@ export class ParsedChat implements ChatCall, DoorCall {
   readonly readsChoices = false
   readonly hasProviderContent: boolean
   readonly choices: number
+  /** Undefined when they are among the parts of the request. */
+  readonly #images: readonly ImagePart[] | undefined
   #request: ChatRequest | undefined
   #promptTokens: number | undefined
   #bound: ChatLink | undefined
 
-  /** Throws LM-1001 for a value that is not a chat request. */
-  constructor(bytes: Uint8Array, layout: ChatLayout, value: unknown) {
+  constructor({ bytes, layout, head, request, promptTokens }: ReadChat) {
     this.bytes = bytes
     this.layout = layout
-    const request = validate(value)
+    this.head = head
     this.#request = request
-    this.model = request.model
-    this.stream = request.stream === true
-    this.wantsUsageChunk = request.stream_options?.include_usage === true
-    this.wantsLogprobs = request['logprobs'] === true
-    this.hasProviderContent = request.messages.some(hasProviderContent)
-    this.choices = request.n ?? 1
+    this.#promptTokens = promptTokens
+    this.#images = request ? undefined : []
+    this.model = head.model
+    this.stream = head.stream === true
+    this.wantsUsageChunk = head.stream_options?.include_usage === true
+    this.wantsLogprobs = head['logprobs'] === true
+    this.hasProviderContent = request?.messages.some(hasProviderContent) ?? false
+    this.choices = head.n ?? 1
   }
 
   get request(): ChatRequest {
-    this.#request ??= validate(parseObject(this.bytes))
+    // Validated when it was read, by the shape or by the schema.
+    this.#request ??= parseObject(this.bytes) as ChatRequest
     return this.#request
   }
 
   get images(): readonly ImagePart[] {
-    return listImageParts(this.request)
+    return this.#images ?? listImageParts(this.request)
   }
 
   /** The estimated tokens of the prompt, computed once. */
@@ -93,6 +120,13 @@ export class ParsedChat implements ChatCall, DoorCall {
 
   get isLarge(): boolean {
     return isLargeBody(this.bytes)
+  }
+
+  parseFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
+    if (this.#request || !this.bind(link).writesAnswer) return undefined
+    return parseMatched(this.bytes, slice)?.then((value) => {
+      this.#request = value as ChatRequest
+    })
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {

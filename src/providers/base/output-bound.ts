@@ -11,9 +11,9 @@ export function clampBound(
 }
 
 /** Estimates the output of a link whose upstream receives the client's own bytes. */
-export function estimateVerbatimOutput({ request }: ChatCall): OutputEstimate {
-  const bound = findOutputBound(request)
-  return { maxTokens: bound ?? 0, isBounded: bound !== undefined, choices: request.n ?? 1 }
+export function estimateVerbatimOutput({ head }: ChatCall): OutputEstimate {
+  const bound = findOutputBound(head)
+  return { maxTokens: bound ?? 0, isBounded: bound !== undefined, choices: head.n ?? 1 }
 }
 
 interface TranslatedBounds {
@@ -26,9 +26,9 @@ interface TranslatedBounds {
 
 /** Estimates the output of a link with a translated request: at least the client's largest bound. */
 export function estimateTranslatedOutput(
-  { request }: ChatCall,
+  { head }: ChatCall,
   { sentBound, maxOutputTokens, choices = 1 }: TranslatedBounds,
 ): OutputEstimate {
-  const asked = clampBound(maxOutputTokens, findOutputBound(request)) ?? 0
+  const asked = clampBound(maxOutputTokens, findOutputBound(head)) ?? 0
   return { maxTokens: Math.max(sentBound ?? 0, asked), isBounded: sentBound !== undefined, choices }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
 import type { Frame, FrameDecoder } from '../../../src/core/frame.ts'
 import { readChat } from '../../../src/doors/chat/request.ts'
 import { bindNative, getKind } from '../../../src/providers/index.ts'
@@ -19,6 +20,7 @@ import { readByStandard } from './sse.ts'
 export const call = await readChat({
   bytes: toBytes('{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true}'),
   slice: openSlice(),
+  isUtf8,
 })
 
 const words = [

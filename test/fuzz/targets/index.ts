@@ -6,6 +6,7 @@ import * as streams from './chat-streams.ts'
 import { config, litellm, tomlEdit } from './config.ts'
 import * as gateway from './gateway.ts'
 import * as json from './json.ts'
+import * as matched from './matched.ts'
 import { metadata } from './metadata.ts'
 import * as numbers from './numbers.ts'
 import { requestHead } from './request-head.ts'
@@ -21,6 +22,8 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'json-steps': json.jsonSteps,
   'json-body': json.jsonBody,
   'json-text': json.jsonText,
+  'json-match': matched.jsonMatch,
+  'chat-match': matched.chatMatch,
   'canonical-json': json.canonicalJson,
   'vector-scanner': numbers.vectorScanner,
   base64: numbers.base64,

@@ -10,7 +10,8 @@ import { stringifyJson } from '../../../src/wire/raw-json.ts'
 const createPastCall = (text: string) => {
   const bytes = new TextEncoder().encode(text)
   const layout = scanLayout(bytes, ['model', 'stream_options', 'tools'])
-  return new ParsedChat(bytes, layout, JSON.parse(text))
+  const request = JSON.parse(text)
+  return new ParsedChat({ bytes, layout, head: request, request })
 }
 const call = (fields: object) =>
   createPastCall(

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { isUtf8 as nativeIsUtf8 } from 'node:buffer'
+import { matchChat } from '../../../src/doors/chat/match.ts'
+import { ParsedChat, readChat } from '../../../src/doors/chat/request.ts'
+import { matchJson } from '../../../src/wire/json-match.ts'
+import { scanLayout } from '../../../src/wire/json-scan.ts'
+import {
+  anything,
+  arrayOf,
+  countedJson,
+  countedText,
+  objectOf,
+  talliedIn,
+} from '../../../src/wire/json-shape.ts'
+import { strictUtf8 } from '../../../src/wire/json-steps.ts'
+import { isUtf8 } from '../../../src/wire/utf8.ts'
+import { openSlice } from '../../support/open-slice.ts'
+import type { FuzzTarget } from '../target.ts'
+
+/*
+ * Bodies that are read without being parsed. Whatever is accepted there is accepted by the parser and the
+ * schema too, with the same facts.
+ */
+
+const limits = { maxDepth: 128, maxValues: 200_000 }
+const anyItems = objectOf({ a: arrayOf(anything) })
+const texts = objectOf({ a: talliedIn('a', arrayOf(countedText)) })
+const json = objectOf({ a: talliedIn('a', countedJson(arrayOf(anything))) })
+
+/** Values match when `JSON.parse` takes them, and count the bytes of their text or of their JSON. */
+export const jsonMatch: FuzzTarget = {
+  seeds: [
+    '"a\\u00e9\\ud83e\\udd14\\/\\n é","\\ud83e\\ud83e\\udd14\\udd14"',
+    '{"a":[1,-0,1.5e3,1e400,10,0.5],"b":{"":null}} , [[],{},true,false,null,"x"]',
+    '"a text that is longer than the loop for short ones\\u001f\\u0041\\u0022\\\\","𝄞é"',
+  ],
+  words: [
+    '"',
+    '\\',
+    '\\u00',
+    '\\ud8',
+    '\\udc00',
+    '\x1f',
+    '\x7f',
+    '{"a":',
+    '[',
+    ']}',
+    ',',
+    '-',
+    '0',
+    '1.',
+    'e+',
+    'true',
+    'nul',
+    ' \n\t',
+    '\uFEFF',
+    '\u00a0',
+    'é',
+    '𝄞',
+  ],
+  check(input) {
+    assert.equal(isUtf8(input), nativeIsUtf8(input))
+    if (!isUtf8(input)) return
+    const body = Buffer.concat([Buffer.from('{"a":['), input, Buffer.from(']}')])
+    const match = matchJson(body, anyItems, limits)
+    const scanned = scanLayout(body, ['a'])
+    if (match) {
+      assert.notEqual(parse(body), undefined)
+      const { values, commas, spans, close, isEmpty } = scanned
+      assert.deepEqual(match.layout, { values, commas, spans, close, isEmpty })
+    }
+    const items = parse(body.subarray('{"a":'.length, -1))
+    if (!Array.isArray(items)) return
+    const isWithinLimits = scanned.depth <= limits.maxDepth && scanned.values <= limits.maxValues
+    assert.equal(match !== undefined, isWithinLimits)
+    if (!match) return
+    const text = matchJson(body, texts, limits)
+    assert.equal(
+      text !== undefined,
+      items.every((item) => typeof item === 'string'),
+    )
+    if (text)
+      assert.deepEqual(text.tallies['a'], [
+        items.reduce((sum: number, item) => sum + Buffer.byteLength(item), 0),
+      ])
+    // Objects with equal keys do not match, because only one of the members counts.
+    const counted = matchJson(body, json, limits)
+    if (counted) assert.deepEqual(counted.tallies['a'], [Buffer.byteLength(JSON.stringify(items))])
+  },
+}
+
+/** The members of a chat request, and what it may consist of. */
+const chatWords = [
+  '"model":"m"',
+  '"messages":[{"role":"user","content":"Hi"}]',
+  '{"role":"user","content":"Hi"},',
+  '"content":null',
+  '"content":[{"type":"text","text":"Hi"}]',
+  '"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]',
+  '"arguments":{}',
+  '"image_url":"data:,"',
+  '"provider_content":null',
+  '"tools":[{"type":"function","function":{"name":"f","parameters":{"a":1,"a":[]}}}]',
+  '"stream":true',
+  '"Stream":true',
+  '"ſtream":true',
+  '"n":2',
+  '"n":1e0',
+  '"n":0',
+  '"max_tokens":-1',
+  '"max_tokens":9007199254740992',
+  '"max_completion_tokens":1.5',
+  '"stream_options":{"include_usage":true}',
+  '"stream_options":[]',
+  '"logprobs":true',
+  '"__proto__":{"role":"user"}',
+  '"mod\\u0065l":"x"',
+  '"rol\\u0065":"x"',
+  '\\u00e9\\ud83e\\udd14\\n\\/\\ud83e',
+  'é𝄞',
+  '\uFEFF',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '"',
+  '\\',
+  ' \r\n\t',
+  'null',
+  '""',
+  '01',
+  '-0',
+  '1e400',
+]
+
+const chatSeeds = [
+  `{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","name":"Ana","content":[{"type":"text","text":"What is “it”?\\n\\u00e9"}]},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\\"a\\":1}"}}]},{"role":"tool","tool_call_id":"c","content":"done"}],"stream":true,"stream_options":{"include_usage":true},"n":2,"max_tokens":100,"max_completion_tokens":null,"temperature":0.20,"tools":[{"type":"function","function":{"name":"f","description":"Does f.","parameters":{"type":"object","properties":{"a":{"type":"number","minimum":1.50}},"required":[]}}}]}`,
+  '{ "messages" : [ { "content" : "Hi" , "role" : "user" } ] , "model" : "m" }',
+]
+
+/** A request that is not parsed is one that the schema accepts, with the same facts. */
+export const chatMatch: FuzzTarget = {
+  seeds: chatSeeds,
+  words: chatWords,
+  async check(input) {
+    const matched = matchChat(input, isUtf8)
+    if (!matched) return
+    const parsed = await readChat({ bytes: input, slice: openSlice(), isUtf8: () => false })
+    assert.deepEqual(describeChat(new ParsedChat(matched)), describeChat(parsed))
+  },
+}
+
+function describeChat(call: ParsedChat) {
+  const { bytes, layout, head, model, stream, choices, images, promptTokens, request } = call
+  const { spans, close, isEmpty, values, commas } = layout
+  return {
+    bytes,
+    spans: { model: spans.model, stream_options: spans.stream_options, tools: spans.tools },
+    layout: { close, isEmpty, values, commas },
+    head: JSON.stringify(head),
+    model,
+    stream,
+    choices,
+    images,
+    promptTokens,
+    request,
+    wantsUsageChunk: call.wantsUsageChunk,
+    wantsLogprobs: call.wantsLogprobs,
+    hasProviderContent: call.hasProviderContent,
+    isHeavy: call.isHeavy,
+  }
+}
+
+/** Returns undefined for what is not JSON in UTF-8; no JSON text parses to undefined. */
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(strictUtf8.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
