@@ -54,6 +54,7 @@ export type {
   UpstreamResponse,
 } from './core/ports.ts'
 export {
+  type BatchedCall,
   type OpenSharedState,
   type SharedState,
   SharedStateFault,

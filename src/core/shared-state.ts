@@ -10,6 +10,11 @@ export interface SharedState {
    * later.
    */
   call(name: string, args: readonly string[]): Promise<readonly string[]>
+  /**
+   * Calls a function for accounts. The calls of one turn of the event loop run in their order, as one command.
+   * Rejects as `call` does.
+   */
+  batch(call: BatchedCall): Promise<readonly unknown[]>
   /** Sends a message to every process with the same prefix, this one included. Never rejects. */
   publish(channel: string, message: string): Promise<void>
   /** Calls `receive` with each message. Messages that are sent while the server is away are lost. */
@@ -18,6 +23,15 @@ export interface SharedState {
   onUp(listener: () => void): void
   /** Frees the connections. Later calls reject. */
   close(): Promise<void>
+}
+
+/** A call that runs with others. Arguments and reply can be written in JSON. */
+export interface BatchedCall {
+  readonly name: string
+  /** Called when the call is sent. */
+  readonly args: () => readonly unknown[]
+  /** The call may wait for later ones, for at most 2 ms. */
+  readonly canWait?: boolean
 }
 
 export interface SharedStateSettings {

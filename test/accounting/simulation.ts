@@ -221,7 +221,7 @@ export class Simulation {
   /** The server has had its data for long. */
   async #beginSharing(): Promise<void> {
     await this.#sharing?.setTime(this.clock.now() - 60_000)
-    await this.#sharing?.call('open', ['first', 'epoch'])
+    await this.#sharing?.batch({ name: 'open', args: () => ['first', 'epoch'] })
     await this.#sharing?.setTime(this.clock.now())
   }
 

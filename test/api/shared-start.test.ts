@@ -13,6 +13,7 @@ function fakeServer(isUp = true) {
     return {
       isUp,
       call: () => Promise.reject(new SharedStateFault('away')),
+      batch: () => Promise.reject(new SharedStateFault('away')),
       publish: async () => {},
       subscribe() {},
       onUp() {},

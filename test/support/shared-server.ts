@@ -1,4 +1,4 @@
-import { type SharedState, SharedStateFault } from '../../src/index.ts'
+import { type BatchedCall, type SharedState, SharedStateFault } from '../../src/index.ts'
 
 /** A function of the server: gets arguments, returns a reply. It runs as a whole, and alone. */
 export type ServerFunction = (...args: readonly string[]) => readonly string[]
@@ -77,6 +77,11 @@ class Member implements SharedState {
 
   call(name: string, args: readonly string[]): Promise<readonly string[]> {
     return this.#server.run(name, args)
+  }
+
+  /** The server has no functions for accounts. */
+  batch({ name }: BatchedCall): Promise<readonly unknown[]> {
+    return this.#server.run(name, [])
   }
 
   publish(channel: string, message: string): Promise<void> {

@@ -37,6 +37,7 @@ export async function openSimulatedState(
       return state.isUp
     },
     call: (name, args) => state.call(name, args),
+    batch: (call) => state.batch(call),
     publish: (channel, message) => state.publish(channel, message),
     // Every process notices a new epoch by its next reply.
     subscribe() {},

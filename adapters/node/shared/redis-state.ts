@@ -1,11 +1,13 @@
-import { Redis, type RedisOptions } from 'ioredis'
+import { Command, Redis, type RedisOptions } from 'ioredis'
 import {
+  type BatchedCall,
   type Log,
   type Millis,
   type SharedState,
   SharedStateFault,
   type SharedStateSettings,
 } from '../../../src/index.ts'
+import { Batches } from './batches.ts'
 import { createLibrary, type Library, readFunctions } from './library.ts'
 import {
   findLastingProblem,
@@ -51,6 +53,10 @@ class RedisState implements SharedState {
   readonly #log: Log
   /** The root of all keys. */
   readonly #root: string
+  readonly #batches = new Batches({
+    run: (name, args) => this.#invoke(() => this.#runAtOnce(name, args)),
+    isRefused: () => this.#condition === 'refusing',
+  })
   readonly #listeners: (() => void)[] = []
   #subscriber: Redis | undefined
   #condition: Condition = 'away'
@@ -88,16 +94,12 @@ class RedisState implements SharedState {
   }
 
   async call(name: string, args: readonly string[]): Promise<readonly string[]> {
-    if (this.#condition === 'away') throw new SharedStateFault('the server is away')
-    try {
-      return await this.#run(name, args).catch(async (error: unknown) => {
-        if (!isFunctionMissing(error)) throw error
-        await this.#loadFunctions()
-        return this.#run(name, args)
-      })
-    } catch (error) {
-      throw this.#toFault(error)
-    }
+    return this.#invoke(() => this.#run(name, args))
+  }
+
+  async batch(call: BatchedCall): Promise<readonly unknown[]> {
+    this.#requireServer()
+    return this.#batches.add(call)
   }
 
   async publish(channel: string, message: string): Promise<void> {
@@ -126,9 +128,35 @@ class RedisState implements SharedState {
     this.#subscriber?.disconnect()
   }
 
+  #requireServer(): void {
+    if (this.#condition === 'away') throw new SharedStateFault('the server is away')
+  }
+
+  /** Runs a command, and once more when the server lacks the function. Throws a fault when it cannot run it. */
+  async #invoke<Reply>(run: () => Promise<Reply>): Promise<Reply> {
+    this.#requireServer()
+    try {
+      return await run().catch(async (error: unknown) => {
+        if (!isFunctionMissing(error)) throw error
+        await this.#loadFunctions()
+        return run()
+      })
+    } catch (error) {
+      throw this.#toFault(error)
+    }
+  }
+
   async #run(name: string, args: readonly string[]): Promise<readonly string[]> {
-    // Every function of the library returns a list of texts.
+    // Every function that is called in this way returns a list of texts.
     return (await this.#redis.fcall(this.#library.nameOf(name), 1, this.#root, ...args)) as string[]
+  }
+
+  /** Runs a function for accounts. Unlike other commands it does not wait for those of the same turn. */
+  async #runAtOnce(name: string, args: string): Promise<string> {
+    const all = [this.#library.nameOf(name), 1, this.#root, args]
+    const command = new Command('fcall', all, { replyEncoding: 'utf8' })
+    // Each of them returns one text.
+    return (await this.#redis.sendCommand(command)) as string
   }
 
   async #loadFunctions(): Promise<void> {

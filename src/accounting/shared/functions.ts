@@ -5,10 +5,10 @@ import {
   readSubject,
   type SharedSubject,
   type SubjectName,
-  subjectLength,
+  type WrittenSubject,
   writeAmount,
   writeOptional,
-} from './texts.ts'
+} from './values.ts'
 
 /** What every reply begins with. */
 export interface ReplyHead {
@@ -19,7 +19,7 @@ export interface ReplyHead {
 }
 
 export interface SharedFunctionsOptions {
-  readonly state: Pick<SharedState, 'call'>
+  readonly state: Pick<SharedState, 'batch'>
   /** The id of this process. */
   readonly process: string
   readonly lease: Millis
@@ -79,7 +79,17 @@ export interface HoldEnd {
 /** `gone`: it has ended before. `charged`: another process has charged it as lost. */
 export type EndOutcome = 'ended' | 'gone' | 'charged'
 
-/** The functions of the library, with typed arguments and replies. */
+/** What a settlement delivers. */
+export interface Delivery {
+  readonly ends: readonly HoldEnd[]
+  /** What this process has charged to each subject, as the server keeps it. */
+  readonly shares: readonly (readonly [name: SubjectName, share: string])[]
+}
+
+/** A subject whose alert has fired. */
+export type Fired = readonly [name: SubjectName, subject: SharedSubject]
+
+/** The functions of the library for accounts, with typed arguments and replies. */
 export class SharedFunctions {
   readonly #options: SharedFunctionsOptions
 
@@ -95,34 +105,46 @@ export class SharedFunctions {
   async admit(ask: SharedAsk): Promise<SharedDecision> {
     const { mode, id, deadline, tokens, cost, facts, accounts } = ask
     const { lease, onLostHold } = this.#options
-    const limits = accounts.flatMap((account) => writeLimits(account, cost))
-    const call = [String(deadline), String(lease), onLostHold, mode, id, String(tokens), facts]
-    const { head, rest } = await this.#call('admit', [...call, ...limits])
-    const [status, ...texts] = rest
+    const subjects = accounts.map((account) => writeLimits(account, cost))
+    const args = [deadline, lease, onLostHold, mode, id, tokens, facts, subjects]
+    const { head, rest } = await this.#call('admit', args)
+    const [status, ...values] = rest
     switch (status) {
       case 'admitted':
       case 'refused': {
-        const end = accounts.length * subjectLength
-        const subjects = readSubjects(texts.slice(0, end))
-        return { ...head, status, subjects, claims: toClaims(texts.slice(end)) }
+        // In the form of the function, and so are all casts below.
+        const written = values.slice(0, accounts.length) as WrittenSubject[]
+        const claims = values.slice(accounts.length) as Claim[]
+        return { ...head, status, subjects: written.map(readSubject), claims }
       }
       case 'unseeded':
-        return { ...head, ...readUnseeded(texts) }
+        return { ...head, ...readUnseeded(values) }
       default:
         return { ...head, status: status === 'late' ? 'late' : 'empty' }
     }
   }
 
+  /**
+   * Ends holds and replaces what this process has charged. `take` is called when the settlement is sent: in this
+   * turn of the event loop, or when it can wait, with the next call or a moment later.
+   */
   async settle(
-    ends: readonly HoldEnd[],
-    shares: readonly (readonly [name: SubjectName, share: string])[],
-  ): Promise<{ readonly outcomes: EndOutcome[]; readonly subjects: readonly SharedSubject[] }> {
-    const holds = ends.flatMap(({ id, mode, tokens }) => [id, mode, writeOptional(tokens ?? null)])
-    const { rest } = await this.#call('settle', [String(ends.length), ...holds, ...shares.flat()])
+    take: () => Delivery,
+    canWait: boolean,
+  ): Promise<{ readonly outcomes: readonly EndOutcome[]; readonly fired: readonly Fired[] }> {
+    const { state } = this.#options
+    let count = 0
+    const args = () => {
+      const { ends, shares } = take()
+      count = ends.length
+      const holds = ends.map(({ id, mode, tokens }) => [id, mode, tokens ?? false])
+      return [this.#options.process, holds, shares]
+    }
+    const { rest } = this.#read(await state.batch({ name: 'settle', args, canWait }))
+    const fired = rest.slice(count) as [SubjectName, WrittenSubject][]
     return {
-      // In the words of the function.
-      outcomes: rest.slice(0, ends.length) as EndOutcome[],
-      subjects: readSubjects(rest.slice(ends.length)),
+      outcomes: rest.slice(0, count) as EndOutcome[],
+      fired: fired.map(([name, written]) => [name, readSubject(written)]),
     }
   }
 
@@ -131,78 +153,67 @@ export class SharedFunctions {
     ids: readonly string[],
   ): Promise<{ readonly unknown: readonly string[]; readonly claims: readonly Claim[] }> {
     const { lease, onLostHold } = this.#options
-    const { rest } = await this.#call('renew', [String(lease), onLostHold, ...ids])
-    const [count, ...texts] = rest
-    const end = Number(count)
-    return { unknown: texts.slice(0, end), claims: toClaims(texts.slice(end)) }
+    const { rest } = await this.#call('renew', [lease, onLostHold, ids])
+    const list = rest as (string | Claim)[]
+    return {
+      unknown: list.filter((one) => typeof one === 'string'),
+      claims: list.filter((one) => typeof one !== 'string'),
+    }
   }
 
   /** Writes holds, each its id and its record. */
   async restore(holds: readonly (readonly [id: string, record: string])[]): Promise<void> {
-    await this.#call('restore', [String(this.#options.lease), ...holds.flat()])
+    await this.#call('restore', [this.#options.lease, holds])
   }
 
-  /** Brings subjects, each in the texts that the function expects. */
-  async seed(subjects: readonly (readonly string[])[]): Promise<void> {
-    await this.#call('seed', subjects.flat())
+  /** Brings subjects, each in the values that the function expects. */
+  async seed(subjects: readonly (readonly unknown[])[]): Promise<void> {
+    await this.#call('seed', [subjects])
   }
 
   /** Follows a change of the record of a subject. */
   async configure(name: SubjectName, { record, term }: AccountEntry): Promise<void> {
     const { budgetPeriod, budgetMax } = record
-    const times = [String(term.since), writeOptional(term.resetsAt)]
-    const cap = budgetMax === null ? '' : writeAmount(budgetMax)
-    await this.#call('configure', [name, writeOptional(budgetPeriod), ...times, cap])
+    const cap = budgetMax === null ? [] : writeAmount(budgetMax)
+    const period = [budgetPeriod ?? '', term.since, writeOptional(term.resetsAt)]
+    await this.#call('configure', [name, ...period, cap])
   }
 
   async read(names: readonly SubjectName[]): Promise<SharedReading> {
-    const { head, rest } = await this.#call('read', names)
-    const [status, ...texts] = rest
-    if (status === 'unseeded') return { ...head, ...readUnseeded(texts) }
-    return { ...head, status: 'known', subjects: readSubjects(texts) }
+    const { head, rest } = await this.#call('read', [names])
+    const [status, ...values] = rest
+    if (status === 'unseeded') return { ...head, ...readUnseeded(values) }
+    return { ...head, status: 'known', subjects: (values as WrittenSubject[]).map(readSubject) }
   }
 
   /** Takes back a hit that was counted in this minute of the server. */
   async unhit(minute: number, names: readonly SubjectName[]): Promise<void> {
-    await this.#call('unhit', [String(minute), ...names])
+    await this.#call('unhit', [minute, names])
   }
 
-  async #call(name: string, args: readonly string[]) {
-    const { state, process, onReply } = this.#options
-    const [now, epoch = '', ...rest] = await state.call(name, [process, ...args])
-    const head: ReplyHead = { now: Number(now), epoch }
-    onReply(head)
+  async #call(name: string, args: readonly unknown[]) {
+    const { state, process } = this.#options
+    return this.#read(await state.batch({ name, args: () => [process, ...args] }))
+  }
+
+  #read([now, epoch, ...rest]: readonly unknown[]) {
+    const head: ReplyHead = { now: Number(now), epoch: String(epoch) }
+    this.#options.onReply(head)
     return { head, rest }
   }
 }
 
-function writeLimits(account: AccountEntry, cost: bigint): readonly string[] {
-  const { scope, record } = account
+function writeLimits({ scope, record }: AccountEntry, cost: bigint): readonly unknown[] {
   const { rpmLimit, tpmLimit, maxParallel, budgetMax } = record
-  return [
-    `${scope}:${record.id}`,
-    writeOptional(rpmLimit),
-    writeOptional(tpmLimit),
-    writeOptional(maxParallel),
-    budgetMax === null ? '' : writeAmount(budgetMax),
-    writeAmount(budgetMax === null ? 0n : cost),
-  ]
+  const limits = [writeOptional(rpmLimit), writeOptional(tpmLimit), writeOptional(maxParallel)]
+  const amounts = budgetMax === null ? noAmounts : [...writeAmount(budgetMax), ...writeAmount(cost)]
+  return [`${scope}:${record.id}`, ...limits, ...amounts]
 }
 
-function readSubjects(texts: readonly string[]): readonly SharedSubject[] {
-  return Array.from({ length: texts.length / subjectLength }, (_, at) =>
-    readSubject(texts.slice(at * subjectLength, (at + 1) * subjectLength)),
-  )
-}
+/** No cap, and nothing to reserve. */
+const noAmounts = [false, 0, 0, 0]
 
-function toClaims(texts: readonly string[]): readonly Claim[] {
-  return Array.from({ length: texts.length / 2 }, (_, at) => [
-    texts[2 * at] ?? '',
-    texts[2 * at + 1] ?? '',
-  ])
-}
-
-function readUnseeded([wait, ...names]: readonly string[]): Unseeded {
+function readUnseeded([wait, ...names]: readonly unknown[]): Unseeded {
   // Names that this process has sent.
   return { status: 'unseeded', wait: Number(wait), names: names as SubjectName[] }
 }

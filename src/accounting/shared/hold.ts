@@ -3,8 +3,9 @@ import type { BudgetTerm } from '../../core/budget-period.ts'
 import type { Api } from '../../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../core/ids.ts'
 import type { ModelRoute } from '../../core/route.ts'
+import { joinAmount } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
-import { nameSubject, readAmount, type SubjectName, writeAmount } from './texts.ts'
+import { nameSubject, type SubjectName, type WrittenAmount, writeAmount } from './values.ts'
 
 /** What an admitted request holds of one subject. */
 export interface SubjectHold {
@@ -51,21 +52,19 @@ export function factsOf({ id, api, stream, route }: FactSource, cost: bigint): H
   return { id, api, stream, model: route.id, provider: route.provider?.name ?? '', cost }
 }
 
-/** JSON without the character that separates the parts of a record. */
 export function writeFacts({ cost, ...facts }: HoldFacts): string {
-  return JSON.stringify({ ...facts, cost: String(cost) }).replaceAll('|', '\\u007c')
+  return JSON.stringify({ ...facts, cost: String(cost) })
 }
 
 /** Writes the record of a hold that the server does not know. Its terms are over where it has none. */
 export function writeRecord(process: string, hold: SharedHold): string {
-  const subjects = hold.subjects.flatMap(({ account, term, reserved }) => [
-    nameAccount(account),
-    String(term.since),
-    writeAmount(term.since === account.term.since ? reserved : 0n),
-    '00',
-  ])
+  const subjects = hold.subjects.map(({ account, term, reserved }) => {
+    const amount = term.since === account.term.since ? reserved : 0n
+    // The counts of its minute are lost.
+    return [nameAccount(account), term.since, ...writeAmount(amount), 0, 0]
+  })
   const { minute, tokens, facts } = hold
-  return [process, String(minute), String(tokens), writeFacts(facts), ...subjects].join('|')
+  return `${JSON.stringify([process, minute, tokens, subjects])}\n${writeFacts(facts)}`
 }
 
 /** The hold of a process that has died, from its record. */
@@ -80,16 +79,11 @@ export interface LostHold {
 }
 
 export function readRecord(id: string, record: string): LostHold {
-  const [, , , facts = '', ...parts] = record.split('|')
-  const terms: { name: SubjectName; since: number }[] = []
-  let reserved = 0n as NanoUsd
-  for (let at = 0; at < parts.length; at += 4) {
-    const [name = '', since, amount = ''] = parts.slice(at, at + 3)
-    // Written above, or by the server from a name of ours.
-    terms.push({ name: name as SubjectName, since: Number(since) })
-    const own = readAmount(amount)
-    if (own > reserved) reserved = own
-  }
+  const [head = '', facts = ''] = record.split('\n')
+  // Written above, or by the server.
+  const subjects = JSON.parse(head)[3] as [SubjectName, number, ...WrittenAmount][]
+  const terms = subjects.map(([name, since]) => ({ name, since }))
+  const amounts = subjects.map(([, , usd, nano]) => joinAmount(usd, nano))
   return {
     id,
     facts: readFacts(facts),
@@ -98,7 +92,7 @@ export function readRecord(id: string, record: string): LostHold {
       groupId: (findId(terms, 'group') as GroupId | undefined) ?? null,
     },
     terms,
-    reserved,
+    reserved: amounts.reduce((most, own) => (own > most ? own : most), 0n as NanoUsd),
   }
 }
 

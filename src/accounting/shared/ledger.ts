@@ -32,7 +32,7 @@ import { OwnShares } from './own-shares.ts'
 import { Seeds } from './seeds.ts'
 import { ServerClock } from './server-clock.ts'
 import { Settlements } from './settlements.ts'
-import type { SubjectName } from './texts.ts'
+import type { SubjectName } from './values.ts'
 
 export interface SharedLedgerOptions {
   readonly state: SharedState
@@ -96,7 +96,9 @@ export class SharedLedger implements Ledger, BudgetObserver {
       functions,
       own,
       log,
-      onSubjects: (names, subjects) => this.#mirror.follow(names.map(find), subjects),
+      onFired: (fired) => {
+        for (const [name, subject] of fired) this.#mirror.follow([find(name)], [subject])
+      },
     })
     this.#settlements = settlements
     this.#seeds = new Seeds({ functions, store, find })
@@ -321,7 +323,8 @@ export class SharedLedger implements Ledger, BudgetObserver {
         if (outcome === 'charged') this.#refund(hold)
       }
       const isKnown = this.#holds.end(id)
-      const ends = isKnown ? [{ id, mode, tokens, onOutcome }] : []
+      const isUrgent = subjects.some(({ account }) => account.record.maxParallel !== null)
+      const ends = isKnown ? [{ id, mode, tokens, onOutcome, isUrgent }] : []
       const isFree = mode === 'withdraw' && facts.cost === 0n
       this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
     },

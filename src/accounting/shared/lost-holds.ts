@@ -10,7 +10,7 @@ import { type LostHold, readRecord } from './hold.ts'
 import { toLostRow } from './lost-row.ts'
 import type { OwnShares } from './own-shares.ts'
 import type { Settlements } from './settlements.ts'
-import type { SubjectName } from './texts.ts'
+import type { SubjectName } from './values.ts'
 
 export interface LostHoldOptions {
   readonly clock: Clock

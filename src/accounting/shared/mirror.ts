@@ -3,7 +3,7 @@ import type { BudgetEvents } from '../budget-events.ts'
 import { nameAccount } from './hold.ts'
 import { amountIn, type OwnShares } from './own-shares.ts'
 import type { ServerClock } from './server-clock.ts'
-import type { SharedSubject } from './texts.ts'
+import type { SharedSubject } from './values.ts'
 
 export interface MirrorOptions {
   readonly own: OwnShares

@@ -1,5 +1,5 @@
 import type { BudgetTerm } from '../../core/budget-period.ts'
-import { noShare, type Share, type SubjectName, writeShare } from './texts.ts'
+import { noShare, type Share, type SubjectName, writeShare } from './values.ts'
 
 /**
  * What this process has charged to each subject, since it started. The server gets the whole amount each

@@ -3,7 +3,7 @@ import type { AccountEntry } from '../account-entry.ts'
 import type { SharedFunctions } from './functions.ts'
 import { nameAccount } from './hold.ts'
 import { amountIn } from './own-shares.ts'
-import { type SubjectName, writeAmount, writeOptional, writeShare } from './texts.ts'
+import { type SubjectName, writeAmount, writeOptional, writeShare } from './values.ts'
 
 export interface SeedOptions {
   readonly functions: Pick<SharedFunctions, 'seed'>
@@ -52,20 +52,19 @@ export class Seeds {
  * Writes the saved spend as the part from before, which never changes, and the shares of the processes. So
  * it does not matter which of them the database or the server knows better.
  */
-function writeSeed(entry: AccountEntry, spend: SubjectSpend): readonly string[] {
+function writeSeed(entry: AccountEntry, spend: SubjectSpend): readonly unknown[] {
   const { budgetSpent, spentTotal, term, shares } = spend
   const { budgetMax, budgetPeriod } = entry.record
   const sharedSpent = shares.reduce((sum, share) => sum + amountIn(share, term), 0n)
   const sharedTotal = shares.reduce((sum, { total }) => sum + total, 0n)
   return [
-    String(shares.length),
     nameAccount(entry),
-    writeOptional(budgetPeriod),
-    String(term.since),
+    budgetPeriod ?? '',
+    term.since,
     writeOptional(term.resetsAt),
     writeAmount(budgetSpent - sharedSpent),
     writeAmount(spentTotal - sharedTotal),
-    budgetMax === null ? '' : writeAmount(budgetMax),
-    ...shares.flatMap(({ process, ...share }) => [process, writeShare({ ...share, sequence: 0 })]),
+    budgetMax === null ? [] : writeAmount(budgetMax),
+    shares.map(({ process, ...share }) => [process, writeShare({ ...share, sequence: 0 })]),
   ]
 }

@@ -1,34 +1,43 @@
 import type { Log } from '../../core/ports.ts'
 import { SharedStateFault } from '../../core/shared-state.ts'
-import type { EndOutcome, HoldEnd, SharedFunctions } from './functions.ts'
+import type { EndOutcome, Fired, HoldEnd, SharedFunctions } from './functions.ts'
 import type { OwnShares } from './own-shares.ts'
-import type { SharedSubject, SubjectName } from './texts.ts'
+import type { SubjectName } from './values.ts'
 
 /** The end of a hold, and what to do once the server has answered. */
 export interface PendingEnd extends HoldEnd {
   readonly onOutcome?: ((outcome: EndOutcome) => void) | undefined
+  /** Other processes may have to refuse requests until they know. */
+  readonly isUrgent?: boolean
 }
 
 export interface SettlementOptions {
   readonly functions: Pick<SharedFunctions, 'settle'>
   readonly own: OwnShares
   readonly log: Log
-  /** Called with the subjects as the server has them after a delivery. */
-  readonly onSubjects: (names: readonly SubjectName[], subjects: readonly SharedSubject[]) => void
+  /** Called with the subjects whose alert a delivery has fired. */
+  readonly onFired: (fired: readonly Fired[]) => void
 }
 
-/** Ends and shares per call when many are sent. */
+/** Ends and shares per call, so that no call holds the server up. */
 const maxPerCall = 100
 
+/** What goes into one call that was not sent yet. */
+interface Collected {
+  readonly ends: PendingEnd[]
+  readonly names: Set<SubjectName>
+}
+
 /**
- * Delivers the ends of holds and what this process has charged. What cannot be delivered is kept and sent
- * again; nothing waits for it.
+ * Delivers the ends of holds and what this process has charged: everything that comes up before the call is
+ * sent, in one call. What cannot be delivered is kept and sent again; nothing waits for it.
  */
 export class Settlements {
   readonly #options: SettlementOptions
   readonly #pendingEnds = new Map<string, PendingEnd>()
   readonly #pendingNames = new Set<SubjectName>()
   readonly #running = new Set<Promise<void>>()
+  #next: Collected | undefined
 
   constructor(options: SettlementOptions) {
     this.#options = options
@@ -39,13 +48,20 @@ export class Settlements {
     return this.#pendingEnds.has(id)
   }
 
-  /** Sends at once, so that a later call of this process comes after it. */
+  /**
+   * Sends ends and shares before any later call of this process. When none is urgent, they may wait for it.
+   */
   send(ends: readonly PendingEnd[], names: readonly SubjectName[]): void {
     if (ends.length === 0 && names.length === 0) return
-    for (const end of ends) this.#pendingEnds.set(end.id, end)
-    for (const name of names) this.#pendingNames.add(name)
-    const delivery = this.#deliver(ends, names).finally(() => this.#running.delete(delivery))
-    this.#running.add(delivery)
+    const collected = ends.some(isUrgent) ? this.#begin(false) : this.#collect()
+    for (const end of ends) {
+      this.#pendingEnds.set(end.id, end)
+      collected.ends.push(end)
+    }
+    for (const name of names) {
+      this.#pendingNames.add(name)
+      collected.names.add(name)
+    }
   }
 
   /** Keeps an end for the next time that the server can be used. */
@@ -67,22 +83,51 @@ export class Settlements {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  async #deliver(ends: readonly PendingEnd[], names: readonly SubjectName[]): Promise<void> {
-    const { functions, own, log, onSubjects } = this.#options
+  /** Returns what the next call will send, if that has room. */
+  #collect(): Collected {
+    const next = this.#next
+    const hasRoom = next && Math.max(next.ends.length, next.names.size) < maxPerCall
+    return hasRoom ? next : this.#begin(true)
+  }
+
+  #begin(canWait: boolean): Collected {
+    const collected: Collected = { ends: [], names: new Set() }
+    this.#next = collected
+    const delivery = this.#deliver(collected, canWait).finally(() => this.#running.delete(delivery))
+    this.#running.add(delivery)
+    return collected
+  }
+
+  #close(collected: Collected): void {
+    if (this.#next === collected) this.#next = undefined
+  }
+
+  async #deliver(collected: Collected, canWait: boolean): Promise<void> {
+    const { functions, own, log, onFired } = this.#options
+    const { ends, names } = collected
+    const shares: [SubjectName, string][] = []
     try {
-      const shares = names.map((name) => [name, own.write(name)] as const)
-      const { outcomes, subjects } = await functions.settle(ends, shares)
+      const { outcomes, fired } = await functions.settle(() => {
+        this.#close(collected)
+        for (const name of names) shares.push([name, own.write(name)])
+        return { ends, shares }
+      }, canWait)
       for (const [name, share] of shares) {
         if (own.write(name) === share) this.#pendingNames.delete(name)
       }
-      onSubjects(names, subjects)
+      onFired(fired)
       for (const [at, end] of ends.entries()) {
         const isFirst = this.#pendingEnds.delete(end.id)
         if (isFirst) end.onOutcome?.(outcomes[at] ?? 'gone')
       }
     } catch (error) {
+      this.#close(collected)
       if (error instanceof SharedStateFault) return
       log.write('error', 'the shared state refuses a settlement', { error: String(error) })
     }
   }
+}
+
+function isUrgent(end: PendingEnd): boolean {
+  return end.isUrgent ?? false
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openRedisState } from '../../../adapters/node/shared/redis-state.ts'
 import { findServerProblem } from '../../../adapters/node/shared/server-check.ts'
-import { type SharedState, SharedStateFault } from '../../../src/index.ts'
+import { type BatchedCall, type SharedState, SharedStateFault } from '../../../src/index.ts'
 import { RecordingLog } from '../../accounting/support.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { timed } from '../support/servers.ts'
@@ -65,6 +65,70 @@ describe.skipIf(!hasRedis)('the connection to a Redis server', () => {
     const state = await open(redis.url)
     redis.command('FUNCTION', 'FLUSH')
     expect(await state.call('beat', [])).toHaveLength(1)
+  })
+
+  describe('calls of functions for accounts', () => {
+    const begin = (epoch: string): BatchedCall => ({ name: 'open', args: () => ['process', epoch] })
+    const settlement: BatchedCall = {
+      name: 'settle',
+      args: () => ['process', [], []],
+      canWait: true,
+    }
+
+    /** Returns which functions a server has run since the last call, the first one first. */
+    function listRuns(server: RedisServer): string[] {
+      const lines = server.command('SLOWLOG', 'GET', '-1').split('\n')
+      server.command('SLOWLOG', 'RESET')
+      const names = lines.flatMap((line) => /^gateway_[0-9a-f]{16}_(\w+)$/.exec(line)?.[1] ?? [])
+      return names.filter((name) => name !== 'beat').reverse()
+    }
+
+    async function openLogged() {
+      const server = await ownServer('--slowlog-log-slower-than', '0')
+      const state = await open(server.url)
+      return { server, state }
+    }
+
+    test('those of one turn run in their order, as one command', async () => {
+      const { server, state } = await openLogged()
+      const replies = await Promise.all([state.batch(begin('first')), state.batch(begin('second'))])
+      expect(replies.map(([, epoch]) => epoch)).toEqual(['first', 'first'])
+      expect(listRuns(server)).toEqual(['batch'])
+    })
+
+    test('one that can wait runs before the next one, or soon by itself', async () => {
+      const { server, state } = await openLogged()
+      const [, epoch] = await state.batch(settlement)
+      expect(epoch).toBe('')
+      expect(listRuns(server)).toEqual(['settle'])
+      const waiting = state.batch(settlement)
+      await new Promise((resolve) => setImmediate(resolve))
+      const [[, before], [, after]] = await Promise.all([waiting, state.batch(begin('first'))])
+      expect([before, after]).toEqual(['', 'first'])
+      expect(listRuns(server)).toEqual(['batch'])
+    })
+
+    test('one that fails leaves the others alone', async () => {
+      const { state } = await openLogged()
+      const wrong: BatchedCall = { name: 'settle', args: () => ['process', [[]], []] }
+      const [failed, done] = await Promise.allSettled([
+        state.batch(wrong),
+        state.batch(begin('first')),
+      ])
+      expect(failed.status).toBe('rejected')
+      expect(done.status).toBe('fulfilled')
+    })
+
+    test('a full server runs those that free memory', async () => {
+      const { server, state } = await openLogged()
+      server.command('CONFIG', 'SET', 'maxmemory', '1')
+      const [settled, begun] = await Promise.allSettled([
+        state.batch(settlement),
+        state.batch(begin('first')),
+      ])
+      expect(settled.status).toBe('fulfilled')
+      expect(begun.status === 'rejected' && String(begun.reason)).toContain('OOM')
+    })
   })
 
   test('a message reaches all processes with the prefix', async () => {
@@ -168,7 +232,7 @@ describe.skipIf(!hasRedis)('the connection to a Redis server', () => {
     await expect
       .poll(async () => {
         redis.command('DEL', '{gateway}:epoch')
-        await state.call('open', ['process', 'new'])
+        await state.batch({ name: 'open', args: () => ['process', 'new'] })
         return received.length
       })
       .toBeGreaterThan(0)
