@@ -47,8 +47,8 @@ const defaultPlan: Plan = { rounds: 25, roundMs: 300, warmUpMs: 4000 }
 const pagePlan: Plan = { rounds: 20, roundMs: 300, warmUpMs: 3000 }
 const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
 
-const countPlan: CountPlan = { warmUpMs: 12_000, countMs: 3_000, counts: 3 }
-const quickCountPlan: CountPlan = { warmUpMs: 1_000, countMs: 500, counts: 1 }
+const countPlan: CountPlan = { warmUp: 1, countMs: 3_000, counts: 3 }
+const quickCountPlan: CountPlan = { warmUp: 0.1, countMs: 500, counts: 1 }
 
 const known = [
   startName,
