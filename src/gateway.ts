@@ -140,7 +140,7 @@ function connect(parts: Parts) {
     follow(snapshot)
   })
   follow(reloader.snapshot)
-  access.followChanges({ reloadProviderKeys: () => reloader.reloadProviderKeys() })
+  access.followChanges({ refreshProviderKeys: () => reloader.refreshProviderKeys() })
 }
 
 /** The memory of the cache is divided among the workers, each of which has one. */

@@ -46,11 +46,16 @@ export interface AccessControl {
   adopt(config: Config): Promise<void>
   adminRoutes(deps: AdminDeps): AdminRoutes
   /** Applies, from now on, what other processes that share the state change in the database. */
-  followChanges(deps: Pick<AdminDeps, 'reloadProviderKeys'>): void
+  followChanges(deps: FollowDeps): void
   /** Writes pending usage to the database and closes it. Resolves to what could not be saved. */
   close(): Promise<Unsaved>
   /** Fails every pending call to the database, so that `close` ends. */
   abandon(): void
+}
+
+export interface FollowDeps {
+  /** Serves the stored keys of providers, if they are not those that are served. */
+  readonly refreshProviderKeys: () => Promise<void>
 }
 
 /** What the admin routes need of the rest of the gateway. */

@@ -83,7 +83,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     },
     adminRoutes: (deps) =>
       createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher, recent }, deps),
-    followChanges({ reloadProviderKeys }) {
+    followChanges({ refreshProviderKeys }) {
       const { shared, known } = options
       if (!shared) return
       follower = new ChangeFollower({
@@ -94,7 +94,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
         known,
         apply: {
           accounts: (since) => accounts.reload(since),
-          'provider-keys': reloadProviderKeys,
+          'provider-keys': refreshProviderKeys,
           webhooks: () => webhooks.refresh(),
         },
       })

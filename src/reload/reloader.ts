@@ -54,6 +54,8 @@ export interface StartConfig {
 interface RunningConfig {
   readonly text: string
   readonly config: Config
+  /** The stored keys of providers that the snapshot contains. */
+  readonly storedKeys: ReadonlyMap<string, string>
   readonly snapshot: Snapshot
 }
 
@@ -97,6 +99,7 @@ export class ConfigReloader {
     this.#running = {
       text,
       config,
+      storedKeys,
       snapshot: buildSnapshot(config, { ...ports, storedKeys, authorities }),
     }
     this.#validatedHash = blake3Hex(text)
@@ -136,10 +139,15 @@ export class ConfigReloader {
    * refused, serves the running configuration with these keys. Rejects when the keys cannot be read.
    */
   reloadProviderKeys(): Promise<void> {
-    return this.#options.workers.inTurn(async () => {
-      const isServed = await this.#reload(await this.#readContent())
-      if (isServed) return
-      await this.#reload({ text: this.#running.text, hash: this.#validatedHash })
+    return this.#options.workers.inTurn(() => this.#reloadProviderKeys())
+  }
+
+  /** Like `reloadProviderKeys`, but only when the stored keys are not those that are served. */
+  refreshProviderKeys(): Promise<void> {
+    const { access, workers } = this.#options
+    return workers.inTurn(async () => {
+      const stored = await access.providerKeys()
+      if (!haveSameEntries(stored, this.#running.storedKeys)) await this.#reloadProviderKeys()
     })
   }
 
@@ -173,6 +181,12 @@ export class ConfigReloader {
         await staged.discard()
       }
     })
+  }
+
+  async #reloadProviderKeys(): Promise<void> {
+    const isServed = await this.#reload(await this.#readContent())
+    if (isServed) return
+    await this.#reload({ text: this.#running.text, hash: this.#validatedHash })
   }
 
   /** Validates the content of the file and serves it. Resolves to false when it is refused. */
@@ -232,7 +246,7 @@ export class ConfigReloader {
     const previous = this.#running
     const snapshot = buildSnapshot(config, { ...ports, storedKeys, authorities, previous })
     const warnings = [...loaded.warnings, ...listSnapshotWarnings(snapshot)]
-    return { ok: true, candidate: { text, config, snapshot, warnings, ignored } }
+    return { ok: true, candidate: { text, config, storedKeys, snapshot, warnings, ignored } }
   }
 
   /** Lets a candidate take over in all workers. */
@@ -249,15 +263,22 @@ export class ConfigReloader {
   }
 
   /** Lets a candidate take over. Requests that have begun keep the snapshot before. */
-  async #swap({ text, config, snapshot }: Candidate): Promise<void> {
+  async #swap({ text, config, storedKeys, snapshot }: Candidate): Promise<void> {
     await this.#options.access.adopt(config)
-    this.#running = { text, config, snapshot }
+    this.#running = { text, config, storedKeys, snapshot }
     this.#onSwap(snapshot)
   }
 
   #readContent(): Promise<FileContent> {
     return readContent(this.#options.file)
   }
+}
+
+function haveSameEntries(
+  some: ReadonlyMap<string, string>,
+  others: ReadonlyMap<string, string>,
+): boolean {
+  return some.size === others.size && [...some].every(([name, key]) => others.get(name) === key)
 }
 
 function refuse(message: string): Validation {

@@ -79,6 +79,16 @@ describe('a change by one process', () => {
     expect(second.upstream.requests[0]?.headers['authorization']).toBe('Bearer sk-stored-by-first')
   })
 
+  test('a stored provider key is a reload of each process, and of its own only once', async () => {
+    const { first, second } = await pair()
+    await first.admin('PUT', '/admin/provider-keys/p', { key: 'sk-stored-by-first' })
+    for (const process of [first, second]) {
+      await process.clock.advance(6_000)
+      const page = await (await process.get('/metrics')).text()
+      expect(page).toContain('gateway_config_reloads_total 1\n')
+    }
+  })
+
   test('changes in quick succession are read together, and spend alone is not read', async () => {
     const { store, first, second } = await pair()
     await second.clock.advance(250)
