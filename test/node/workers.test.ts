@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { samples, series } from '../support/exposition.ts'
-import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
+import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { ask, crew, isRunning } from './support/crew.ts'
 import { timed } from './support/servers.ts'
-import { configFolder, freePort } from './support/shipped-gateway.ts'
+import { freePort } from './support/shipped-gateway.ts'
 
 /*
  * The shipped executable with several workers.
@@ -37,66 +38,6 @@ tokens_per_second = 0.001
 models = [{ id = "endless" }]
 `
 
-interface Crew extends Command {
-  readonly address: string
-  /** The path of the configuration file. */
-  readonly path: string
-  /** The lines of the log. */
-  lines(message: string): readonly Record<string, unknown>[]
-  /** The ids of the processes of the workers. */
-  pids(): readonly number[]
-}
-
-async function crew(config: string, env: Readonly<Record<string, string>> = {}): Promise<Crew> {
-  const { path } = configFolder(config)
-  const port = String(await freePort())
-  const started = command([built.executable, '--config', path], {
-    env: { GATEWAY_SERVER__PORT: port, ...env },
-  })
-  const pids = () => childrenOf(started.process.pid)
-  // A test that fails must not leave workers behind.
-  const kill = (pid: number) => {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It has ended.
-    }
-  }
-  let last: readonly number[] = []
-  onTestFinished(() => last.forEach(kill))
-  const [, address = ''] = await started.until(/"address":"([^"]+)"/)
-  last = pids()
-  return {
-    ...started,
-    address,
-    path,
-    pids,
-    lines: (message) =>
-      started.output.stdout
-        .split('\n')
-        .filter((line) => line.includes(`"msg":"${message}"`))
-        .map((line) => JSON.parse(line)),
-  }
-}
-
-function childrenOf(pid: number | undefined): readonly number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return text.split(' ').filter(Boolean).map(Number)
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}
-
-/** Sends a request on a new connection. */
-function ask(address: string, path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(address + path, { ...init, headers: { connection: 'close', ...init.headers } })
-}
-
 function chat(address: string, model: string, stream = false): Promise<Response> {
   const body = JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hi' }] })
   return ask(address, '/v1/chat/completions', { method: 'POST', body })
@@ -118,7 +59,7 @@ async function countRequests(address: string): Promise<number> {
 
 describe('workers', () => {
   test('share the port, the log and one page of metrics', async () => {
-    const { address, lines, process: primary } = await crew(makeConfig('m'))
+    const { address, lines, process: primary } = await crew(built, makeConfig('m'))
     // Both have a connection as soon as two are open.
     const answers = await Promise.all([1, 2, 3, 4].map(() => chat(address, 'm')))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -138,7 +79,7 @@ describe('workers', () => {
   })
 
   test('one that is killed is replaced, without harm to the other or to the counters', async () => {
-    const { address, lines, pids } = await crew(makeConfig('m'))
+    const { address, lines, pids } = await crew(built, makeConfig('m'))
     await (await chat(address, 'm')).text()
     expect(await countRequests(address)).toBe(1)
     const streams = await Promise.all([chat(address, 'm', true), chat(address, 'm', true)])
@@ -161,7 +102,7 @@ describe('workers', () => {
   })
 
   test('one that keeps dying is replaced after a growing delay', async () => {
-    const { address, lines, pids } = await crew(makeConfig('m'))
+    const { address, lines, pids } = await crew(built, makeConfig('m'))
     const total = async () => {
       const page = samples(await scrape(address))
       return page
@@ -182,7 +123,7 @@ describe('workers', () => {
   })
 
   test('all serve a changed file, at once after SIGHUP, which is logged and counted once', async () => {
-    const { address, lines, path, pids, process: primary } = await crew(makeConfig('first'))
+    const { address, lines, path, pids, process: primary } = await crew(built, makeConfig('first'))
     writeFileSync(path, makeConfig('second'))
     await expect.poll(() => lines('configuration reloaded')).toHaveLength(1)
     for (let each = 0; each < 4; each++) {
@@ -211,7 +152,7 @@ describe('workers', () => {
   })
 
   test('count the connections of an address together', async () => {
-    const { address } = await crew(makeConfig('m', 'max_connections_per_address = 3'))
+    const { address } = await crew(built, makeConfig('m', 'max_connections_per_address = 3'))
     const controller = new AbortController()
     const open = (at: number) =>
       fetch(`${address}/v1/chat/completions`, {
@@ -239,7 +180,7 @@ describe('workers', () => {
 
 describe('stopping', () => {
   test('all are not ready and serve during the delay, then finish, and the exit code is 0', async () => {
-    const gateway = await crew(makeConfig('m', 'drain_delay_ms = 1000'))
+    const gateway = await crew(built, makeConfig('m', 'drain_delay_ms = 1000'))
     const { address, process: primary, pids } = gateway
     const workers = pids()
     const streams = await Promise.all([chat(address, 'm', true), chat(address, 'm', true)])
@@ -258,7 +199,7 @@ describe('stopping', () => {
   })
 
   test('with nothing to finish takes less than a second', async () => {
-    const gateway = await crew(makeConfig('m'))
+    const gateway = await crew(built, makeConfig('m'))
     await (await fetch(`${gateway.address}/health`)).text()
     gateway.process.kill('SIGINT')
     expect(await timed(finished(gateway))).toBeLessThan(1_000)
@@ -266,7 +207,7 @@ describe('stopping', () => {
   })
 
   test('a second signal ends all at once with 1', async () => {
-    const gateway = await crew(makeConfig('m'))
+    const gateway = await crew(built, makeConfig('m'))
     const workers = gateway.pids()
     void chat(gateway.address, 'endless', true).catch(() => {})
     await expect
@@ -281,7 +222,7 @@ describe('stopping', () => {
   })
 
   test('the workers of a primary process that is killed finish and end', async () => {
-    const gateway = await crew(makeConfig('m'))
+    const gateway = await crew(built, makeConfig('m'))
     const workers = gateway.pids()
     const stream = await chat(gateway.address, 'm', true)
     gateway.process.kill('SIGKILL')
