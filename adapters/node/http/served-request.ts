@@ -4,6 +4,7 @@ import { internal } from '../../../src/core/errors.ts'
 import { asHeaderList } from '../../../src/core/ports.ts'
 import type { FetchOptions, Gateway } from '../../../src/index.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
+import { runAtEndOfTurn } from '../end-of-turn.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
 import type { ActiveRequests } from './active-requests.ts'
 import { AdapterResponse, type HostResponseParts } from './adapter-response.ts'
@@ -76,7 +77,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     this.#context.activeRequests.startRequest(this.#request.socket)
     this.#response.once('close', () => this.abandon())
     if (hasBody(this.#request)) this.#request.on('newListener', this.#onBodyRead)
-    void this.#answer()
+    runAtEndOfTurn(() => void this.#answer())
   }
 
   /** Ends the request: the response is sent, or the connection has closed. */

@@ -9,6 +9,7 @@ import {
   parseContentCoding,
   undecodableFailure,
 } from '../../../src/wire/content-coding.ts'
+import { runAtEndOfTurn } from '../end-of-turn.ts'
 import { type BodyDecoder, type BodySink, createBodyDecoder } from './body-decoder.ts'
 import type { Connection } from './connection.ts'
 import { abortFault, isLostSocket, toUpstreamFault } from './errors.ts'
@@ -117,7 +118,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     this.#sink = this.#decoder ?? queue
     const header = (name: string) =>
       coding !== undefined && codedBodyHeaders.has(name) ? undefined : readHeader(headers, name)
-    this.#options.resolve({ status, header, body: queue })
+    runAtEndOfTurn(() => this.#options.resolve({ status, header, body: queue }))
     this.#forgetBody()
     if (coding !== undefined && !this.#decoder)
       this.#fail(new UpstreamFault(undecodableFailure(coding)))
