@@ -2,7 +2,7 @@ import type { UsageEstimate } from '../core/admission.ts'
 import type { DialectRequest } from '../core/endpoints.ts'
 import type { BufferedBody } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
-import type { ModelRoute } from '../core/route.ts'
+import { listNamed, type ModelRoute } from '../core/route.ts'
 import { runChain } from '../resilience/index.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { type ChatResponse, callChat } from './call-chat.ts'
@@ -21,8 +21,10 @@ export function createChatService(door: ChatDoor): Service {
     const { clock, isUtf8 } = context
     const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
     const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-    const parsing = call.parseFor?.(route.chain[0], slice)
-    if (parsing) await parsing
+    for (const link of listNamed(route)) {
+      const parsing = call.parseFor?.(link, slice)
+      if (parsing) await parsing
+    }
     return new PreparedChat({ door, authenticated, request, bytes, slice, call, route })
   }
   return {

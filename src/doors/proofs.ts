@@ -52,8 +52,8 @@ export type ExtraContent = z.infer<typeof extraContent>
 export type CallProof = NonNullable<Proof['calls']>[number]
 export type ThinkingBlock = z.infer<typeof thinkingBlock>
 
-/** Names this gateway and the version of the form, so that the content of others is recognized. */
-const prefix = 'gateway-1.'
+/** How a proof begins: names this gateway and the version, so that the content of others is recognized. */
+export const proofPrefix = 'gateway-1.'
 /** In characters. Longer reasoning does not come back. */
 const maxLength = 4 * 1024 * 1024
 /** What a request may hold, since a client may send any text. */
@@ -64,12 +64,12 @@ const decoder = new TextDecoder()
 
 /** True for a text in this form. */
 export function isProof(content: unknown): content is string {
-  return typeof content === 'string' && content.startsWith(prefix)
+  return typeof content === 'string' && content.startsWith(proofPrefix)
 }
 
 /** Encodes a proof, without the vendor's blocks if they are too long; undefined if the rest is, too. */
 export function encodeProof(proof: GivenProof): string | undefined {
-  const encoded = prefix + encodeBase64(encoder.encode(stringifyJson(proof)))
+  const encoded = proofPrefix + encodeBase64(encoder.encode(stringifyJson(proof)))
   if (encoded.length <= maxLength) return encoded
   return proof.content ? encodeProof({ ...proof, content: undefined }) : undefined
 }
@@ -77,7 +77,7 @@ export function encodeProof(proof: GivenProof): string | undefined {
 /** Decodes a proof; undefined if another service made the text, or if it is broken. */
 export function decodeProof(encoded: string): Proof | undefined {
   if (!isProof(encoded) || encoded.length > maxLength) return undefined
-  const bytes = decodeBase64(encoded.slice(prefix.length))
+  const bytes = decodeBase64(encoded.slice(proofPrefix.length))
   if (!bytes || !isWithinLimits(bytes)) return undefined
   const json = decoder.decode(bytes)
   const proof = proofSchema.safeParse(tryParse(json)).data

@@ -8,6 +8,7 @@ import {
   type Shape,
   type ShapeMember,
   type ShapeMembers,
+  type ShapeVariant,
 } from './json-shape.ts'
 import { JsonStringReader } from './json-string.ts'
 import { countNumberBytes, findNumberEnd, findWordEnd } from './json-token.ts'
@@ -81,6 +82,21 @@ class Matcher {
 
   /** Returns the offset behind the value at `at`, or `mismatch`. */
   matchValue(at: number, shape: Shape, isItem = false): number {
+    if (shape.tally === undefined) return this.#match(at, shape, isItem)
+    this.#tally = 0
+    const end = this.#match(at, shape, isItem)
+    if (this.#bytes[at] !== letterN) (this.tallies[shape.tally] ??= []).push(this.#tally)
+    return end
+  }
+
+  skipSpace(from: number): number {
+    const bytes = this.#bytes
+    let at = from
+    while (at < bytes.length && (bytes[at] as number) <= space && isSpace(bytes[at])) at++
+    return at
+  }
+
+  #match(at: number, shape: Shape, isItem: boolean): number {
     const { types } = shape
     switch (at < this.#bytes.length ? this.#bytes[at] : undefined) {
       case quote:
@@ -100,20 +116,13 @@ class Matcher {
     }
   }
 
-  skipSpace(from: number): number {
-    const bytes = this.#bytes
-    let at = from
-    while (at < bytes.length && (bytes[at] as number) <= space && isSpace(bytes[at])) at++
-    return at
-  }
-
-  #matchString(at: number, { counts }: Shape, isItem: boolean): number {
+  #matchString(at: number, { counts, avoids }: Shape, isItem: boolean): number {
     const end = this.#strings.findEnd(at + 1)
     if (end < 0) return mismatch
     if (isItem) this.values++
     if (this.#countsJson) this.#tally += end - at - this.#strings.savedJson
     else if (counts === 'text') this.#tally += end - at - 2 - this.#strings.savedText
-    return end
+    return avoids && mayBeginWith(this.#bytes, at + 1, avoids) ? mismatch : end
   }
 
   #matchWord(at: number, word: Uint8Array, isItem: boolean): number {
@@ -132,13 +141,10 @@ class Matcher {
   #matchContainer(at: number, shape: Shape): number {
     const { maxDepth, maxValues } = this.#limits
     if (++this.#depth > maxDepth || ++this.values > maxValues) return mismatch
-    const { counts, tally } = shape
     const countsJson = this.#countsJson
-    if (counts === 'json') this.#countsJson = true
-    if (tally !== undefined) this.#tally = 0
+    if (shape.counts === 'json') this.#countsJson = true
     const isObject = this.#bytes[at] === openBrace
     const end = isObject ? this.#matchObject(at, shape) : this.#matchArray(at, shape)
-    if (tally !== undefined) (this.tallies[tally] ??= []).push(this.#tally)
     this.#countsJson = countsJson
     this.#depth--
     return end
@@ -167,7 +173,8 @@ class Matcher {
   #matchObject(open: number, shape: Shape): number {
     const bytes = this.#bytes
     const firstKey = this.#keys.length
-    const { members } = shape
+    let { members } = shape
+    let required = members ? members.required : 0
     let seen = 0
     let count = 0
     let at = this.#next(open)
@@ -189,6 +196,12 @@ class Matcher {
         if (member) {
           seen |= member.bit
           if (this.#depth === 1) this.spans[member.name]?.push({ start, end: at })
+          if (member.variants) {
+            if (this.#strings.savedText > 0) return mismatch
+            members = pickVariant(bytes, start, at, member.variants)
+            if (!members) return mismatch
+            required |= members.required
+          }
         }
         at = this.skipSpace(at)
         if (bytes[at] !== comma) break
@@ -198,7 +211,6 @@ class Matcher {
     }
     this.#countPunctuation(count, count)
     if (this.#countsJson) this.#keys.length = firstKey
-    const { required = 0 } = shape.members ?? {}
     return (seen & required) === required ? at + 1 : mismatch
   }
 
@@ -236,6 +248,7 @@ const unclear: ShapeMember = {
   key: new Uint8Array(0),
   bit: 0,
   shape: absent,
+  variants: undefined,
 }
 
 /** Finds the member whose key, with its quotes, is from `start` to `end`. */
@@ -257,6 +270,19 @@ function findMember(
   return isPlain(bytes, start + 1, end - 1) ? undefined : unclear
 }
 
+function pickVariant(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  variants: readonly ShapeVariant[],
+): ShapeMembers | undefined {
+  const length = end - start - 2
+  return variants.find(
+    ({ value }) =>
+      value === undefined || (value.length === length && matches(bytes, start + 1, value)),
+  )?.members
+}
+
 /** True if the key from `start` to `end` is ASCII without escapes. */
 function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
@@ -268,6 +294,15 @@ function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
 
 function matches(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
   for (let n = 0; n < text.length; n++) if (bytes[start + n] !== text[n]) return false
+  return true
+}
+
+/** True for a string that begins with `prefix`, or has an escape in its place. */
+function mayBeginWith(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
+  for (let n = 0; n < prefix.length; n++) {
+    const byte = bytes[start + n]
+    if (byte !== prefix[n]) return byte === backslash
+  }
   return true
 }
 

@@ -26,6 +26,8 @@ export interface Shape {
   /** The items of an array; undefined when they may be anything. */
   readonly items: Shape | undefined
   readonly minItems: number
+  /** A string must not begin with these bytes. */
+  readonly avoids: Uint8Array | undefined
 }
 
 /** The shape of an object with members of these names. */
@@ -46,10 +48,21 @@ export interface ShapeMember {
   readonly key: Uint8Array
   readonly bit: number
   readonly shape: Shape
+  /** The members of the rest of the object, by the value of this one; undefined for all but a type. */
+  readonly variants: readonly ShapeVariant[] | undefined
+}
+
+export interface ShapeVariant {
+  /** Undefined in the last variant, which is that of all other values. */
+  readonly value: Uint8Array | undefined
+  /** Undefined when nothing matches. */
+  readonly members: ShapeMembers | undefined
 }
 
 /** The shapes of members by their names. */
 export type MemberShapes = Readonly<Record<string, Shape>>
+
+const encoder = new TextEncoder()
 
 /** A value that must not be there. */
 export const absent: Shape = Object.freeze({
@@ -59,6 +72,7 @@ export const absent: Shape = Object.freeze({
   members: undefined,
   items: undefined,
   minItems: 0,
+  avoids: undefined,
 })
 
 export const anything: Shape = Object.freeze({ ...absent, types: 63 })
@@ -75,7 +89,12 @@ export function countedJson(shape: Shape): Shape {
   return { ...shape, counts: 'json' }
 }
 
-/** An object or an array whose counted bytes go to a list. */
+/** A string that does not begin with `prefix`. */
+export function textWithout(prefix: string): Shape {
+  return { ...text, avoids: encoder.encode(prefix) }
+}
+
+/** A value whose counted bytes go to a list. Nothing goes there for `null`. */
 export function talliedIn(list: string, shape: Shape): Shape {
   return { ...shape, tally: list }
 }
@@ -96,7 +115,7 @@ export function countedTextOr(array: Shape): Shape {
 /** An object in which each of these members occurs at most once. */
 export function objectOf<const Members extends MemberShapes>(
   members: Members,
-  required: readonly (keyof Members & string)[] = [],
+  required: readonly string[] = [],
 ): ObjectShape<keyof Members & string> {
   const listed = listMembers(members)
   const bits = listed.filter(({ name }) => required.includes(name)).map(({ bit }) => bit)
@@ -111,7 +130,44 @@ export function objectOf<const Members extends MemberShapes>(
   }
 }
 
-const encoder = new TextEncoder()
+/** The members that follow the type of an object. */
+export interface Variant {
+  readonly members: MemberShapes
+  readonly required?: readonly string[]
+}
+
+export interface VariantOptions {
+  /** The variant of all types that are not named. */
+  readonly otherwise: Variant
+  /** The types that do not match. */
+  readonly without: readonly string[]
+}
+
+/** An object whose members depend on the string in its `type`, which is required and precedes them. */
+export function objectByType(
+  variants: Readonly<Record<string, Variant>>,
+  { otherwise, without }: VariantOptions,
+): Shape {
+  // The type comes first everywhere, so that its bit is the same.
+  const follow = ({ members, required }: Variant) =>
+    objectOf({ type: absent, ...members }, required).members
+  const all = [...Object.values(variants), otherwise]
+  const early = all.flatMap(({ members }) => Object.keys(members).map((name) => [name, absent]))
+  const [type, ...others] = listMembers({ type: text, ...Object.fromEntries(early) })
+  const chosen: ShapeMember = {
+    // Listed first.
+    ...(type as ShapeMember),
+    variants: [
+      ...without.map((value) => ({ value: encoder.encode(value), members: undefined })),
+      ...Object.entries(variants).map(([value, variant]) => ({
+        value: encoder.encode(value),
+        members: follow(variant),
+      })),
+      { value: undefined, members: follow(otherwise) },
+    ],
+  }
+  return { ...anyObject, members: createMembers([chosen, ...others], chosen.bit) }
+}
 
 function listMembers(members: MemberShapes): ShapeMember[] {
   return Object.entries(members).map(([name, shape], index) => ({
@@ -119,6 +175,7 @@ function listMembers(members: MemberShapes): ShapeMember[] {
     key: encoder.encode(name),
     bit: 1 << index,
     shape,
+    variants: undefined,
   }))
 }
 

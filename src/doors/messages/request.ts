@@ -12,7 +12,7 @@ import type {
 } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { parseMatched, parseObject, readJsonBody } from '../../wire/json-body.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
@@ -30,6 +30,7 @@ import { type ChatPlaces, type WrittenChat, writeChat } from './chat-request.ts'
 import { estimatePrompt } from './estimate.ts'
 import { messageForms } from './forms.ts'
 import { listImages } from './images.ts'
+import { matchMessages } from './match.ts'
 import { NativeStreamWriter, readApiFacts } from './native.ts'
 import { cutOwnBlocks, hasOwnBlocks } from './own-blocks.ts'
 import { locatePath } from './paths.ts'
@@ -46,19 +47,29 @@ export async function readMessages({
   bytes,
   request,
   slice,
+  isUtf8,
 }: ReceivedRequest): Promise<ParsedMessages> {
+  const matched = matchMessages(bytes, isUtf8)
+  if (matched) return new ParsedMessages({ bytes, request, ...matched })
+  await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
-  return new ParsedMessages(checkMessagesRequest(value), { bytes, layout, request })
+  const parsed = checkMessagesRequest(value)
+  return new ParsedMessages({ bytes, request, layout, head: parsed, parsed })
 }
 
 type MessagesLayout = MemberLayout<(typeof names)[number]> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
+/** A Messages request as far as it is read. */
 interface MessagesSource {
   readonly bytes: Uint8Array
   readonly layout: MessagesLayout
   /** Its headers and its query belong to the API. */
   readonly request: Pick<Request, 'headers' | 'url'>
+  readonly head: Pick<MessagesRequest, 'model' | 'stream' | 'max_tokens'>
+  /** Undefined when only the bytes were read: then it has neither images nor proofs of the gateway. */
+  readonly parsed?: MessagesRequest
+  readonly promptTokens?: number
 }
 
 /** A Messages request. A heavy one does not stay parsed: it is parsed again when it is needed. */
@@ -70,24 +81,28 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   readonly call: NativeCall
   readonly #maxTokens: number
   readonly #hasOwnBlocks: boolean
+  /** Undefined when they are among the blocks of the request. */
+  readonly #images: readonly ImagePart[] | undefined
   #request: MessagesRequest | undefined
   #promptTokens: number | undefined
   /** Where the parts of the latest chat request come from. */
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
   readonly #links = new Map<Model, NativeLink | TranslatedLink>()
 
-  constructor(parsed: MessagesRequest, { bytes, layout, request }: MessagesSource) {
+  constructor({ bytes, layout, request, head, parsed, promptTokens }: MessagesSource) {
     this.#request = parsed
-    this.model = parsed.model
-    this.stream = parsed.stream === true
-    this.#maxTokens = parsed.max_tokens
-    this.#hasOwnBlocks = hasOwnBlocks(parsed.messages)
+    this.#promptTokens = promptTokens
+    this.#images = parsed ? undefined : []
+    this.model = head.model
+    this.stream = head.stream === true
+    this.#maxTokens = head.max_tokens
+    this.#hasOwnBlocks = parsed !== undefined && hasOwnBlocks(parsed.messages)
     this.size = layout
     this.call = { bytes, layout, stream: this.stream, ...readApiFacts(request) }
   }
 
   get images(): readonly ImagePart[] {
-    return listImages(this.#parsed)
+    return this.#images ?? listImages(this.#parsed)
   }
 
   /** The estimated tokens of the prompt, computed once. */
@@ -104,6 +119,13 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   /** True when the bytes are released as soon as an answer has begun. */
   get isLarge(): boolean {
     return isLargeBody(this.call.bytes)
+  }
+
+  parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
+    if (this.#request || native.messages) return undefined
+    return parseMatched(this.call.bytes, slice)?.then((value) => {
+      this.#request = value as MessagesRequest
+    })
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -166,7 +188,8 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   }
 
   get #parsed(): MessagesRequest {
-    this.#request ??= checkMessagesRequest(parseObject(this.call.bytes))
+    // Validated when it was read, by the shape or by the schema.
+    this.#request ??= parseObject(this.call.bytes) as MessagesRequest
     return this.#request
   }
 

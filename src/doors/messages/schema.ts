@@ -36,13 +36,11 @@ const toolChoice = loose({
   disable_parallel_tool_use: z.boolean().nullish(),
 })
 
-/** The members that a request to generate and a request to count have in common. */
-const shared = {
-  model: z.string().min(1),
-  messages: list(message, 1),
-  system: content.nullish(),
-  stream: z.boolean().nullish(),
-  tools: list(tool).nullish(),
+const model = z.string().min(1)
+const stream = z.boolean().nullish()
+const maxTokens = z.int().nonnegative()
+
+const options = {
   tool_choice: toolChoice.nullish(),
   thinking: loose({ type: z.string(), budget_tokens: number }).nullish(),
   output_config: loose({ effort: text, format: loose({ type: z.string() }).nullish() }).nullish(),
@@ -53,8 +51,23 @@ const shared = {
   top_k: number,
 }
 
-const generation = loose({ ...shared, max_tokens: z.int().nonnegative() })
-const counting = loose({ ...shared, max_tokens: z.int().nonnegative().nullish() })
+/** The members that a request to generate and a request to count have in common. */
+const shared = {
+  model,
+  messages: list(message, 1),
+  system: content.nullish(),
+  stream,
+  tools: list(tool).nullish(),
+  ...options,
+}
+
+const generation = loose({ ...shared, max_tokens: maxTokens })
+const counting = loose({ ...shared, max_tokens: maxTokens.nullish() })
+
+/** A request to generate without the members that may be long. */
+export const messagesHead = loose({ model, stream, ...options, max_tokens: maxTokens })
+
+export type MessagesHead = z.infer<typeof messagesHead>
 
 /** A request of `POST /v1/messages`. */
 export type MessagesRequest = z.infer<typeof generation>

@@ -24,6 +24,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'json-text': json.jsonText,
   'json-match': matched.jsonMatch,
   'chat-match': matched.chatMatch,
+  'messages-match': matched.messagesMatch,
   'canonical-json': json.canonicalJson,
   'vector-scanner': numbers.vectorScanner,
   base64: numbers.base64,

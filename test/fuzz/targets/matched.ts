@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { isUtf8 as nativeIsUtf8 } from 'node:buffer'
 import { matchChat } from '../../../src/doors/chat/match.ts'
 import { ParsedChat, readChat } from '../../../src/doors/chat/request.ts'
+import { matchMessages } from '../../../src/doors/messages/match.ts'
+import { ParsedMessages, readMessages } from '../../../src/doors/messages/request.ts'
 import { matchJson } from '../../../src/wire/json-match.ts'
 import { scanLayout } from '../../../src/wire/json-scan.ts'
 import {
@@ -14,6 +16,7 @@ import {
 } from '../../../src/wire/json-shape.ts'
 import { strictUtf8 } from '../../../src/wire/json-steps.ts'
 import { isUtf8 } from '../../../src/wire/utf8.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { openSlice } from '../../support/open-slice.ts'
 import type { FuzzTarget } from '../target.ts'
 
@@ -170,6 +173,86 @@ function describeChat(call: ParsedChat) {
     wantsLogprobs: call.wantsLogprobs,
     hasProviderContent: call.hasProviderContent,
     isHeavy: call.isHeavy,
+  }
+}
+
+const messagesWords = [
+  '"model":"m",',
+  '"max_tokens":10,',
+  '"messages":[{"role":"user","content":"Hi"}],',
+  '{"role":"user","content":"Hi"},',
+  '{"type":"text","text":"Hi"},',
+  '{"type":"tool_use","name":"f","input":{"a":1}},',
+  '{"type":"tool_use","name":"f"},',
+  '{"type":"tool_result","content":[{"type":"text","text":"é"}]},',
+  '{"type":"thinking","thinking":"so","signature":"gateway-1.AA"},',
+  '{"type":"redacted_thinking","data":"gateway-1.AA"},',
+  '{"type":"image","source":{}},',
+  '{"type":"document","source":{"type":"text","data":"Hi"}},',
+  '"text":"Hi",',
+  '"type":"text",',
+  '"title":"T",',
+  '"content":[],',
+  '"system":"S",',
+  '"system":null,',
+  '"system":[{"type":"text","text":"S"}],',
+  '"tools":[{"name":"f","description":"F","input_schema":{"a":[1,2.50,{}]}}],',
+  '"strict":true,',
+  '"thinking":{"type":"enabled","budget_tokens":1024},',
+  '"stop_sequences":["a"],',
+  '"stream":true,',
+  '"input":{},',
+  '"input":null,',
+  '"\\u0061":1,',
+  '"a":1,"a":2,',
+  'gateway-1.',
+  'null',
+  '1e3',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  '"',
+  '\\u00e9\\/\\ud83e',
+]
+
+const messagesSeeds = [
+  '{"model":"m","max_tokens":100,"stream":true,"system":[{"type":"text","text":"Be “brief”.","cache_control":{"type":"ephemeral"}}],"thinking":{"type":"enabled","budget_tokens":1024},"tools":[{"name":"f","description":"Does f.","input_schema":{"type":"object","properties":{"a":{"type":"number","minimum":1.50}}}}],"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"So","signature":"EqQB"},{"type":"redacted_thinking","data":"Eq"},{"type":"tool_use","id":"t","name":"f","input":{"a":-0.0,"é":"\\u00e9\\/"}}]},{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"done","is_error":false},{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"},{"type":"search_result","title":"T","source":"s","content":null}]}]}]}',
+  '{ "max_tokens" : 1 , "messages" : [ { "content" : "Hi" , "role" : "user" } ] , "model" : "m" , "system" : "S" }',
+]
+
+/** The same for the Messages API. */
+export const messagesMatch: FuzzTarget = {
+  seeds: messagesSeeds,
+  words: messagesWords,
+  async check(input) {
+    const matched = matchMessages(input, isUtf8)
+    if (!matched) return
+    const request = new Request('http://gateway.test/v1/messages')
+    const slice = openSlice()
+    const clock = new ManualClock()
+    const received = { bytes: input, request, slice, clock, isUtf8: () => false }
+    const parsed = await readMessages(received)
+    const unparsed = new ParsedMessages({ bytes: input, request, ...matched })
+    assert.deepEqual(describeMessages(unparsed), describeMessages(parsed))
+  },
+}
+
+function describeMessages(call: ParsedMessages) {
+  const { size, model, stream, images, promptTokens, isHeavy } = call
+  const { spans, close, isEmpty, values, commas } = size
+  const { model: modelSpans, stream_options, tools } = spans
+  return {
+    spans: { modelSpans, stream_options, tools },
+    layout: { close, isEmpty, values, commas },
+    model,
+    stream,
+    images,
+    promptTokens,
+    isHeavy,
+    output: call.estimateOutput(),
+    sent: call.toNative().bytes,
   }
 }
 

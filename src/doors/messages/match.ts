@@ -1,0 +1,116 @@
+import { validateAsSent } from '../../core/as-sent.ts'
+import type { IsUtf8 } from '../../core/ports.ts'
+import { sumPromptTokens } from '../../tokens/index.ts'
+import { matchJsonBody } from '../../wire/json-body.ts'
+import type { MatchedLayout } from '../../wire/json-match.ts'
+import {
+  anyObject,
+  anything,
+  arrayOf,
+  countedJson,
+  countedText,
+  countedTextOr,
+  flag,
+  objectByType,
+  objectOf,
+  orNull,
+  type Shape,
+  talliedIn,
+  text,
+  textWithout,
+} from '../../wire/json-shape.ts'
+import { measureTools } from '../body-weight.ts'
+import { proofPrefix } from '../proofs.ts'
+import { type MessagesHead, messagesHead } from './schema.ts'
+
+/*
+ * Reads the Messages requests that most clients send without parsing them. The shape accepts less than the
+ * schema, and counts what `estimatePrompt` counts.
+ */
+
+/** `content` is that of blocks such as the results of tools. */
+function blockWith(content: Shape): Shape {
+  const common = { text: orNull(countedText), title: orNull(countedText), content }
+  return objectByType(
+    {
+      tool_use: {
+        members: { name: countedText, input: countedJson(anyObject), text: orNull(text) },
+        required: ['input'],
+      },
+      thinking: {
+        members: {
+          thinking: orNull(countedText),
+          signature: orNull(textWithout(proofPrefix)),
+          text: orNull(text),
+        },
+      },
+      redacted_thinking: { members: { ...common, data: textWithout(proofPrefix) } },
+    },
+    // Images are checked one by one, and documents may hold them.
+    { otherwise: { members: common }, without: ['image', 'document'] },
+  )
+}
+
+const innerBlock = blockWith(orNull(countedText))
+const block = blockWith(orNull(countedTextOr(arrayOf(innerBlock))))
+const content = countedTextOr(arrayOf(block))
+
+const message = objectOf({ role: countedText, content }, ['role', 'content'])
+
+const tool = objectOf({
+  type: orNull(text),
+  name: orNull(text),
+  description: orNull(text),
+  strict: orNull(flag),
+})
+
+const head = {
+  model: text,
+  stream: orNull(flag),
+  max_tokens: anything,
+  tool_choice: anything,
+  thinking: anything,
+  output_config: anything,
+  stop_sequences: anything,
+  thread: anything,
+  temperature: anything,
+  top_p: anything,
+  top_k: anything,
+}
+
+const request = objectOf(
+  {
+    ...head,
+    messages: arrayOf(talliedIn('messages', message), 1),
+    system: orNull(talliedIn('system', content)),
+    tools: orNull(arrayOf(talliedIn('tools', countedJson(tool)))),
+    stream_options: anything,
+  },
+  ['model', 'messages', 'max_tokens'],
+)
+
+// The keys of the type.
+const headNames = Object.keys(head) as (keyof typeof head)[]
+
+/** What is known of a Messages request that was not parsed. It has neither images nor proofs of the gateway. */
+export interface MatchedMessages {
+  readonly layout: MatchedLayout<keyof typeof head | 'messages' | 'tools' | 'stream_options'>
+  readonly head: MessagesHead
+  readonly promptTokens: number
+}
+
+/** Reads a request to generate in its bytes; undefined when only parsing it can tell what it is. */
+export function matchMessages(bytes: Uint8Array, isUtf8: IsUtf8): MatchedMessages | undefined {
+  const match = matchJsonBody(bytes, { shape: request, head: headNames, isUtf8 })
+  if (!match) return undefined
+  const { layout, tallies } = match
+  const checked = validateAsSent(messagesHead, match.head)
+  if (!checked.success) return undefined
+  const { system = [], messages = [], tools = [] } = tallies
+  const toolBytes = measureTools(layout)
+  const promptTokens = sumPromptTokens({
+    messages: [...system, ...messages],
+    tools: toolBytes === undefined ? tools : [toolBytes],
+  })
+  return { layout, head: checked.data, promptTokens }
+}
