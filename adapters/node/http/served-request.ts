@@ -43,6 +43,8 @@ const urlHost = { host: 'gateway' }
 // The adapter's own listener would respond to an exception with its stack trace, so it is not used.
 const { handleNodeRequestAndResponse: handle } = createServerAdapter<ServedRequest>(
   (request, served) => served.serve(request),
+  // The default for its own classes. To find it, the adapter would read those of Node, which then loads them.
+  { __useCustomAbortCtrl: true },
 )
 
 /**
