@@ -121,7 +121,7 @@ function isArmed({ at, isAdmittedSince }: Exhaustion, now: Millis): boolean {
  * Returns the spend in whole percent of the cap, 0 to 100. It is rounded down, so a percentage is
  * reached by the exact nano-dollar. With a cap of 0, the first nano-dollar is 100 percent.
  */
-function toPercent(spent: NanoUsd, max: NanoUsd): number {
+export function toPercent(spent: NanoUsd, max: NanoUsd): number {
   if (spent <= 0n) return 0
   return spent >= max ? 100 : Number((spent * 100n) / max)
 }

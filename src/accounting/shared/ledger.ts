@@ -19,6 +19,7 @@ import { admitHit } from '../hit-admission.ts'
 import type { Ledger } from '../ledger.ts'
 import { buildRateHeaders } from '../rate-headers.ts'
 import { SharedAdmission, SharedHit } from './admission.ts'
+import { Alerts } from './alerts.ts'
 import { Configurations } from './configurations.ts'
 import { type HoldEnd, type SharedAsk, type SharedDecision, SharedFunctions } from './functions.ts'
 import { factsOf, listSubjects, nameAccount, type SharedHold, writeFacts } from './hold.ts'
@@ -70,6 +71,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   readonly #functions: SharedFunctions
   readonly #own = new OwnShares()
   readonly #holds = new OpenHolds()
+  readonly #alerts: Alerts
   readonly #mirror: Mirror
   readonly #settlements: Settlements
   readonly #seeds: Seeds
@@ -79,8 +81,9 @@ export class SharedLedger implements Ledger, BudgetObserver {
   #lastHold = 0
 
   constructor(options: SharedLedgerOptions) {
-    const { store, find, log, events } = options
+    const { store, find, log } = options
     this.#options = options
+    this.#alerts = new Alerts(options)
     this.#clock = new ServerClock(options.clock)
     const functions = new SharedFunctions({
       ...options,
@@ -91,7 +94,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     })
     this.#functions = functions
     const own = this.#own
-    this.#mirror = new Mirror({ own, clock: this.#clock, events })
+    this.#mirror = new Mirror({ own, clock: this.#clock, alerts: this.#alerts })
     const settlements = new Settlements({
       functions,
       own,
@@ -164,7 +167,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     await this.#settlements.idle()
   }
 
-  // The server observes its budgets itself; only changes of records are news to it.
+  // The server observes its budgets itself, unless it is away; changes of records are news to it.
   changed(account: AccountEntry): void {
     this.#configurations.follow(account)
   }
@@ -173,8 +176,11 @@ export class SharedLedger implements Ledger, BudgetObserver {
     this.#configurations.note(account)
   }
 
+  refused(account: AccountEntry): void {
+    this.#alerts.refused(account)
+  }
+
   charged(): void {}
-  refused(): void {}
   admitted(): void {}
   turned(): void {}
 
@@ -309,7 +315,8 @@ export class SharedLedger implements Ledger, BudgetObserver {
     charge: ({ subjects }: SharedHold, amount: bigint) => {
       if (amount === 0n) return
       for (const { account, term } of subjects) {
-        account.charge(amount, term)
+        const before = account.spent
+        if (account.charge(amount, term)) this.#alerts.charged(account, before)
         this.#own.charge(nameAccount(account), amount, term)
       }
     },

@@ -1,5 +1,5 @@
 import type { AccountEntry } from '../account-entry.ts'
-import type { BudgetEvents } from '../budget-events.ts'
+import type { Alerts } from './alerts.ts'
 import { nameAccount } from './hold.ts'
 import { amountIn, type OwnShares } from './own-shares.ts'
 import type { ServerClock } from './server-clock.ts'
@@ -8,7 +8,7 @@ import type { SharedSubject } from './values.ts'
 export interface MirrorOptions {
   readonly own: OwnShares
   readonly clock: ServerClock
-  readonly events: BudgetEvents
+  readonly alerts: Alerts
 }
 
 /**
@@ -34,7 +34,7 @@ export class Mirror {
   }
 
   #share(account: AccountEntry, subject: SharedSubject): void {
-    const { own: shares, clock, events } = this.#options
+    const { own: shares, clock, alerts } = this.#options
     const { term, reserved, share, alert } = subject
     const own = shares.get(nameAccount(account))
     const spent = subject.spent + amountIn(own, term) - amountIn(share, term)
@@ -46,9 +46,6 @@ export class Mirror {
     >
     account.share({ ...amounts, term })
     account.shareCounts(subject, clock.now())
-    if (!alert) return
-    const fired = { scope: account.scope, record: account.record, spent: subject.spent }
-    if (alert.kind === 'exhausted') events.fireExhausted(fired)
-    else events.fireRise(fired, alert)
+    if (alert) alerts.follow(account, alert, subject.spent)
   }
 }

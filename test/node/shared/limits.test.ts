@@ -31,6 +31,24 @@ const small = prompt(10, { max_tokens: 1 })
 const usual = used(10, 1)
 const price = 0.000012
 
+const webhooks =
+  '[webhooks]\nurl = "https://hooks.test"\nevents = ["budget.threshold", "budget.exhausted"]'
+
+/** Lets the upstream of each gateway answer requests and receive events. Returns what has been received. */
+function receiveEvents({ all }: SharingGateways): () => unknown[] {
+  const received: unknown[] = []
+  for (const { upstream } of all) {
+    upstream.always(async (request) => {
+      if (request.url.startsWith('https://hooks')) {
+        const { type, threshold } = JSON.parse(new TextDecoder().decode(request.body))
+        received.push(threshold ?? type)
+      }
+      return usual(request)
+    })
+  }
+  return () => [...received]
+}
+
 describe.skipIf(!hasRedis)('gateways that share their state', () => {
   let redis: RedisServer
 
@@ -93,26 +111,14 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
   })
 
   test('a percentage of a budget fires once, in the gateway that passes it', async () => {
-    const received: string[] = []
-    const { gateways, first, second } = await two({
-      config:
-        '[webhooks]\nurl = "https://hooks.test"\nevents = ["budget.threshold", "budget.exhausted"]',
-    })
+    const { gateways, first, second } = await two({ config: webhooks })
     const key = await gateways.key({ budget_max: 10 * price })
-    const hook = ({ upstream }: SharingGateway) =>
-      upstream.always(async (request) => {
-        const isHook = request.url.startsWith('https://hooks')
-        if (isHook) received.push(new TextDecoder().decode(request.body))
-        return usual(request)
-      })
-    for (const gateway of gateways.all) hook(gateway)
+    const events = receiveEvents(gateways)
     for (let at = 0; at < 10; at++) {
       await (at % 2 ? first : second).ask(key, small)
     }
     await Promise.all([first.ask(key, prompt()), second.ask(key, prompt())])
     await settled()
-    const events = () =>
-      received.map((text) => JSON.parse(text)).map(({ type, threshold }) => threshold ?? type)
     await expect.poll(() => events().sort()).toEqual([50, 80, 95, 'budget.exhausted'])
   })
 
@@ -206,6 +212,28 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
         .poll(async () => (await gateways.show(key.id)).map((shown) => shown['budget_spent']))
         .toEqual([0.000072, 0.000072])
       await expect.poll(async () => (await ask(second)).status).toBe(402)
+    })
+
+    test('with on_loss = "local" alerts fire while the server is away, and not again when it is back', async () => {
+      const settings = 'on_loss = "local"'
+      const { gateways, first, second } = await two({ settings, config: webhooks })
+      const key = await gateways.key({ budget_max: 10 * price })
+      const events = receiveEvents(gateways)
+      for (let at = 0; at < 6; at++) await (at % 2 ? first : second).ask(key, small)
+      await expect.poll(events).toEqual([50])
+      await gateways.show(key.id)
+      await paused(async () => {
+        for (let at = 0; at < 4; at++) expect((await first.ask(key, small)).status).toBe(200)
+        for (let at = 0; at < 2; at++) expect((await first.ask(key, small)).status).toBe(402)
+        await expect.poll(events).toEqual([50, 80, 95, 'budget.exhausted'])
+      })
+      await expect
+        .poll(async () => (await gateways.show(key.id)).map((shown) => shown['budget_spent']))
+        .toEqual([10 * price, 10 * price])
+      // The server refuses now, and knows of no alert before.
+      expect((await first.ask(key, small)).status).toBe(402)
+      await settled()
+      expect(events()).toEqual([50, 80, 95, 'budget.exhausted'])
     })
   })
 
