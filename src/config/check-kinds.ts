@@ -25,6 +25,7 @@ export function* checkKinds(
     yield* checkCloud(path, provider, kind)
     yield* checkOwnSettings(path, provider, kind, kinds)
     yield* checkCapabilities(path, provider, kind)
+    yield* checkInputTypes(path, provider, kind)
   }
 }
 
@@ -117,6 +118,26 @@ function* checkCapabilities(
     for (const capability of capabilities ?? []) {
       const message = findUnserved(capability, provider, kind)
       if (message !== undefined) yield { path: [...path, 'models', m, 'capabilities'], message }
+    }
+  }
+}
+
+function* checkInputTypes(
+  path: Path,
+  provider: LenientProvider,
+  kind: KindFacts,
+): Generator<Finding> {
+  for (const [
+    m,
+    { id = '', upstream_id: upstreamId = id, input_type: type },
+  ] of provider.models.entries()) {
+    const allowed = kind.listInputTypes?.(upstreamId)
+    if (type === undefined || !allowed || allowed.includes(type)) continue
+    const message = `must be one of ${allowed.map(quote).join(', ')}`
+    yield {
+      path: [...path, 'models', m, 'input_type'],
+      message,
+      suggestion: nearestName(type, allowed),
     }
   }
 }

@@ -21,6 +21,8 @@ const model = z
     id: optional(z.string()),
     // Null stands for a malformed value; an absent one has the default of the schema.
     capabilities: z.array(z.enum(capabilities)).nullable().default(['chat']).catch(null),
+    upstream_id: optional(z.string()),
+    input_type: optional(z.string()),
     fallbacks: list(optional(z.string())),
   })
   .catch({ capabilities: null, fallbacks: [] })

@@ -30,6 +30,8 @@ export interface KindFacts {
   readonly cloud?: Cloud
   /** The optional provider settings that this kind accepts and most others reject. */
   readonly ownSettings?: readonly string[]
+  /** Lists the values of `input_type` that a model accepts, by its upstream id; absent where it may be any. */
+  readonly listInputTypes?: (upstreamId: string) => readonly string[] | undefined
 }
 
 /** The vendors whose file references an `image_url` may hold. */

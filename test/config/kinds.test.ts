@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { kinds } from '../../src/providers/index.ts'
 import { listProblems, loadValid } from './support.ts'
 
 function provider(kind: string, lines = '', model = ''): string {
@@ -195,5 +196,33 @@ describe('capabilities', () => {
       [],
     )
     expect(await listProblems(provider('groq'))).toEqual([])
+  })
+})
+
+describe('input_type', () => {
+  const embed = (kind: string, upstreamId: string, type: string) =>
+    provider(
+      kind,
+      '',
+      `upstream_id = "${upstreamId}"\ncapabilities = ["embed"]\ninput_type = "${type}"`,
+    )
+
+  test.each([
+    ['cohere', 'embed-v4.0'],
+    ['bedrock', 'cohere.embed-english-v3'],
+  ])('is checked for models of Cohere on %s', async (kind, upstreamId) => {
+    const words =
+      '"search_document", "search_query", "classification", "clustering", "document", "query"'
+    expect(await listProblems(embed(kind, upstreamId, 'clusterin'), {}, kinds)).toEqual([
+      `providers[0].models[0].input_type (line 9): must be one of ${words}; did you mean "clustering"?`,
+    ])
+    expect(await listProblems(embed(kind, upstreamId, 'query'), {}, kinds)).toEqual([])
+  })
+
+  test.each([
+    ['bedrock', 'amazon.nova-2-multimodal-embeddings-v1:0'],
+    ['jina', 'jina-embeddings-v3'],
+  ])('may be any text for other models, such as those of %s', async (kind, upstreamId) => {
+    expect(await listProblems(embed(kind, upstreamId, 'TEXT_RETRIEVAL'), {}, kinds)).toEqual([])
   })
 })

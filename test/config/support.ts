@@ -47,13 +47,21 @@ export const kinds: readonly KindFacts[] = [
   },
 ]
 
-export function load(text: string, env: Environment = {}): Promise<LoadResult> {
-  return loadConfig({ text, env, kinds })
+export function load(
+  text: string,
+  env: Environment = {},
+  known: readonly KindFacts[] = kinds,
+): Promise<LoadResult> {
+  return loadConfig({ text, env, kinds: known })
 }
 
 /** Renders the problems of a text; none when it is valid. */
-export async function listProblems(text: string, env?: Environment): Promise<readonly string[]> {
-  const result = await load(text, env)
+export async function listProblems(
+  text: string,
+  env?: Environment,
+  known?: readonly KindFacts[],
+): Promise<readonly string[]> {
+  const result = await load(text, env, known)
   return result.ok ? [] : result.problems.map(renderProblem)
 }
 

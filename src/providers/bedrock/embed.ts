@@ -17,6 +17,7 @@ import { encodeJsonBody } from '../base/request.ts'
 import {
   checkInputType,
   cohereEmbeddingsSchema,
+  configuredInputTypes,
   maxCohereItems,
   readCohereInputType,
   selectCohereVectors,
@@ -63,7 +64,7 @@ interface Family {
 }
 
 function findFamily(model: string): Family {
-  if (model.includes('cohere.embed')) return model.includes('embed-v4') ? cohereV4 : cohereV3
+  if (isCohere(model)) return model.includes('embed-v4') ? cohereV4 : cohereV3
   if (model.includes('titan-embed-image')) return titanImage
   if (model.includes('titan-embed-text-v1') || model.includes('titan-embed-g1')) return titanV1
   return model.includes('nova') ? nova : titanV2
@@ -119,6 +120,15 @@ function parseTitanAnswer(body: unknown): EmbedResult {
   const parsed = titanAnswer.safeParse(body)
   if (!parsed.success) return toEmbedFailure(body)
   return toEmbedResult([parsed.data.embedding], parsed.data.inputTextTokenCount)
+}
+
+function isCohere(model: string): boolean {
+  return model.includes('cohere.embed')
+}
+
+/** Lists the values of a model's `input_type`; undefined where any text is accepted. */
+export function listInputTypes(upstreamId: string): readonly string[] | undefined {
+  return isCohere(upstreamId) ? configuredInputTypes : undefined
 }
 
 const cohereV3: Family = {

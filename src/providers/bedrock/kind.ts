@@ -26,7 +26,7 @@ import {
   readAwsSecret,
 } from './auth/credential.ts'
 import { signRequest } from './auth/signature.ts'
-import { bedrockEmbed } from './embed.ts'
+import { bedrockEmbed, listInputTypes } from './embed.ts'
 import { parseBedrockError } from './errors.ts'
 import { findBedrockModel } from './models.ts'
 import { toConverseRequest } from './request.ts'
@@ -52,6 +52,7 @@ export const bedrock: ProviderKind = Object.freeze({
   canFetchImages: false,
   cloud: 'aws',
   ownSettings: ['aws_profile'],
+  listInputTypes,
   createAuthorizer,
   createCloudAuthorizer,
   checkSecret: checkAwsSecret,

@@ -52,16 +52,14 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
 /** Maximum number of texts or inputs in one call: https://docs.cohere.com/reference/embed */
 export const maxCohereItems = 96
 
-const inputTypes: readonly unknown[] = [
-  'search_document',
-  'search_query',
-  'classification',
-  'clustering',
-]
+const inputTypes = ['search_document', 'search_query', 'classification', 'clustering'] as const
+
+/** The values of a model's `input_type` in the configuration, with the short forms of the first two. */
+export const configuredInputTypes: readonly string[] = [...inputTypes, 'document', 'query']
 
 /** Throws LM-1001 for an unknown `input_type`. */
 export function checkInputType({ inputType }: EmbedCall): void {
-  if (inputType === undefined || inputTypes.includes(inputType)) return
+  if (inputType === undefined || inputTypes.some((known) => known === inputType)) return
   throw invalid(`input_type: must be one of ${inputTypes.join(', ')}`, 'input_type')
 }
 

@@ -8,7 +8,7 @@ import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
-import { cohereEmbed } from './embed.ts'
+import { cohereEmbed, configuredInputTypes } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
 import { toCohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
@@ -24,6 +24,7 @@ export const cohere: ProviderKind = Object.freeze({
   capabilities: ['chat', 'embed', 'rerank'],
   defaultBaseUrl: 'https://api.cohere.com',
   canFetchImages: true,
+  listInputTypes: () => configuredInputTypes,
   createAuthorizer: authorizeWithBearer,
   chat: cohereChat,
   embed: cohereEmbed,

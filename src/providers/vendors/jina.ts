@@ -24,7 +24,7 @@ export const jina: ProviderKind = Object.freeze({
       mixed: inputObjects,
       inputType: {
         member: 'task',
-        // The third generation has another word for it.
+        // The third generation has another word for it: https://huggingface.co/jinaai/jina-embeddings-v3
         words: upstreamId.includes('-v3') ? { ...tasks, clustering: 'separation' } : tasks,
       },
       usesTotalTokens: true,
