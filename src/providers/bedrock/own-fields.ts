@@ -23,8 +23,19 @@ export interface OwnFields {
   readonly additional: JsonObject
 }
 
+const names = [
+  'guardrail_config',
+  'performance_config',
+  'request_metadata',
+  'additional_model_request_fields',
+] as const
+
+const none: OwnFields = Object.freeze({ members: {}, additional: {} })
+
 /** Reads the client's own fields. Throws `UntranslatableError` for one that is not valid. */
 export function readOwnFields(request: CanonicalRequest): OwnFields {
+  // Few requests have one.
+  if (names.every((name) => request.raw[name] === undefined)) return none
   const own = parseRequestFields(ownFields, request)
   const additional = own.additional_model_request_fields ?? {}
   checkBounds(additional, getFieldPath(request, 'additional_model_request_fields'))

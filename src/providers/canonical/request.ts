@@ -83,6 +83,7 @@ const number = z.number().nullish()
 const flag = z.boolean().nullish()
 
 const webSearch = loose({
+  search_context_size: text,
   user_location: loose({
     approximate: loose({ city: text, country: text, region: text, timezone: text }).nullish(),
   }).nullish(),

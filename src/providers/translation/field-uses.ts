@@ -7,7 +7,7 @@ import type { Feature } from './table.ts'
 /** Finds the features used by the fields of a request, except tools. Default values use no feature. */
 export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
   const uses: FeatureUse[] = []
-  for (const { field, member, feature, strip } of fieldRules) {
+  for (const { field, member, feature, strip } of listRules(request.raw)) {
     const value = request.raw[field]
     if (value === undefined || value === null) continue
     const used = feature(request, value)
@@ -16,6 +16,16 @@ export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
     uses.push({ feature: used, path: member === undefined ? path : `${path}.${member}`, strip })
   }
   return uses
+}
+
+/** Lists the rules of the fields that a request has, in the order of `fieldRules`: most requests have few. */
+function listRules(raw: object): readonly FieldRule[] {
+  const rules: FieldRule[] = []
+  for (const field of Object.keys(raw)) {
+    const known = rulesByField.get(field)
+    if (known) rules.push(...known)
+  }
+  return rules.sort((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0))
 }
 
 interface FieldRule {
@@ -183,6 +193,14 @@ const fieldRules: readonly FieldRule[] = [
       webSearch?.user_location ? 'web_search_options.user_location' : undefined,
   },
   {
+    field: 'web_search_options',
+    member: 'search_context_size',
+    feature: ({ webSearch }) =>
+      (webSearch?.search_context_size ?? 'medium') === 'medium'
+        ? undefined
+        : 'web_search_options.search_context_size other than medium',
+  },
+  {
     field: 'reasoning_effort',
     strip: clearField('reasoningEffort'),
     feature: ({ reasoningEffort: effort }) => {
@@ -223,6 +241,12 @@ const fieldRules: readonly FieldRule[] = [
   { field: 'cache_control', feature: () => 'cache_control of the whole request' },
   ...plainFields('prompt_cache_key', 'prompt_cache_retention', 'moderation'),
 ]
+
+const ranks = new Map(fieldRules.map((rule, rank) => [rule, rank]))
+const rulesByField = new Map<string, FieldRule[]>()
+for (const rule of fieldRules) {
+  rulesByField.set(rule.field, [...(rulesByField.get(rule.field) ?? []), rule])
+}
 
 function isPenaltyUpTo1(penalty: number): boolean {
   return penalty > 0 && penalty <= 1

@@ -19,7 +19,7 @@ export function findToolUses(request: CanonicalRequest): FeatureUse[] {
   return [
     ...findVendorUses(request.vendorTools),
     ...findStrictUses(request.tools),
-    ...request.tools.flatMap(findMemberUses),
+    ...findMemberUses(request.tools),
     ...findNameUses(request, callable),
     ...findChoiceUses(request),
     ...findParallelUses(request, callable),
@@ -74,11 +74,15 @@ function isClosedSchema(schema: unknown): boolean {
   return !isOpen && Object.values(schema).every(isClosedSchema)
 }
 
-function findMemberUses(tool: FunctionTool): FeatureUse[] {
-  return anthropicToolMembers.flatMap((name) => {
-    const member = findToolMember(tool, name)
-    return member ? [{ feature: `${name} of a tool`, path: member.path } as const] : []
-  })
+function findMemberUses(tools: readonly FunctionTool[]): FeatureUse[] {
+  const uses: FeatureUse[] = []
+  for (const tool of tools) {
+    for (const name of anthropicToolMembers) {
+      const member = findToolMember(tool, name)
+      if (member) uses.push({ feature: `${name} of a tool`, path: member.path })
+    }
+  }
+  return uses
 }
 
 function findNameUses(request: CanonicalRequest, callable: readonly FunctionTool[]): FeatureUse[] {

@@ -184,6 +184,11 @@ export const examples: Readonly<Record<Feature, Example>> = {
     without: { web_search_options: {} },
     param: 'web_search_options.user_location',
   },
+  'web_search_options.search_context_size other than medium': {
+    fields: { web_search_options: { search_context_size: 'low' } },
+    without: { web_search_options: {} },
+    param: 'web_search_options.search_context_size',
+  },
   'reasoning_effort: none': field('reasoning_effort', 'none'),
   'reasoning_effort: high': field('reasoning_effort', 'high'),
   'reasoning_effort: minimal, low, medium, xhigh, max': field('reasoning_effort', 'low'),

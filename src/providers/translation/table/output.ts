@@ -70,6 +70,7 @@ export const output = {
     bedrock: dropped,
     cohere: dropped,
   },
+  'web_search_options.search_context_size other than medium': inEveryApi(dropped),
   'reasoning_effort: none': {
     anthropic: except(mapped('thinking'), { noReasoning: ignored }),
     gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
