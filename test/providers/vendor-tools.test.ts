@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readError, testGateway } from '../support/gateway.ts'
-import { json, whole } from '../support/scripted-upstream.ts'
+import { json, stream, whole } from '../support/scripted-upstream.ts'
 import { anthropicGateway, asking, message } from './anthropic/support.ts'
 import { bedrockGateway } from './bedrock/support.ts'
 import { answered as geminiAnswer, googleGateway } from './google/support.ts'
@@ -85,7 +85,7 @@ describe('a tool of a vendor', () => {
 describe('web_search_options', () => {
   const approximate = { city: 'Oslo', country: 'NO' }
   const web_search_options = {
-    search_context_size: 'low',
+    search_context_size: 'medium',
     user_location: { type: 'approximate', approximate },
   }
 
@@ -184,6 +184,52 @@ test('the sources of a grounded answer of Gemini count characters', async () => 
     source(0, 0, { url: 'https://e.f', title: 'e', source_id: 'p' }),
   ])
 })
+
+test.each(['citationSources', 'citations'])(
+  'recited sources in %s and addresses that Gemini has read are annotations, each once',
+  async (member) => {
+    const candidate = {
+      finishReason: 'STOP',
+      citationMetadata: {
+        [member]: [
+          { startIndex: 3, endIndex: 7, uri: 'https://a.b', title: 'a' },
+          { startIndex: 3, endIndex: 7, uri: 'https://a.b', title: 'a' },
+          { startIndex: 90, endIndex: 99, uri: 'https://c.d' },
+        ],
+      },
+      urlContextMetadata: {
+        urlMetadata: [
+          { retrievedUrl: 'https://a.b', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' },
+          { retrievedUrl: 'https://e.f', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' },
+          { retrievedUrl: 'https://g.h', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_ERROR' },
+        ],
+      },
+    }
+    const expected = [
+      source(2, 3, { url: 'https://a.b', title: 'a', text: '🦆' }),
+      source(0, 0, { url: 'https://c.d', title: '' }),
+      source(0, 0, { url: 'https://e.f', title: '' }),
+    ]
+    const { chat, upstream } = await googleGateway()
+    upstream.next(whole(JSON.stringify(geminiAnswer([{ text: 'Ü 🦆' }], candidate))))
+    const answer = (await (await chat({ model: 'g', messages: question })).json()) as {
+      choices: [{ message: { annotations: { url_citation: object }[] } }]
+    }
+    const list = answer.choices[0].message.annotations.map(({ url_citation: each }) => each)
+    expect(list).toEqual(expected)
+    upstream.next(
+      stream([
+        `data: ${JSON.stringify(geminiAnswer([{ text: 'Ü ' }], { urlContextMetadata: candidate.urlContextMetadata }))}\n\n`,
+        `data: ${JSON.stringify(geminiAnswer([{ text: '🦆' }], candidate))}\n\n`,
+      ]),
+    )
+    const text = await (await chat({ model: 'g', messages: question, stream: true })).text()
+    for (const { url } of expected as { url: string }[]) {
+      expect(text.split(JSON.stringify(url)).length - 1).toBe(1)
+    }
+    expect(text).toContain('"start_index":2,"end_index":3,"url":"https://a.b"')
+  },
+)
 
 function source(start_index: number, end_index: number, more: object): object {
   return { start_index, end_index, text: '', source_id: '', ...more }

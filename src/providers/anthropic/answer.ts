@@ -103,13 +103,10 @@ function toCompletionMessage(
 /** The JSON text is read only if the blocks are carried. */
 function carryBlocks(content: readonly ContentBlock[], json: string): Partial<CompletionMessage> {
   let texts: ReadonlyMap<string, string> | undefined
-  const readJson = (index: number) => {
+  const carried = carryContent(content, (index) => {
     texts ??= extractTexts(json, 'content.*')
     return texts.get(`content.${index}`) ?? '{}'
-  }
-  const carried = carryContent(
-    content.map((block, index) => ({ block, readJson: () => readJson(index) })),
-  )
+  })
   return carried ? { provider_content: carried } : {}
 }
 

@@ -42,12 +42,19 @@ export function toAnnotations(citations: readonly unknown[], range: TextRange): 
 export function collectAnnotations(
   blocks: readonly { readonly type: string; readonly text?: string | undefined }[],
 ): readonly Annotation[] {
+  // Most answers cite nothing, and need no count.
+  if (!blocks.some(hasCitations)) return []
   let end = 0
   return blocks.flatMap((block) => {
     const start = end
     if (block.type !== 'text') return []
     end += countCharacters(block.text ?? '')
-    const citations = 'citations' in block ? block.citations : undefined
-    return Array.isArray(citations) ? toAnnotations(citations, { start, end }) : []
+    return hasCitations(block) ? toAnnotations(block.citations, { start, end }) : []
   })
+}
+
+function hasCitations<Block extends object>(
+  block: Block,
+): block is Block & { readonly citations: readonly unknown[] } {
+  return 'citations' in block && Array.isArray(block.citations)
 }

@@ -46,31 +46,26 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-/** A block of an answer. */
-export interface AnswerBlock {
-  readonly block: JsonObject
-  /** Returns the block as JSON text, with its numbers as the vendor wrote them. */
-  readonly readJson: () => string
-}
-
 /**
  * Returns the blocks of an answer for its message, unless a message of the OpenAI API brings them back
- * unchanged. Thinking without its proof is left out: the vendor does not accept it back.
+ * unchanged. Thinking without its proof is left out: the vendor does not accept it back. `readJson` returns a
+ * block as JSON text, with its numbers as the vendor wrote them.
  */
-export function carryContent(blocks: readonly AnswerBlock[]): ProviderContent | undefined {
-  const returned = blocks.filter(({ block }) => !isUnprovenThinking(block))
-  const isInput = returned.some(({ block }) => inputTypes.has(block['type']))
+export function carryContent(
+  blocks: readonly JsonObject[],
+  readJson: (index: number) => string,
+): ProviderContent | undefined {
+  if (isPlain(blocks)) return undefined
+  const returned = blocks.filter((block) => !isUnprovenThinking(block))
+  const isInput = returned.some(({ type }) => inputTypes.has(type))
   if (isInput || isPlain(returned)) return undefined
+  const lead = returned.findIndex((block) => !isThinking(block))
   return createProviderContent(
     'anthropic',
-    returned.map((one) => one.readJson()),
-    { isProvenOtherwise: isPlain(returned.filter((_, at) => !leads(at, returned))) },
+    returned.map((block) => readJson(blocks.indexOf(block))),
+    // `thinking_blocks` bring back the thinking with nothing else before it.
+    { isProvenOtherwise: isPlain(lead < 0 ? [] : returned.slice(lead)) },
   )
-}
-
-/** True for thinking with nothing else before it, which `thinking_blocks` bring back. */
-function leads(at: number, blocks: readonly AnswerBlock[]): boolean {
-  return blocks.slice(0, at + 1).every(({ block }) => isThinking(block))
 }
 
 function isUnprovenThinking({ type, signature, data }: JsonObject): boolean {
@@ -79,14 +74,16 @@ function isUnprovenThinking({ type, signature, data }: JsonObject): boolean {
 }
 
 /** True for one text and the calls behind it, without anything that the OpenAI API does not have. */
-function isPlain(blocks: readonly AnswerBlock[]): boolean {
-  return blocks
-    .filter(({ block }) => block['text'] !== '')
-    .every(({ block }, at) => {
-      const known = plainMembers.get(block['type'])
-      const isPlaced = at === 0 || block['type'] !== 'text'
-      return known !== undefined && isPlaced && Object.entries(block).every(hasCounterpart(known))
-    })
+function isPlain(blocks: readonly JsonObject[]): boolean {
+  let isFirst = true
+  for (const block of blocks) {
+    if (block['text'] === '') continue
+    const known = plainMembers.get(block['type'])
+    if (!known || (block['type'] === 'text' && !isFirst)) return false
+    for (const name in block) if (!hasCounterpart(name, block[name], known)) return false
+    isFirst = false
+  }
+  return true
 }
 
 const plainMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
@@ -94,11 +91,9 @@ const plainMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['tool_use', new Set(['type', 'id', 'name', 'input'])],
 ])
 
-function hasCounterpart(known: ReadonlySet<string>) {
-  return ([name, value]: readonly [string, unknown]): boolean => {
-    const isNothing = value === undefined || value === null || isEmptyList(value)
-    return known.has(name) || isNothing || (name === 'caller' && isModel(value))
-  }
+function hasCounterpart(name: string, value: unknown, known: ReadonlySet<string>): boolean {
+  if (known.has(name) || value === undefined || value === null || isEmptyList(value)) return true
+  return name === 'caller' && isModel(value)
 }
 
 function isEmptyList(value: unknown): boolean {

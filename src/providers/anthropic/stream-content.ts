@@ -1,11 +1,12 @@
 import { extractMembers, extractTexts } from '../../wire/json-text.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
+import type { JsonObject } from '../canonical/messages.ts'
 import { PastCall } from '../canonical/past-call.ts'
 import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
 import type { ContentBlock } from './answer.ts'
 import { toAnnotations } from './citations.ts'
-import { type AnswerBlock, carryContent } from './content.ts'
+import { carryContent } from './content.ts'
 import type { Delta } from './events.ts'
 
 /** Collects the blocks of a streamed answer, in the form that they have in a whole one. */
@@ -46,7 +47,11 @@ export class StreamedContent {
 
   /** Returns the blocks at the end of the answer, if a message cannot bring them back. */
   finish(): ProviderContent | undefined {
-    return this.#isLost ? undefined : carryContent(this.#blocks)
+    if (this.#isLost) return undefined
+    return carryContent(
+      this.#blocks.map(({ block }) => block),
+      (index) => this.#blocks[index]?.readJson() ?? '{}',
+    )
   }
 
   /** Some compatible servers send no start of a text. */
@@ -73,7 +78,7 @@ function measure({ type, text, thinking, partial_json: input }: Delta, json: str
 }
 
 /** A block as it grows. */
-class StreamedBlock implements AnswerBlock {
+class StreamedBlock {
   readonly #start: ContentBlock
   readonly #readStart: () => string
   readonly #from: number
@@ -126,7 +131,7 @@ class StreamedBlock implements AnswerBlock {
     return citations.length === 0 ? [] : toAnnotations(citations, { start, end })
   }
 
-  get block() {
+  get block(): JsonObject {
     const citations = this.#citations.map(({ value }) => value)
     return {
       ...this.#start,

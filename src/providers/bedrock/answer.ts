@@ -92,16 +92,15 @@ function toCompletionMessage(blocks: readonly ContentBlock[], json: string): Com
 /** The JSON text is read only if the blocks are carried. */
 function carryBlocks(blocks: readonly ContentBlock[], json: string): ProviderContent | undefined {
   let texts: ReadonlyMap<string, string> | undefined
-  const readJson = (index: number) => {
+  return carryContent(blocks, (index) => {
     texts ??= extractTexts(json, 'output.message.content.*')
     return texts.get(`output.message.content.${index}`) ?? '{}'
-  }
-  return carryContent(
-    blocks.map((each, index) => ({ block: each, readJson: () => readJson(index) })),
-  )
+  })
 }
 
 function collectAnnotations(blocks: readonly ContentBlock[]): readonly Annotation[] {
+  // Most answers cite nothing, and need no count.
+  if (!blocks.some(({ citationsContent }) => citationsContent)) return []
   let end = 0
   return blocks.flatMap((each) => {
     const start = end

@@ -50,31 +50,26 @@ export function isServerCall({ type }: JsonObject): boolean {
   return type === 'server_tool_use'
 }
 
-/** A block of an answer. */
-export interface AnswerBlock {
-  readonly block: JsonObject
-  /** Returns the block as JSON text, with its numbers as the service wrote them. */
-  readonly readJson: () => string
-}
-
 /**
  * Returns the blocks of an answer for its message, unless a message of the OpenAI API brings them back
- * unchanged. Reasoning without its proof is left out: models do not accept it back.
+ * unchanged. Reasoning without its proof is left out: models do not accept it back. `readJson` returns a block
+ * as JSON text, with its numbers as the service wrote them.
  */
-export function carryContent(blocks: readonly AnswerBlock[]): ProviderContent | undefined {
-  const returned = blocks.filter(({ block }) => !isUnprovenReasoning(block))
-  const isAccepted = returned.every(({ block }) => findFault(block) === undefined)
+export function carryContent(
+  blocks: readonly JsonObject[],
+  readJson: (index: number) => string,
+): ProviderContent | undefined {
+  if (isPlain(blocks)) return undefined
+  const returned = blocks.filter((block) => !isUnprovenReasoning(block))
+  const isAccepted = returned.every((block) => findFault(block) === undefined)
   if (!isAccepted || isPlain(returned)) return undefined
+  const lead = returned.findIndex(({ reasoningContent }) => !isObject(reasoningContent))
   return createProviderContent(
     'bedrock',
-    returned.map((one) => one.readJson()),
-    { isProvenOtherwise: isPlain(returned.filter((_, at) => !leads(at, returned))) },
+    returned.map((block) => readJson(blocks.indexOf(block))),
+    // `thinking_blocks` bring back the reasoning with nothing else before it.
+    { isProvenOtherwise: isPlain(lead < 0 ? [] : returned.slice(lead)) },
   )
-}
-
-/** True for reasoning with nothing else before it, which `thinking_blocks` bring back. */
-function leads(at: number, blocks: readonly AnswerBlock[]): boolean {
-  return blocks.slice(0, at + 1).every(({ block }) => isObject(block['reasoningContent']))
 }
 
 function isUnprovenReasoning({ reasoningContent: reasoning }: JsonObject): boolean {
@@ -85,16 +80,23 @@ function isUnprovenReasoning({ reasoningContent: reasoning }: JsonObject): boole
 }
 
 /** True for one text and the calls behind it, without anything that the OpenAI API does not have. */
-function isPlain(blocks: readonly AnswerBlock[]): boolean {
-  return blocks
-    .filter(({ block }) => block['text'] !== '')
-    .every(({ block }, at) => {
-      const names = Object.keys(block).filter((name) => block[name] !== undefined)
-      if (names.length !== 1) return false
-      const { text, toolUse } = block
-      if (text !== undefined) return at === 0
-      return isObject(toolUse) && Object.keys(toolUse).every((name) => callMembers.has(name))
-    })
+function isPlain(blocks: readonly JsonObject[]): boolean {
+  let isFirst = true
+  for (const block of blocks) {
+    const { text, toolUse } = block
+    if (text === '') continue
+    for (const name in block) {
+      const isKnown = name === 'text' ? isFirst : name === 'toolUse' && text === undefined
+      if (!isKnown && block[name] !== undefined) return false
+    }
+    if (text === undefined && !isPlainCall(toolUse)) return false
+    isFirst = false
+  }
+  return true
+}
+
+function isPlainCall(toolUse: unknown): boolean {
+  return isObject(toolUse) && Object.keys(toolUse).every((name) => callMembers.has(name))
 }
 
 const callMembers: ReadonlySet<string> = new Set(['toolUseId', 'name', 'input'])

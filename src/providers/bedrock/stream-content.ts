@@ -5,7 +5,7 @@ import type { JsonObject } from '../canonical/messages.ts'
 import { PastCall } from '../canonical/past-call.ts'
 import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
 import { toAnnotations } from './citations.ts'
-import { type AnswerBlock, carryContent } from './content.ts'
+import { carryContent } from './content.ts'
 import type { BlockStart, Delta, ReasoningDelta } from './events.ts'
 
 /** Collects the blocks of a streamed answer, in the form that they have in a whole one. */
@@ -42,7 +42,12 @@ export class StreamedContent {
 
   /** Returns the blocks at the end of the answer, if a message cannot bring them back. */
   finish(): ProviderContent | undefined {
-    return this.#isLost ? undefined : carryContent([...this.#blocks.values()])
+    if (this.#isLost) return undefined
+    const blocks = [...this.#blocks.values()]
+    return carryContent(
+      blocks.map(({ block }) => block),
+      (index) => blocks[index]?.readJson() ?? '{}',
+    )
   }
 
   #lose(): void {
@@ -52,7 +57,7 @@ export class StreamedContent {
 }
 
 /** A block as it grows. */
-class StreamedBlock implements AnswerBlock {
+class StreamedBlock {
   readonly #start: BlockStart
   readonly #from: number
   readonly #citations: { readonly value: unknown; readonly json: RawJson | undefined }[] = []

@@ -12,7 +12,7 @@ import { findAudio, toOpenAiAudio, toOpenAiImage } from './answer-media.ts'
 import { carryContent, contentRules } from './content.ts'
 import { parseFailure } from './errors.ts'
 import { mapFinishReason, nativeFinishFields } from './finish-reason.ts'
-import { toAnnotations } from './grounding.ts'
+import { hasSources, toAnnotations } from './grounding.ts'
 import {
   createPartReader,
   type GeminiPart,
@@ -69,10 +69,10 @@ function toChoice(
     return { message, generated: '', finishReason: mapFinishReason(finishReason, false) }
   }
   const parts = content?.parts ?? []
-  const carried = carryContent(
-    parts.map((part, at) => ({ part, readJson: () => readPart(candidate.position, at) })),
-  )
-  const annotations = toAnnotations(candidate.groundingMetadata, parts.map(contentRules.readText))
+  const carried = carryContent(parts, (at) => readPart(candidate.position, at))
+  const annotations = hasSources(candidate)
+    ? toAnnotations([candidate], parts.map(contentRules.readText))
+    : []
   const message = {
     ...toMessage(parts, created),
     ...(annotations.length > 0 && { annotations }),

@@ -30,13 +30,6 @@ function findFault(part: JsonObject): string | undefined {
   return isCall && isObject(args) ? undefined : 'must have a name and args'
 }
 
-/** A part of an answer. */
-export interface AnswerPart {
-  readonly part: GeminiPart
-  /** Returns the part as JSON text, with its numbers as the service wrote them. */
-  readonly readJson: () => string
-}
-
 /** Writes a call from its pieces. */
 export function writeCall(
   { functionCall: call, thoughtSignature }: GeminiPart,
@@ -51,37 +44,45 @@ export function writeCall(
 
 /** True for a part that has only a text and perhaps the mark of a thought. */
 export function isPlainText(part: GeminiPart): boolean {
-  return Object.entries(part).every(
-    ([name, value]) => name === 'text' || name === 'thought' || value === undefined,
-  )
+  for (const name in part) {
+    if (name !== 'text' && name !== 'thought' && part[name] !== undefined) return false
+  }
+  return true
 }
 
 /**
  * Returns the parts of an answer for its message, unless a message of the OpenAI API brings them back
- * unchanged. Media are not sent twice if the members of the message for them do.
+ * unchanged. Media are not sent twice if the members of the message for them do. `readJson` returns a part
+ * as JSON text, with its numbers as the service wrote them.
  */
-export function carryContent(parts: readonly AnswerPart[]): ProviderContent | undefined {
-  const returned = parts.filter(({ part }) => !isEmpty(part) && !isDraft(part))
-  const hasMedia = returned.some(({ part }) => part.inlineData)
-  const isSigned = returned.some(({ part }) => part.thoughtSignature)
+export function carryContent(
+  parts: readonly GeminiPart[],
+  readJson: (index: number) => string,
+): ProviderContent | undefined {
+  const [first] = parts
+  if (parts.length === 1 && first && isPlainText(first) && !first.thought) return undefined
+  const returned = parts.filter((part) => !isEmpty(part) && !isDraft(part))
+  const hasMedia = returned.some(({ inlineData }) => inlineData)
+  const isSigned = returned.some(({ thoughtSignature }) => thoughtSignature)
   if ((hasMedia || !isSigned) && isPlain(returned)) return undefined
   return createProviderContent(
     'google',
-    returned.map((one) => one.readJson()),
-    { isProvenOtherwise: isPlain(returned.filter((_, at) => !leads(at, returned))) },
+    returned.map((part) => readJson(parts.indexOf(part))),
+    { isProvenOtherwise: isPlain(returned.slice(countLeading(returned))) },
   )
 }
 
 /** True for one text, then media, then calls, without anything that a message has no place for. */
-function isPlain(parts: readonly AnswerPart[]): boolean {
-  const order = parts.map(({ part }) => rank(part))
+function isPlain(parts: readonly GeminiPart[]): boolean {
+  const order = parts.map(rank)
   const isOneText = order.filter((own) => own === 0).length < 2
   return isOneText && order.every((own, at) => own !== undefined && own >= (order[at - 1] ?? 0))
 }
 
-/** True for a thought with nothing else before it. Without a signature it proves nothing. */
-function leads(at: number, parts: readonly AnswerPart[]): boolean {
-  return parts.slice(0, at + 1).every(({ part }) => part.thought === true && isPlainText(part))
+/** Counts the thoughts with nothing else before them. Without signatures they prove nothing. */
+function countLeading(parts: readonly GeminiPart[]): number {
+  const end = parts.findIndex((part) => !part.thought || !isPlainText(part))
+  return end < 0 ? parts.length : end
 }
 
 /** Several models refuse a part without data. */

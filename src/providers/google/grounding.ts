@@ -29,16 +29,56 @@ const groundingMetadata = z.object({
     .catch(undefined),
 })
 
+const citation = z.object({ startIndex: offset, endIndex: offset, uri: text, title: text })
+const citations = z.array(citation).nullish().catch(undefined)
+
+/** The Gemini API names the list `citationSources`, Vertex AI `citations`. */
+const citationMetadata = z.object({ citationSources: citations, citations })
+
+const urlContextMetadata = z.object({
+  urlMetadata: z.array(z.object({ retrievedUrl: text, urlRetrievalStatus: text })),
+})
+
 type Grounding = z.infer<typeof groundingMetadata>
 type Chunk = NonNullable<Grounding['groundingChunks']>[number]
 type Segment = NonNullable<NonNullable<Grounding['groundingSupports']>[number]['segment']>
 
+/** What a candidate says about its sources. */
+export interface SourceReports {
+  readonly groundingMetadata?: unknown
+  readonly citationMetadata?: unknown
+  readonly urlContextMetadata?: unknown
+}
+
+/** True for a candidate that says something about its sources: most do not. */
+export function hasSources(reports: SourceReports): boolean {
+  return Boolean(
+    reports.groundingMetadata ?? reports.citationMetadata ?? reports.urlContextMetadata,
+  )
+}
+
 /**
- * Translates the sources of an answer. `texts` are its parts, empty where a part is not in the text of the
- * message. A source that supports no part of the text has an empty range at its start.
- * https://ai.google.dev/gemini-api/docs/google-search
+ * Translates the sources of an answer: those that support a part of its text, those that it recites, and the
+ * addresses that it has read. `texts` are its parts, empty where a part is not in the text of the message. A
+ * source of no part of the text has an empty range at its start.
+ * https://ai.google.dev/api/generate-content#v1beta.Candidate
  */
-export function toAnnotations(metadata: unknown, texts: readonly string[]): readonly Annotation[] {
+export function toAnnotations(
+  reports: readonly SourceReports[],
+  texts: readonly string[],
+): readonly Annotation[] {
+  const named = reports.flatMap(({ groundingMetadata: grounding, citationMetadata: cited }) => [
+    ...listGrounding(grounding, texts),
+    ...listCitations(cited, texts.join('')),
+  ])
+  const known = new Set(named.map(({ url_citation: { url } }) => url))
+  const read = reports
+    .flatMap(({ urlContextMetadata: context }) => listAddresses(context))
+    .filter((url) => !known.has(url))
+  return listDistinct([...named, ...read.map((url) => createAnnotation(nowhere, { url }))])
+}
+
+function listGrounding(metadata: unknown, texts: readonly string[]): readonly Annotation[] {
   const { data } = groundingMetadata.safeParse(metadata)
   const chunks = data?.groundingChunks ?? []
   if (chunks.length === 0) return []
@@ -52,11 +92,27 @@ export function toAnnotations(metadata: unknown, texts: readonly string[]): read
   const unused = chunks.flatMap((_, index) =>
     used.has(index) ? [] : [{ index, range: nowhere, cited: undefined }],
   )
-  const annotations = [...supported, ...unused].flatMap(({ index, range, cited }) => {
+  return [...supported, ...unused].flatMap(({ index, range, cited }) => {
     const chunk = chunks[index]
     return chunk ? createAnnotation(range, { ...toSource(chunk), text: cited }) : []
   })
-  return listDistinct(annotations)
+}
+
+/** The service counts bytes of the whole text. */
+function listCitations(metadata: unknown, whole: string): readonly Annotation[] {
+  const { data } = citationMetadata.safeParse(metadata)
+  return (data?.citationSources ?? data?.citations ?? []).map(({ uri, title, ...segment }) => {
+    const { text: cited, ...range } = sliceBytes(whole, segment) ?? { ...nowhere, text: undefined }
+    return createAnnotation(range, { url: uri, title, text: cited })
+  })
+}
+
+/** Lists the addresses that the tool `url_context` could read. */
+function listAddresses(metadata: unknown): readonly string[] {
+  const { data } = urlContextMetadata.safeParse(metadata)
+  return (data?.urlMetadata ?? []).flatMap(({ retrievedUrl: url, urlRetrievalStatus: status }) =>
+    url && (!status || status.endsWith('_SUCCESS')) ? url : [],
+  )
 }
 
 const nowhere: TextRange = { start: 0, end: 0 }
@@ -82,7 +138,10 @@ interface Slice extends TextRange {
   readonly text: string
 }
 
-function sliceBytes(whole: string, { startIndex, endIndex }: Segment): Slice | undefined {
+function sliceBytes(
+  whole: string,
+  { startIndex, endIndex }: Pick<Segment, 'startIndex' | 'endIndex'>,
+): Slice | undefined {
   const bytes = encoder.encode(whole)
   const from = startIndex ?? 0
   if (endIndex === undefined || endIndex === null || endIndex > bytes.length || from > endIndex) {

@@ -4,7 +4,9 @@ import { addIndexes } from '../canonical/annotations.ts'
 import { toOpenAiLogprobs } from './answer.ts'
 import { audioMetadata, findAudio, toOpenAiImage } from './answer-media.ts'
 import { PartialArguments } from './arguments.ts'
+import { isPlainText } from './content.ts'
 import { isUnspecified, mapFinishReason, nativeFinishFields } from './finish-reason.ts'
+import { hasSources } from './grounding.ts'
 import type { GeminiCall, GeminiPart, IndexedCandidate, PartReader } from './response.ts'
 import { signatureFields, textSignature } from './signatures.ts'
 import { StreamedContent } from './stream-content.ts'
@@ -65,9 +67,12 @@ export class StreamChoice {
     parts.forEach((part, at) => {
       const logprobs = part === firstText && tokens ? toOpenAiLogprobs(tokens) : undefined
       frames.push(...this.#write(part, logprobs))
-      if (!this.#isInPieces(part)) this.#content.add(part, () => readPart(candidate.position, at))
+      if (isPlainText(part)) this.#content.addText(part)
+      else if (!this.#isInPieces(part)) {
+        this.#content.add(part, () => readPart(candidate.position, at))
+      }
     })
-    if (candidate.groundingMetadata) this.#content.ground(candidate.groundingMetadata)
+    if (hasSources(candidate)) this.#content.report(candidate)
     // The service wrote the refusal, not the model.
     if (refusal !== undefined) frames.push(this.writer.delta({ refusal }))
     if (finishReason && !isUnspecified(finishReason)) {

@@ -1,7 +1,7 @@
 import type { Annotation } from '../canonical/annotations.ts'
 import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
-import { type AnswerPart, carryContent, contentRules, isPlainText, writeCall } from './content.ts'
-import { toAnnotations } from './grounding.ts'
+import { carryContent, contentRules, writeCall } from './content.ts'
+import { type SourceReports, toAnnotations } from './grounding.ts'
 import type { GeminiPart } from './response.ts'
 
 /** Collects the parts of a streamed candidate. */
@@ -11,40 +11,18 @@ export class StreamedContent {
   #length = 0
   #isLost = false
   #grounding: unknown
+  readonly #sources: SourceReports[] = []
 
-  /** Adds a part. Google allows joining texts that are not signed, and no others. */
+  /** Adds a part with more than a text. `readJson` returns it as JSON text. */
   add(part: GeminiPart, readJson: () => string): void {
     if (this.#isLost) return
-    if (isPlainText(part)) return this.#addText(part)
     const json = readJson()
     this.#push({ part, readJson: () => json }, json.length)
   }
 
-  /** Adds a call whose arguments came in pieces. */
-  addCall(part: GeminiPart, args: string): void {
-    if (!this.#isLost) this.#push({ part, readJson: () => writeCall(part, args) }, args.length)
-  }
-
-  /** Each later report about the sources replaces the earlier one. */
-  ground(metadata: unknown): void {
-    this.#grounding = metadata
-  }
-
-  /** Returns the parts at the end of the answer, if a message cannot bring them back. */
-  finish(): ProviderContent | undefined {
-    return this.#isLost ? undefined : carryContent(this.#parts)
-  }
-
-  listAnnotations(): readonly Annotation[] {
-    if (this.#grounding === undefined) return []
-    return toAnnotations(
-      this.#grounding,
-      this.#parts.map(({ part }) => contentRules.readText(part)),
-    )
-  }
-
-  #addText({ text, thought }: GeminiPart): void {
-    if (!text) return
+  /** Adds a piece of text. Google allows joining texts that are not signed, and no others. */
+  addText({ text, thought }: GeminiPart): void {
+    if (!text || this.#isLost) return
     const isThought = thought === true
     if (this.#text?.isThought === isThought) {
       this.#text.text += text
@@ -54,6 +32,33 @@ export class StreamedContent {
     const run = new TextRun(text, isThought)
     this.#push(run, text.length)
     this.#text = run
+  }
+
+  /** Adds a call whose arguments came in pieces. */
+  addCall(part: GeminiPart, args: string): void {
+    if (!this.#isLost) this.#push({ part, readJson: () => writeCall(part, args) }, args.length)
+  }
+
+  /** Keeps what an event says about the sources of the answer. */
+  report({ groundingMetadata, citationMetadata, urlContextMetadata }: SourceReports): void {
+    // A later report of what supports the text replaces the earlier one; the others are about more sources.
+    this.#grounding = groundingMetadata ?? this.#grounding
+    this.#sources.push({ citationMetadata, urlContextMetadata })
+  }
+
+  /** Returns the parts at the end of the answer, if a message cannot bring them back. */
+  finish(): ProviderContent | undefined {
+    if (this.#isLost) return undefined
+    return carryContent(
+      this.#parts.map(({ part }) => part),
+      (index) => this.#parts[index]?.readJson() ?? '{}',
+    )
+  }
+
+  listAnnotations(): readonly Annotation[] {
+    if (this.#sources.length === 0) return []
+    const texts = this.#parts.map(({ part }) => contentRules.readText(part))
+    return toAnnotations([{ groundingMetadata: this.#grounding }, ...this.#sources], texts)
   }
 
   #push(part: AnswerPart, length: number): void {
@@ -68,6 +73,12 @@ export class StreamedContent {
     this.#isLost = true
     this.#parts.length = 0
   }
+}
+
+/** A part, and its JSON text with the numbers as the service wrote them. */
+interface AnswerPart {
+  readonly part: GeminiPart
+  readonly readJson: () => string
 }
 
 /** Neighbouring texts of one kind. */
