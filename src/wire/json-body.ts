@@ -54,7 +54,7 @@ export async function readJsonBody<Name extends string>(
   return { layout, value: asObject(value) }
 }
 
-/** What reads a body without parsing it. */
+/** What a body is matched against. */
 export interface MatchOptions<Name extends string> {
   readonly shape: ObjectShape<Name>
   /** The described members to parse. They are short. */
@@ -70,7 +70,7 @@ export interface MatchedBody<Name extends string> extends JsonMatch<Name> {
 
 /**
  * Matches a request body against a shape without parsing it, except for the members of `head`. Undefined
- * when it does not match, when only `readJsonBody` knows why.
+ * when it does not match: then `readJsonBody` must judge it.
  */
 export function matchJsonBody<Name extends string>(
   bytes: Uint8Array,
