@@ -19,7 +19,7 @@ export interface SharedAnswersOptions {
   readonly onEvict: () => void
 }
 
-/** A request waits this long for the server. Then the provider is asked. */
+/** A request waits this long for each piece of an answer. Then the provider is asked. */
 const maxWait: Millis = 50
 
 /**
@@ -75,7 +75,7 @@ export class SharedAnswers implements AnswerStore {
   }
 
   find(place: AnswerPlace, ttl: Millis): Promise<FoundAnswer | undefined> | undefined {
-    return this.#options.shared.isUp ? this.#findInTime(place, ttl) : undefined
+    return this.#options.shared.isUp ? this.#find(place, ttl) : undefined
   }
 
   put(place: AnswerPlace, answer: CachedAnswer, ttl: Millis): void {
@@ -95,26 +95,40 @@ export class SharedAnswers implements AnswerStore {
     })
   }
 
-  /** Resolves to undefined when the server does not answer in time. */
-  async #findInTime(place: AnswerPlace, ttl: Millis): Promise<FoundAnswer | undefined> {
+  async #find({ key, writtenKey }: AnswerPlace, ttl: Millis): Promise<FoundAnswer | undefined> {
+    const names = [this.#toName(key), this.#toName(writtenKey)]
+    const found = await this.#callInTime('answer_find', [String(ttl), ...names])
+    const [at, age, length, first] = found ?? []
+    if (first === undefined) return undefined
+    const name = at === '1' ? key : writtenKey
+    const sealed = await this.#readRest(this.#toName(name), first, Number(length))
+    const answer = sealed === undefined ? undefined : await this.#open(name, sealed)
+    return answer && { answer, age: Number(age) }
+  }
+
+  /** Resolves to the whole text; to undefined when the answer is gone or the server too slow. */
+  async #readRest(name: string, first: string, length: number): Promise<string | undefined> {
+    let text = first
+    while (text.length < length) {
+      const [piece] = (await this.#callInTime('answer_read', [name, String(text.length)])) ?? []
+      if (!piece) return undefined
+      text += piece
+    }
+    return text
+  }
+
+  /** Like `#call`; resolves to undefined also when the server does not answer in time. */
+  async #callInTime(name: string, args: readonly string[]): Promise<readonly string[] | undefined> {
     let isOver = () => {}
     const over = new Promise<undefined>((resolve) => {
       isOver = () => resolve(undefined)
     })
     const timer = this.#options.clock.schedule(maxWait, isOver)
     try {
-      return await Promise.race([this.#find(place, ttl), over])
+      return await Promise.race([this.#call(name, args), over])
     } finally {
       timer.cancel()
     }
-  }
-
-  async #find({ key, writtenKey }: AnswerPlace, ttl: Millis): Promise<FoundAnswer | undefined> {
-    const names = [this.#toName(key), this.#toName(writtenKey)]
-    const [at, age, sealed] = (await this.#call('answer_find', [String(ttl), ...names])) ?? []
-    if (sealed === undefined) return undefined
-    const answer = await this.#open(at === '1' ? key : writtenKey, sealed)
-    return answer && { answer, age: Number(age) }
   }
 
   async #put(

@@ -1022,8 +1022,11 @@ local function forget_answer(root, name)
   redis.call('ZREM', root .. 'answers:used', name)
 end
 
+-- Long texts are read in pieces, so that other calls get their turn in between.
+local max_piece = 262144
+
 -- Finds the first of some answers: the maximum age, the names. The reply ends with the place of the name, the
--- age and the text.
+-- age, the length of the text and its first piece.
 register('answer_find', function(root, args)
   local now = now_ms()
   local found
@@ -1034,7 +1037,7 @@ register('answer_find', function(root, args)
       local age = now - tonumber(entry:sub(1, bar - 1))
       if age < tonumber(args[1]) then
         redis.call('ZADD', root .. 'answers:used', whole(now), args[at])
-        found = { whole(at - 1), whole(age), entry:sub(bar + 1) }
+        found = { whole(at - 1), whole(age), whole(#entry - bar), entry:sub(bar + 1, bar + max_piece) }
         break
       end
       forget_answer(root, args[at])
@@ -1042,6 +1045,18 @@ register('answer_find', function(root, args)
   end
   local reply = reply_answers(root, now)
   for _, part in ipairs(found or {}) do reply[#reply + 1] = part end
+  return reply
+end)
+
+-- Reads another piece of an answer: the name, the number of characters before the piece. The reply ends with the
+-- piece, which is of another text when the answer was replaced.
+register('answer_read', function(root, args)
+  local reply = reply_answers(root, now_ms())
+  local entry = redis.call('HGET', root .. 'answers', args[1])
+  if entry then
+    local start = entry:find('|', 1, true) + tonumber(args[2])
+    reply[#reply + 1] = entry:sub(start + 1, start + max_piece)
+  end
   return reply
 end)
 

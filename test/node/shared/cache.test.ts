@@ -5,6 +5,7 @@ import { cachedProvider, cacheHeaders } from '../../support/cached.ts'
 import { testGateway } from '../../support/gateway.ts'
 import { gatewayGroup, type Member } from '../../support/gateway-group.ts'
 import { masterKey, prompt, used } from '../../support/keyed-gateway.ts'
+import { settled } from '../../support/manual-clock.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { MemoryFile } from '../../support/reloading-gateway.ts'
 import { SharedServer } from '../../support/shared-server.ts'
@@ -67,6 +68,18 @@ describe.skipIf(!hasRedis)('a cache that gateways share', () => {
     expect(second.upstream.requests).toEqual([])
     expect(await shown(second, 'gateway_cache_entries')).toBe(1)
     expect(await shown(second, 'gateway_cache_bytes')).toBeGreaterThan(1024)
+  })
+
+  test('a long answer is read in pieces, byte for byte', async () => {
+    const { first, second, key, stored } = await pair()
+    const note = Array.from({ length: 60_000 }, (_, at) => `${at} é`).join()
+    first.upstream.always(used(8, 1, { note }))
+    const text = await (await first.chat(prompt(8), key)).text()
+    await stored(1)
+    const hit = await ask(second, 8, key)
+    expect(cacheHeaders(hit)).toEqual(['hit', '0'])
+    expect(await hit.text()).toBe(text)
+    expect(text.length).toBeGreaterThan(400_000)
   })
 
   test('nothing crosses accounts', async () => {
@@ -201,6 +214,27 @@ describe('a cache whose server is slow or away', () => {
     await member.clock.advance(1)
     expect(cacheHeaders(await asked)).toEqual(['miss'])
     reply()
+  })
+
+  test('a request waits 50 ms for each piece of a long answer', async () => {
+    const server = new SharedServer()
+    server.functions.set('answer_find', () => ['0', '1', '0', '0', '1', '0', '9', 'abc'])
+    server.functions.set('answer_read', () => ['0', '1', '0', '0', 'def'])
+    const { open } = gatewayGroup(cachedProvider(), { server, env })
+    const member = await open()
+    const key = await member.key()
+    const replies = [server.hold()]
+    const asked = ask(member, 8, key)
+    for (let piece = 0; piece < 2; piece++) {
+      await member.clock.advance(49)
+      replies.at(-1)?.()
+      replies.push(server.hold())
+      await settled()
+    }
+    expect(member.upstream.requests).toHaveLength(0)
+    await member.clock.advance(50)
+    expect(cacheHeaders(await asked)).toEqual(['miss'])
+    replies.at(-1)?.()
   })
 
   test('while the server is away every request is a miss, and the cache cannot be emptied', async () => {
