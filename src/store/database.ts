@@ -5,6 +5,7 @@ import { addAudit, type ClientDatabase, listAudit, purgeAudit, withAuditRow } fr
 import { readChanges } from './changes.ts'
 import { createGroup, deleteGroup, grantGroup, updateGroup } from './groups.ts'
 import { createKey, deleteKey, grantKey, rotateKey, updateKey } from './keys.ts'
+import { forgetProcess, listProcesses, readShares } from './processes.ts'
 import {
   deleteSealed,
   putSealed,
@@ -22,7 +23,14 @@ import {
   type UsageListQuery,
   type UsageText,
 } from './store.ts'
-import { addUsage, listUsage, purgeUsage, sumUsage, sumUsageByInterval } from './usage.ts'
+import {
+  addUsage,
+  findUsage,
+  listUsage,
+  purgeUsage,
+  sumUsage,
+  sumUsageByInterval,
+} from './usage.ts'
 
 export type { ClientDatabase } from './audit.ts'
 export {
@@ -67,6 +75,10 @@ const operations: Operations = {
   addSpend,
   addUsage,
   readSpend,
+  listProcesses,
+  readShares,
+  forgetProcess,
+  findUsage,
   purgeUsage,
   sumUsage,
   sumUsageByInterval,

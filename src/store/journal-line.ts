@@ -86,7 +86,8 @@ const schema = z
   .object({
     ...Object.fromEntries(usageColumns.map((column) => [column.name, columnSchema(column)])),
     keyId: z.string(),
-    costUsd: z.int().min(0),
+    // A refund is negative: its dollars are rounded down.
+    costUsd: z.int(),
     costNano: z.int().min(0),
   })
   .and(charge)

@@ -5,6 +5,8 @@ import type { JournalRow } from './journal-line.ts'
  * that is killed loses none of them.
  */
 export interface Journal {
+  /** Names the place of this process: no other process of the database has it meanwhile. */
+  readonly place: string
   /** Adds a row to a batch, as one line of text. `write` keeps it. Never throws. */
   append(batch: string, line: string): void
   /**
@@ -16,8 +18,11 @@ export interface Journal {
   afterTurn(run: () => void): void
   /** Forgets a batch: the database has it, or another one replaces it. Never throws. */
   forget(batch: string): void
-  /** Resolves to what ended processes have left. Called once, before anything is appended. */
-  recover(): Promise<LeftUsage>
+  /**
+   * Resolves to what ended processes have left. `places`: those that it examines even if nothing was left
+   * there. One call at a time; the first comes before anything is appended.
+   */
+  recover(places: Iterable<string>): Promise<LeftUsage>
   /** Releases the journal. Batches that were not forgotten remain for the next process. */
   close(): void
 }
@@ -28,6 +33,11 @@ export interface LeftUsage {
   readonly batches: readonly LeftBatch[]
   /** The number of rows that were not kept to their end: their clients have not seen the answer. */
   readonly torn: number
+  /**
+   * The examined places that no other process had. Everything that earlier processes of these places have
+   * left is among the batches, or already saved.
+   */
+  readonly free: ReadonlySet<string>
 }
 
 /** A batch that an ended process has left. The database may have it already. */

@@ -53,6 +53,14 @@ export interface Store {
   addUsage(batch: UsageBatch): Promise<void>
   /** Reads the spend of keys and groups in one transaction. Unknown ids are left out. */
   readSpend(ids: readonly string[]): Promise<readonly SubjectSpend[]>
+  /** Lists the processes with a shared state that have a part in the saved spend. */
+  listProcesses(): Promise<readonly string[]>
+  /** Reads the part of one process in the saved spend of every key and group. */
+  readShares(process: string): Promise<readonly ProcessShare[]>
+  /** Forgets which part of the saved spend was that of a process. The spend remains. */
+  forgetProcess(process: string): Promise<void>
+  /** Finds those of these requests that have a row. */
+  findUsage(query: UsageFindQuery): Promise<readonly FoundRequest[]>
   /** Deletes up to `limit` rows from before `before`, unix seconds. Resolves to their number. */
   purgeUsage(before: number, limit: number): Promise<number>
   /** Returns sums by group, the highest cost first. */
@@ -116,6 +124,10 @@ export const storeMethods = Object.keys({
   addSpend: true,
   addUsage: true,
   readSpend: true,
+  listProcesses: true,
+  readShares: true,
+  forgetProcess: true,
+  findUsage: true,
   purgeUsage: true,
   sumUsage: true,
   sumUsageByInterval: true,
@@ -237,8 +249,17 @@ export interface SubjectSpend extends SavedSpend {
 }
 
 /** What one process has charged to a key or a group, and saved. */
-export interface SpendShare {
+export interface SpendShare extends SavedShare {
   readonly process: string
+}
+
+/** The same, of a known process. */
+export interface ProcessShare extends SavedShare {
+  /** The id of the key or the group. */
+  readonly subject: string
+}
+
+interface SavedShare {
   /** When the latest term that it has charged began. */
   readonly since: UnixSeconds
   /** Charged to that term. */
@@ -322,6 +343,24 @@ export interface UsageText {
   readonly rows: string
   /** The cost of the rows, by key and by group. */
   readonly spend: SpendText
+}
+
+/** How a request is found in the usage log. */
+export interface UsageRequest {
+  readonly requestId: string
+  readonly keyId: string
+}
+
+export interface UsageFindQuery {
+  readonly requests: readonly UsageRequest[]
+  /** Both inclusive, unix seconds. */
+  readonly since: number
+  readonly until: number
+}
+
+export interface FoundRequest extends UsageRequest {
+  /** The sum of its rows with LM-6002: what was charged when its process was taken for dead. */
+  readonly lostCost: NanoUsd
 }
 
 export interface UsageFilter {

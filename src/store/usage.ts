@@ -21,7 +21,9 @@ import { writeOnce } from './once.ts'
 import { usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
 import type {
+  FoundRequest,
   UsageFilter,
+  UsageFindQuery,
   UsageGrouping,
   UsageIntervalQuery,
   UsageIntervalSum,
@@ -70,6 +72,32 @@ export async function purgeUsage(
     .limit(limit)
   const { rowsAffected } = await db.delete(usageLog).where(inArray(usageLog.id, oldest))
   return rowsAffected
+}
+
+/** Finds requests that have rows. Reads all rows of the window: there is no index of requests. */
+export async function findUsage(
+  db: LibSQLDatabase,
+  { requests, since, until }: UsageFindQuery,
+): Promise<FoundRequest[]> {
+  const wanted = JSON.stringify(requests.map(({ requestId, keyId }) => [requestId, keyId]))
+  const { requestId, keyId, errorCode, costUsd, costNano } = usageLog
+  const sumLost = (column: SQLiteColumn) =>
+    sql<number>`sum(iif(${errorCode} is 'LM-6002', ${column}, 0))`
+  const rows = await db
+    .select({ requestId, keyId, lostUsd: sumLost(costUsd), lostNano: sumLost(costNano) })
+    .from(usageLog)
+    .where(
+      and(
+        between(usageLog.ts, since, until),
+        sql`(${requestId}, ${keyId}) in
+          (select value ->> 0, value ->> 1 from json_each(${wanted}))`,
+      ),
+    )
+    .groupBy(requestId, keyId)
+  return rows.map(({ lostUsd, lostNano, ...request }) => ({
+    ...request,
+    lostCost: joinAmount(lostUsd, lostNano),
+  }))
 }
 
 /** Returns rows by increasing id, each a JSON array as `parseUsageRows` reads it. */

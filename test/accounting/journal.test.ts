@@ -206,6 +206,38 @@ test('a close that cannot save names the rows that the next start saves', async 
   expect(costs()).toEqual([5])
 })
 
+test('a charge for a request that was taken for lost is taken back when its row is found', async () => {
+  const { store } = life()
+  const charged = async (id: string, charge: JournalRow) => {
+    const batch = new UsageBatchBuilder(id, 'other@2')
+    batch.add({ ...charge, status: 500, errorCode: 'LM-6002' })
+    await store.addUsage(batch)
+  }
+  await charged('b-1', row(9, 'r-1'))
+  await charged('b-2', row(9, 'r-2'))
+  const journal = new MemoryJournal()
+  const found = new UsageBatchBuilder('b-3', 'killed@1')
+  found.add(row(5, 'r-1'))
+  journal.append('b-3', found.fullLine())
+  journal.write()
+  const recover = () => recoverUsage({ journal, store, log: new RecordingLog() })
+  const lines = [...journal.batches]
+  expect(await recover()).toEqual(['killed@1'])
+  // As if the process had ended before the journal forgot its batch.
+  for (const [id, batch] of lines) journal.batches.set(id, batch)
+  await recover()
+  const costs = store.usage.map(({ requestId, cost }) => [requestId, Number(cost)])
+  expect(costs).toEqual([
+    ['r-1', 9],
+    ['r-2', 9],
+    ['r-1', 5],
+    ['r-1', -9],
+  ])
+  expect(store.keys.get(keyId)?.spentTotal).toBe(14n)
+  const [share] = await store.readShares('killed@1')
+  expect(share?.total).toBe(-4n)
+})
+
 test('a store that announces its changes to other processes has the journal', () => {
   const store = new MemoryStore()
   store.journal = new MemoryJournal()
@@ -246,6 +278,11 @@ describe('lines', () => {
     expect(reader.read(batch.nextLine())).toEqual(first)
   })
 
+  test('a row may take back a cost', () => {
+    const refund = row(-1_500_000_000)
+    expect(new JournalLineReader().read(fullLine(refund))).toEqual(refund)
+  })
+
   test('rows name the process that has charged them', () => {
     const reader = new JournalLineReader()
     const batch = new UsageBatchBuilder('b', 'p-1')
@@ -262,7 +299,7 @@ describe('lines', () => {
     expect(reader.read('[0,"blue",2,"r-2"]')).toEqual(row(17, 'r-2'))
   })
 
-  test.each(['', '{}', '{"keyId":"a"', '{"keyId":"a","costUsd":-1,"costNano":1}', '[]'])(
+  test.each(['', '{}', '{"keyId":"a"', '{"keyId":"a","costUsd":1,"costNano":-1}', '[]'])(
     'the first line %j is not a row',
     (line) => {
       expect(new JournalLineReader().read(line)).toBeUndefined()

@@ -44,18 +44,30 @@ function append(journal: Journal, id: string, requests: readonly string[]): Usag
   return batch
 }
 
+/** A journal in the only slot, over files that an ended process has left. */
+function journalAt(
+  prefix: string,
+  paths: () => string[] = () => [],
+  report?: StoreSettings['report'],
+): FileJournal {
+  const findLeft = async () => ({
+    files: paths().map((path) => ({ path, place: '1' })),
+    outdated: [],
+    free: ['1'],
+  })
+  return new FileJournal({ place: '1', prefix, findLeft, report })
+}
+
 /** The journal of an ended process in a new folder. */
 function left(write: (journal: FileJournal, prefix: string) => void) {
   const home = folder()
   const prefix = join(home, 'gateway.db-unsaved-1-')
-  const journal = new FileJournal({ prefix, left: [], outdated: [] })
+  const journal = journalAt(prefix)
   write(journal, prefix)
   journal.close()
   const paths = () => readdirSync(home).map((name) => join(home, name))
   const reports: unknown[] = []
-  const next = new FileJournal({ prefix, left: paths(), outdated: [] }, (...report) =>
-    reports.push(report),
-  )
+  const next = journalAt(prefix, paths, (...report) => reports.push(report))
   return { next, paths, reports }
 }
 
@@ -66,7 +78,7 @@ test('the rows of batches that were not forgotten are found, in their order', as
     append(journal, 'b3', ['r4'])
     journal.forget('b1')
   })
-  const found = await next.recover()
+  const found = await next.recover([])
   expect(found.batches.map(({ id, rows }) => [id, rows.map((row) => row.requestId)])).toEqual([
     // The same file has it; the database ignores it.
     ['b1', ['r1', 'r2']],
@@ -102,7 +114,7 @@ test('files are bounded, and none goes before an older one', async () => {
   const sizes = paths().map((path) => statSync(path).size)
   expect(sizes.length).toBeGreaterThan(1)
   expect(Math.max(...sizes)).toBeLessThan(1_100_000)
-  const { batches } = await next.recover()
+  const { batches } = await next.recover([])
   expect(batches.map(({ id, rows }) => [id, rows.length])).toEqual([
     ['b1', 1],
     ...Array.from({ length: 32 }, (_, at) => [`b2-${at}`, 1_000]),
@@ -118,7 +130,7 @@ test('a last line that was cut off is counted, and the rows before it are found'
   const { next, paths, reports } = left((journal) => append(journal, 'b1', ['r1', 'r2']))
   const [path = ''] = paths()
   writeFileSync(path, readFileSync(path).subarray(0, -5))
-  const { batches, torn } = await next.recover()
+  const { batches, torn } = await next.recover([])
   expect(batches.map(({ rows }) => rows.map((row) => row.requestId))).toEqual([['r1']])
   expect(torn).toBe(1)
   expect(reports).toEqual([])
@@ -128,7 +140,7 @@ test('a damaged file is kept aside, with an error, and its sound rows are found'
   const { next, paths, reports } = left((journal) => append(journal, 'b1', ['r1']))
   const [path = ''] = paths()
   appendFileSync(path, `\0\0\0\nb1 [0,1]\nb2 [0,1]\n`)
-  const { batches } = await next.recover()
+  const { batches } = await next.recover([])
   expect(batches.map(({ id, rows }) => [id, rows.length])).toEqual([['b1', 2]])
   expect(reports).toEqual([['a journal of unsaved usage is damaged', { path, unreadable: 2 }]])
   next.forget('b1')
@@ -140,7 +152,7 @@ test('a file that cannot be read remains, and the others are found', async () =>
     append(journal, 'b1', ['r1'])
     mkdirSync(`${prefix}1`)
   })
-  const { batches } = await next.recover()
+  const { batches } = await next.recover([])
   expect(batches).toHaveLength(1)
   next.forget('b1')
   const [path] = paths()
@@ -149,11 +161,7 @@ test('a file that cannot be read remains, and the others are found', async () =>
 
 test('a row that cannot be written is a fault without its content, and the next one is tried', async () => {
   const home = folder()
-  const journal = new FileJournal({
-    prefix: join(home, 'gone', 'gateway.db-unsaved-1-'),
-    left: [],
-    outdated: [],
-  })
+  const journal = journalAt(join(home, 'gone', 'gateway.db-unsaved-1-'))
   expect(() => append(journal, 'b1', ['r1'])).toThrow(
     new StoreFault('cannot write a file of the journal (ENOENT)', 'ENOENT'),
   )
@@ -165,7 +173,7 @@ test('a row that cannot be written is a fault without its content, and the next 
 
 test('a journal that has reached its maximum size takes no more rows until batches are forgotten', () => {
   const prefix = join(folder(), 'gateway.db-unsaved-1-')
-  const journal = new FileJournal({ prefix, left: [], outdated: [] })
+  const journal = journalAt(prefix)
   const line = 'x'.repeat(1024 * 1024)
   const write = (batch: number) => {
     journal.append(`b${batch}`, line)

@@ -74,3 +74,58 @@ test('the saved spend is that from before plus the parts of the processes, in ev
     { numRuns: 40 },
   )
 })
+
+test('a process that is forgotten leaves its spend, and no part of it, in every store alike', async () => {
+  for (const store of await openStores()) {
+    for (const process of ['p1', 'p2']) {
+      const batch = new UsageBatchBuilder(`batch of ${process}`, process)
+      batch.add({
+        ...usageRow({ keyId: 'a', groupId: 'g', cost: 5n as NanoUsd }),
+        keyTerm: termAt(1),
+      })
+      await store.addUsage(batch)
+    }
+    expect((await store.listProcesses()).toSorted()).toEqual(['p1', 'p2'])
+    const shares = (await store.readShares('p1')).toSorted((a, b) =>
+      a.subject < b.subject ? -1 : 1,
+    )
+    expect(shares).toEqual([
+      { subject: 'a', since: 86_400, amount: 5n, total: 5n },
+      { subject: 'g', since: 0, amount: 5n, total: 5n },
+    ])
+    await store.forgetProcess('p1')
+    expect(await store.listProcesses()).toEqual(['p2'])
+    expect(await store.readShares('p1')).toEqual([])
+    const [key] = await store.readSpend([keyId('a')])
+    expect([key?.spentTotal, key?.shares.length]).toEqual([10n, 1])
+  }
+})
+
+test('requests are found by their key and their id, with what was charged when they were lost', async () => {
+  for (const store of await openStores()) {
+    const batch = new UsageBatchBuilder('rows', 'p1')
+    const add = (requestId: string, cost: bigint, errorCode: string | null = null) =>
+      batch.add(usageRow({ ts: 1_000, requestId, keyId: 'a', cost: cost as NanoUsd, errorCode }))
+    add('r-1', 5n)
+    add('r-1', 3_000_000_002n, 'LM-6002')
+    add('r-1', -1n, 'LM-6002')
+    add('r-2', 7n)
+    await store.addUsage(batch)
+    const find = (since: number, until: number) => {
+      const ids = ['r-1', 'r-2', 'r-3']
+      const requests = ids.map((requestId) => ({ requestId, keyId: 'a' }))
+      return store.findUsage({
+        requests: [...requests, { requestId: 'r-1', keyId: 'b' }],
+        since,
+        until,
+      })
+    }
+    expect(
+      (await find(1_000, 1_000)).toSorted((a, b) => (a.requestId < b.requestId ? -1 : 1)),
+    ).toEqual([
+      { requestId: 'r-1', keyId: 'a', lostCost: 3_000_000_001n },
+      { requestId: 'r-2', keyId: 'a', lostCost: 0n },
+    ])
+    expect([await find(1_001, 2_000), await find(0, 999)]).toEqual([[], []])
+  }
+})

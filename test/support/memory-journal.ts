@@ -10,8 +10,13 @@ import {
 export class MemoryJournal implements Journal {
   /** The lines of each batch. */
   readonly batches = new Map<string, string[]>()
+  readonly place: string
   fails = false
   readonly #appended: [batch: string, line: string][] = []
+
+  constructor(place = '1') {
+    this.place = place
+  }
 
   append(batch: string, line: string): void {
     this.#appended.push([batch, line])
@@ -38,7 +43,7 @@ export class MemoryJournal implements Journal {
       const reader = new JournalLineReader()
       return { id, rows: lines.map((line) => reader.read(line) as JournalRow) }
     })
-    return { batches, torn: 0 }
+    return { batches, torn: 0, free: new Set([this.place]) }
   }
 
   close(): void {}

@@ -9,6 +9,7 @@ import {
   type AuditRow,
   auditedMethods,
   type ChangeCounts,
+  type FoundRequest,
   type GrantError,
   type GroupChange,
   type GroupRow,
@@ -18,6 +19,7 @@ import {
   maxBudget,
   type NewKey,
   type NewUsageRow,
+  type ProcessShare,
   type Rotation,
   type SavedSpend,
   type SealedPurpose,
@@ -31,6 +33,7 @@ import {
   startOfInterval,
   type UsageBatch,
   type UsageFilter,
+  type UsageFindQuery,
   type UsageGrouping,
   type UsageIntervalQuery,
   type UsageIntervalSum,
@@ -204,6 +207,47 @@ export class MemoryStore implements Store {
         const { budgetSpent, spentTotal, term } = row
         const shares = [...(this.#shares.get(id)?.values() ?? [])]
         return [{ id, budgetSpent, spentTotal, term, shares }]
+      }),
+    )
+  }
+
+  listProcesses(): Promise<readonly string[]> {
+    return this.#call('listProcesses', () => [
+      ...new Set([...this.#shares.values()].flatMap((shares) => [...shares.keys()])),
+    ])
+  }
+
+  readShares(process: string): Promise<readonly ProcessShare[]> {
+    return this.#call('readShares', () =>
+      [...this.#shares].flatMap(([subject, shares]) => {
+        const share = shares.get(process)
+        if (!share) return []
+        const { since, amount, total } = share
+        return [{ subject, since, amount, total }]
+      }),
+    )
+  }
+
+  forgetProcess(process: string): Promise<void> {
+    return this.#call('forgetProcess', () => {
+      for (const shares of this.#shares.values()) shares.delete(process)
+    })
+  }
+
+  findUsage({ requests, since, until }: UsageFindQuery): Promise<readonly FoundRequest[]> {
+    return this.#call('findUsage', () =>
+      requests.flatMap(({ requestId, keyId }) => {
+        const rows = this.usage.filter(
+          (row) =>
+            row.ts >= since &&
+            row.ts <= until &&
+            row.requestId === requestId &&
+            row.keyId === keyId,
+        )
+        if (rows.length === 0) return []
+        const lost = rows.filter(({ errorCode }) => errorCode === 'LM-6002')
+        const lostCost = lost.reduce((sum, { cost }) => sum + cost, 0n)
+        return [{ requestId, keyId, lostCost: lostCost as NanoUsd }]
       }),
     )
   }

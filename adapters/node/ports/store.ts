@@ -19,7 +19,7 @@ import type { DatabaseCopy } from '../store/backup.ts'
 import { sharedNow } from '../store/call-deadline.ts'
 import { identifyProcess } from '../store/claim.ts'
 import { FileJournal } from '../store/file-journal.ts'
-import type { JournalPlace } from '../store/journal-place.ts'
+import type { JournalPlace, LeftFiles } from '../store/journal-place.ts'
 import {
   isRemote,
   type ReportFields,
@@ -54,7 +54,9 @@ export async function openNodeStore(
   const thread = new StoreThread(settings, options)
   try {
     const place = await thread.open()
-    return createStore(thread, place && new FileJournal(place, settings.report))
+    const findLeft = (places: readonly string[]) => thread.listLeft(places)
+    const { report } = settings
+    return createStore(thread, place && new FileJournal({ ...place, findLeft, report }))
   } catch (fault) {
     await thread.close()
     throw fault
@@ -167,6 +169,11 @@ class StoreThread {
     this.#isOpen = true
     // As `ClaimedDatabase.open` returns it.
     return place as JournalPlace | undefined
+  }
+
+  async listLeft(places: readonly string[]): Promise<LeftFiles> {
+    // As `ClaimedDatabase.listLeft` returns them.
+    return (await this.call('listLeft', ...places)) as LeftFiles
   }
 
   call(method: ThreadMethod, ...args: readonly unknown[]): Promise<unknown> {

@@ -6,7 +6,14 @@ import { CallDeadline } from './call-deadline.ts'
 import type { OtherHolder } from './claim.ts'
 import { FileClaim } from './file-claim.ts'
 import { toFilePath } from './file-path.ts'
-import { type JournalPlace, JournalSlot, prefixBeside, prefixIn } from './journal-place.ts'
+import {
+  folderBeside,
+  folderIn,
+  type JournalPlace,
+  JournalSlot,
+  type LeftFiles,
+  noFiles,
+} from './journal-place.ts'
 import { LocalDatabase } from './local.ts'
 import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
@@ -23,6 +30,8 @@ export interface ClaimedDatabase {
    * journal; undefined for a command, and when a gateway has no place for it.
    */
   open(): Promise<JournalPlace | undefined>
+  /** Lists what ended processes have left of their journals, as `JournalSlot` does. */
+  listLeft(places: readonly string[]): LeftFiles
   close(): Promise<void>
   /** Stops retries, and stops waiting for the server, from now on. */
   abandon(): void
@@ -47,7 +56,7 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
   const slot =
     settings.claim &&
     new JournalSlot({
-      findPrefix: () => prefixBeside(path),
+      findFolder: () => folderBeside(path),
       hasOthers: settings.claim.sharing !== undefined,
     })
   return {
@@ -59,6 +68,7 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
       await claim?.recordHolder()
       return slot?.take()
     },
+    listLeft: (places) => slot?.listLeft(places) ?? noFiles,
     async close() {
       database.close()
       slot?.release()
@@ -90,7 +100,7 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
     holder && folder !== undefined
       ? {
           folder,
-          slot: new JournalSlot({ findPrefix: () => prefixIn(folder, url), hasOthers: true }),
+          slot: new JournalSlot({ findFolder: () => folderIn(folder, url), hasOthers: true }),
         }
       : undefined
   return {
@@ -100,6 +110,7 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
       await database.open()
       return journal && tryTake(journal, report)
     },
+    listLeft: (places) => journal?.slot.listLeft(places) ?? noFiles,
     async close() {
       await database.close()
       journal?.slot.release()

@@ -28,6 +28,9 @@ export function createExecutor(
       switch (method) {
         case 'open':
           return toValue(await database.open())
+        case 'listLeft':
+          // The port sends the names of places.
+          return toValue(database.listLeft(args as readonly string[]))
         case 'copy':
           // The port sends the arguments of `copyNodeDatabase`.
           return toValue(copyDatabase(settings.path, ...(args as [string])))

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs'
-import type { Bytes } from '../../../src/core/ids.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bytes, Millis } from '../../../src/core/ids.ts'
 import {
   type Journal,
   JournalLineReader,
@@ -8,24 +9,31 @@ import {
   StoreFault,
   type StoreSettings,
 } from '../../../src/store/index.ts'
-import type { JournalPlace } from './journal-place.ts'
+import type { JournalPlace, LeftFiles } from './journal-place.ts'
 
 /** A new file is begun at this size. */
 const maxFileSize: Bytes = 1024 * 1024
 /** The maximum size of all files, which a start reads into memory. */
 const maxSize: Bytes = 64 * 1024 * 1024
 
-type Report = NonNullable<StoreSettings['report']>
+/** The pause before files are listed again, because another process has removed one of them. */
+const listPause: Millis = 50
+
+export interface FileJournalOptions extends JournalPlace, Pick<StoreSettings, 'report'> {
+  /** Lists what ended processes have left; `places`: those to examine even without files. */
+  readonly findLeft: (places: readonly string[]) => Promise<LeftFiles>
+}
 
 /**
  * A journal in files. A row is a line. Lines are written without waiting for the disk: they outlast the
  * process, but not a power failure.
  */
 export class FileJournal implements Journal {
-  readonly #place: JournalPlace
-  readonly #report: Report
-  /** The oldest first. */
-  readonly #files: JournalFile[] = []
+  readonly #options: FileJournalOptions
+  /** The files of this process, the oldest first. */
+  readonly #files: OpenFile[] = []
+  /** Those of ended processes. */
+  #left: LeftFile[] = []
   /** The file that is written: the last one, until it is full. */
   #current: OpenFile | undefined
   /** The size of the files of this process. */
@@ -34,12 +42,17 @@ export class FileJournal implements Journal {
   #text = ''
   /** The batches of these lines. */
   #batches = new Set<string>()
+  /** The files of ended processes that are reported. */
+  readonly #reported = new Set<string>()
   /** Greater than the number of any file of an earlier process. */
   #number = Date.now()
 
-  constructor(place: JournalPlace, report: Report = () => {}) {
-    this.#place = place
-    this.#report = report
+  constructor(options: FileJournalOptions) {
+    this.#options = options
+  }
+
+  get place(): string {
+    return this.#options.place
   }
 
   append(batch: string, line: string): void {
@@ -69,23 +82,24 @@ export class FileJournal implements Journal {
 
   forget(batch: string): void {
     this.#batches.delete(batch)
-    for (const { batches } of this.#files) batches.delete(batch)
+    for (const { batches } of [...this.#left, ...this.#files]) batches.delete(batch)
     this.#removeForgotten()
   }
 
-  async recover(): Promise<LeftUsage> {
+  async recover(places: Iterable<string>): Promise<LeftUsage> {
+    const { free, texts } = await this.#readLeft([...places])
     const reader = new LeftReader()
-    for (const path of this.#place.left) {
-      const found = this.#tryRead(path, reader)
-      if (found) this.#files.push(found)
+    this.#left = []
+    for (const { path, text } of texts) {
+      // A large journal takes a while: other work runs in between.
+      if (this.#left.length > 0) await nextTurn()
+      const { batches, unreadable } = reader.add(text)
+      const isSound = unreadable === 0
+      if (!isSound) this.#report('a journal of unsaved usage is damaged', { path, unreadable })
+      this.#left.push({ batches, remove: () => (isSound ? remove : setAside)(path) })
     }
     this.#removeForgotten()
-    for (const path of this.#place.outdated) {
-      this.#report('a journal of unsaved usage is too old: a part of it may be saved already', {
-        path,
-      })
-    }
-    return reader.left
+    return { ...reader.left, free: new Set(free) }
   }
 
   close(): void {
@@ -94,10 +108,43 @@ export class FileJournal implements Journal {
 
   #create(): OpenFile {
     if (this.#size >= maxSize) throw new StoreFault('the journal has its maximum size')
-    const file = new OpenFile(`${this.#place.prefix}${this.#number++}`)
+    const file = new OpenFile(`${this.#options.prefix}${this.#number++}`)
     this.#current = file
     this.#files.push(file)
     return file
+  }
+
+  /**
+   * Reads what ended processes have left, all of it at the same moment: rows of one file may replace those
+   * of another. A file that is gone was saved by another process meanwhile.
+   */
+  async #readLeft(places: readonly string[]): Promise<ReadFiles> {
+    for (;;) {
+      const found = await this.#options.findLeft(places)
+      const own = new Set(this.#files.map(({ path }) => path))
+      const read = readAll(found.files.filter(({ path }) => !own.has(path)))
+      if (!read) {
+        await sleep(listPause)
+        continue
+      }
+      // These remain, and the others are saved.
+      for (const { path, code } of read.unreadable) {
+        this.#report('cannot read a journal of unsaved usage', { path, code })
+      }
+      for (const { path } of found.outdated) this.#report(outdatedMessage, { path })
+      const kept = new Set(read.unreadable.map(({ place }) => place))
+      return { texts: read.texts, free: found.free.filter((place) => !kept.has(place)) }
+    }
+  }
+
+  /** Reports each file once. */
+  #report(
+    message: string,
+    fields: { readonly path: string; readonly [name: string]: unknown },
+  ): void {
+    if (this.#reported.has(fields.path)) return
+    this.#reported.add(fields.path)
+    this.#options.report?.(message, fields)
   }
 
   /**
@@ -105,6 +152,10 @@ export class FileJournal implements Journal {
    * replace some of the older file.
    */
   #removeForgotten(): void {
+    for (let first = this.#left[0]; first?.batches.size === 0; first = this.#left[0]) {
+      this.#left.shift()
+      first.remove()
+    }
     for (let first = this.#files[0]; first?.batches.size === 0; first = this.#files[0]) {
       this.#files.shift()
       this.#size -= first.size
@@ -113,39 +164,48 @@ export class FileJournal implements Journal {
       first.remove()
     }
   }
-
-  /** Returns undefined when a file cannot be read: it remains, and the start goes on. */
-  #tryRead(path: string, reader: LeftReader): JournalFile | undefined {
-    try {
-      const { batches, unreadable } = reader.add(readFileSync(path, 'utf8'))
-      const isSound = unreadable === 0
-      if (!isSound) this.#report('a journal of unsaved usage is damaged', { path, unreadable })
-      return { batches, size: 0, close() {}, remove: () => (isSound ? remove : setAside)(path) }
-    } catch (error) {
-      this.#report('cannot read a journal of unsaved usage', { path, code: toCode(error) })
-      return undefined
-    }
-  }
 }
 
-interface JournalFile {
+const outdatedMessage = 'a journal of unsaved usage is too old: a part of it may be saved already'
+
+interface ReadFiles {
+  readonly texts: readonly { readonly path: string; readonly text: string }[]
+  readonly free: readonly string[]
+}
+
+/** Returns the texts of files, and those that cannot be read; undefined when one of them is gone. */
+function readAll(files: LeftFiles['files']) {
+  const texts: { path: string; text: string }[] = []
+  const unreadable: { path: string; place: string; code: string }[] = []
+  for (const { path, place } of files) {
+    try {
+      texts.push({ path, text: readFileSync(path, 'utf8') })
+    } catch (error) {
+      const code = toCode(error)
+      if (code === 'ENOENT') return undefined
+      unreadable.push({ path, place, code })
+    }
+  }
+  return { texts, unreadable }
+}
+
+/** A file of an ended process. */
+interface LeftFile {
   /** The ids of the batches that are not forgotten. */
   readonly batches: Set<string>
-  /** 0 for a file of an earlier process. */
-  readonly size: Bytes
-  close(): void
   remove(): void
 }
 
 /** A file of this process. */
-class OpenFile implements JournalFile {
+class OpenFile {
+  readonly path: string
+  /** The ids of the batches that are not forgotten. */
   readonly batches = new Set<string>()
-  readonly #path: string
   readonly #descriptor: number
   #size: Bytes = 0
 
   constructor(path: string) {
-    this.#path = path
+    this.path = path
     this.#descriptor = openSync(path, 'wx', 0o600)
   }
 
@@ -169,7 +229,7 @@ class OpenFile implements JournalFile {
   }
 
   remove(): void {
-    remove(this.#path)
+    remove(this.path)
   }
 }
 
@@ -178,7 +238,7 @@ class LeftReader {
   readonly #batches = new Map<string, { reader: JournalLineReader; rows: JournalRow[] }>()
   #torn = 0
 
-  get left(): LeftUsage {
+  get left(): Pick<LeftUsage, 'batches' | 'torn'> {
     const batches = Array.from(this.#batches, ([id, { rows }]) => ({ id, rows }))
     return { batches, torn: this.#torn }
   }
@@ -217,6 +277,10 @@ function setAside(path: string): void {
   try {
     renameSync(path, `${path}-damaged`)
   } catch {}
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function toCode(error: unknown): string {

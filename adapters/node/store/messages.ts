@@ -25,7 +25,7 @@ export function isRemote(path: string): boolean {
 }
 
 /** The methods that the thread runs. */
-export type ThreadMethod = StoreMethod | 'open' | 'copy' | 'close'
+export type ThreadMethod = StoreMethod | 'open' | 'listLeft' | 'copy' | 'close'
 
 export interface StoreCall {
   readonly method: ThreadMethod

@@ -1,6 +1,6 @@
 import { type BudgetTerm, firstTerm } from '../../core/budget-period.ts'
 import { capabilityOf } from '../../core/capability.ts'
-import type { NanoUsd } from '../../core/ids.ts'
+import type { NanoUsd, RequestId } from '../../core/ids.ts'
 import type { ChargedRow } from '../../store/index.ts'
 import type { HoldFacts } from './hold.ts'
 
@@ -14,6 +14,9 @@ export interface LostRequest {
   /** Unix seconds. */
   readonly ts: number
 }
+
+/** The error code of such rows. */
+export const lostCode = 'LM-6002'
 
 /** Returns the usage row of a request whose process has died: status 500, LM-6002, estimated. */
 export function toLostRow(lost: LostRequest): ChargedRow {
@@ -46,9 +49,17 @@ export function toLostRow(lost: LostRequest): ChargedRow {
     attempts: 0,
     cacheHit: false,
     status: 500,
-    errorCode: 'LM-6002',
+    errorCode: lostCode,
     metadata: {},
     keyTerm,
     groupTerm,
   }
+}
+
+/** Returns the row that takes back what was charged for a request, from the request's own row. */
+export function toRefund(row: ChargedRow, lostCost: bigint): ChargedRow {
+  const { keyTerm, groupTerm, ts, model, provider, api, stream } = row
+  // Rows have the ids of their requests.
+  const facts = { id: row.requestId as RequestId, model, provider, api, stream, cost: lostCost }
+  return toLostRow({ facts, account: row, keyTerm, groupTerm, cost: -lostCost, ts })
 }
