@@ -20,11 +20,11 @@ import type { Webhooks } from '../webhooks/index.ts'
 /** What the processes that share these accounts need of each other. */
 export type SharedAccountsOptions = Pick<
   SharedLedgerOptions,
-  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'addRow'
+  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'recover' | 'addRow'
 >
 
 export interface KeyAccountsOptions {
-  readonly store: Pick<Store, 'readAccounts' | 'readSpend'>
+  readonly store: Pick<Store, 'readAccounts'> & SharedLedgerOptions['store']
   readonly clock: Clock
   readonly log: Log
   readonly fingerprint: Fingerprint | undefined

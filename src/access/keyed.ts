@@ -1,5 +1,7 @@
 import {
+  createRecovery,
   JournalWriter,
+  nameProcess,
   noRowKeeper,
   Retention,
   SpendFlusher,
@@ -42,7 +44,14 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     fingerprint,
     webhooks,
     reserveOutputTokens: () => auth.reserve_output_tokens,
-    shared: sharing && { ...sharing, addRow: (row) => usageLog.add(row) },
+    shared: sharing && {
+      ...sharing,
+      addRow(row) {
+        usageLog.add(row)
+        // At once: a process that finds the request's own row looks for this one.
+        void flusher.flush()
+      },
+    },
   })
   accounts.load(options.rows)
   accounts.start()
@@ -123,10 +132,13 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
 }
 
 /** How this process shares its accounts with others, under an id for its life; undefined where it does not. */
-function shareAccounts({ config, shared: state }: KeyedAccessOptions) {
+function shareAccounts({ config, shared: state, store, log }: KeyedAccessOptions) {
   if (!state || !config.shared) return undefined
   const { on_loss: onLoss, on_lost_hold: onLostHold, lease_ms: lease } = config.shared
-  return { state, process: crypto.randomUUID(), onLoss, onLostHold, lease }
+  const { journal } = store
+  const process = nameProcess(journal)
+  const recover = createRecovery({ journal, store, log })
+  return { state, process, onLoss, onLostHold, lease, recover }
 }
 
 function openUsageLog(options: KeyedAccessOptions, process: string | undefined) {

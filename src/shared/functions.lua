@@ -16,6 +16,9 @@
 --   leases             the ids of those whose process is alive, by the end of the lease
 --   lost               the ids of those whose process is not, by the end of the claim of another process
 --   charged:ID         the process that has charged a lost hold, for an hour
+--   processes          the processes that have charged something
+--   charges:PROCESS    the subjects that it has charged
+--   forgotten:PROCESS  marks one that has ended, and whose charges belong to no process any more, for a month
 --
 -- Amounts are two numbers: whole dollars, rounded down, and billionths. Both are exact, which nano-dollars
 -- alone are only up to nine million dollars. Numbers are written by `%d`, because tostring and cjson keep 14
@@ -297,16 +300,11 @@ local function add_share(state, share)
   state.total_usd, state.total_nano = add(state.total_usd, state.total_nano, share[5], share[6])
 end
 
--- Replaces what a process has charged to a subject, unless a later state of it has arrived before.
-local function charge(call, name, process, text)
-  local before = get_share(call, name, process)
-  if before == text then
-    return
-  end
-  local share = cjson.decode(text)
-  local replaced = before and cjson.decode(before) or { 0, 0, 0, 0, 0, 0 }
-  if replaced[1] >= share[1] and before then
-    return
+-- Replaces what a process has charged to a subject. `before` is what that is now, or false.
+local function replace(call, name, process, before, share, text)
+  if not before then
+    redis.call('SADD', call.root .. 'processes', process)
+    redis.call('SADD', call.root .. 'charges:' .. process, name)
   end
   redis.call('HSET', call.root .. name .. ':by', process, text)
   call.shares[name .. ' ' .. process] = text
@@ -316,9 +314,24 @@ local function charge(call, name, process, text)
   local state = change(call, name)
   follow(state, share[2])
   add_share(state, share)
-  add_share(state, { 0, replaced[2], -replaced[3], -replaced[4], -replaced[5], -replaced[6] })
+  if before then
+    add_share(state, { 0, before[2], -before[3], -before[4], -before[5], -before[6] })
+  end
   if share[2] == state.since then
     note_charge(call, name)
+  end
+end
+
+-- Replaces what a process has charged to a subject, unless a later state of it has arrived before.
+local function charge(call, name, process, text)
+  local before = get_share(call, name, process)
+  if before == text then
+    return
+  end
+  local share = cjson.decode(text)
+  before = before and cjson.decode(before)
+  if not before or before[1] < share[1] then
+    replace(call, name, process, before, share, text)
   end
 end
 
@@ -727,13 +740,13 @@ local function seed(call, subject)
   turn(call, name)
 end
 
--- Brings subjects from the database, unless they are known. Args: process; a list of `[name,period,since,
--- resets,spent,total,cap,shares]`: spend of the term and total apart from the shares, each `[usd,nano]` like
--- the cap, which is empty for none; each share a process and `[0,since,usd,nano,usd,nano]`.
+-- Brings subjects from the database, unless they are known. Args: process; the epoch in which they were read; a
+-- list of `[name,period,since,resets,spent,total,cap,shares]`: spend of the term and total apart from the shares,
+-- each `[usd,nano]` like the cap, which is empty for none; each share a process and `[0,since,usd,nano,usd,nano]`.
 register_account('seed', function(call, args)
   local epoch, began = find_epoch(call)
-  if epoch ~= '' and call.now >= began + settling_ms then
-    for _, subject in ipairs(args[2]) do
+  if epoch ~= '' and epoch == args[2] and call.now >= began + settling_ms then
+    for _, subject in ipairs(args[3]) do
       if not get(call, subject[1]).init then
         seed(call, subject)
       end
@@ -741,6 +754,77 @@ register_account('seed', function(call, args)
   end
   return reply_with(call, {})
 end)
+
+local function quote_all(texts)
+  local parts = {}
+  for at, text in ipairs(texts) do
+    parts[at] = quote(text)
+  end
+  return parts
+end
+
+-- Lists the processes that have charged something.
+register_account('processes', function(call)
+  return reply_with(call, quote_all(redis.call('SMEMBERS', call.root .. 'processes')))
+end, when_full)
+
+-- Lists the subjects that a process has charged. Args: process, the other process.
+register_account('charges', function(call, args)
+  return reply_with(call, quote_all(redis.call('SMEMBERS', call.root .. 'charges:' .. args[2])))
+end, when_full)
+
+-- The final share of a process of which the database knows nothing.
+local no_share = '[9007199254740991,0,0,0,0,0]'
+
+-- Replaces what a process that has ended has charged by what the database knows of it, for good. May be
+-- repeated. Args: process, the epoch in which that was read, the ended process, a list of `[name,share]` with
+-- final shares, false for none. Reply: as of `read`, or the status `empty` in another epoch.
+register_account('close', function(call, args)
+  local process, epoch, ended, shares = unpack(args)
+  if epoch == '' or find_epoch(call) ~= epoch then
+    return reply_with(call, { quote('empty') })
+  end
+  local saved = {}
+  for _, one in ipairs(shares) do
+    if one[2] then
+      saved[#saved + 1] = one[1]
+    end
+  end
+  local unseeded = find_unseeded(call, saved)
+  if unseeded then
+    return unseeded
+  end
+  local is_forgotten = redis.call('EXISTS', call.root .. 'forgotten:' .. ended) == 1
+  local parts = { quote('known') }
+  for at, one in ipairs(shares) do
+    local name, text = one[1], one[2]
+    local before = get_share(call, name, ended)
+    if not is_forgotten and (before or text) then
+      text = text or no_share
+      replace(call, name, ended, before and cjson.decode(before), cjson.decode(text), text)
+    end
+    parts[at + 1] = describe(call, name, process)
+  end
+  return reply_with(call, parts)
+end, when_full)
+
+local forgotten_ms = '2592000000'
+
+-- Forgets which part of the spend was that of a process whose books are closed. The spend remains. Args:
+-- process, the epoch in which they were closed, the ended process, a list of names.
+register_account('forget', function(call, args)
+  local _, epoch, ended, names = unpack(args)
+  if find_epoch(call) == epoch then
+    redis.call('SET', call.root .. 'forgotten:' .. ended, '1', 'PX', forgotten_ms)
+    for _, name in ipairs(names) do
+      redis.call('HDEL', call.root .. name .. ':by', ended)
+      call.shares[name .. ' ' .. ended] = nil
+    end
+    redis.call('DEL', call.root .. 'charges:' .. ended)
+    redis.call('SREM', call.root .. 'processes', ended)
+  end
+  return reply_with(call, {})
+end, when_full)
 
 -- Follows a change of a subject. Args: process, name, period, since, resets, cap. A cap that is raised above
 -- the spend arms what has fired.

@@ -158,6 +158,7 @@ class SimulatedProcess {
         log,
         events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
         find: (name) => this.accounts.find(name),
+        recover: async () => [],
         addRow: (row) => this.usageLog.add(row),
       })
     this.accounts = new KeyRegistry({

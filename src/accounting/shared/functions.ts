@@ -66,6 +66,18 @@ interface Unseeded {
 export type SharedReading = ReplyHead &
   ({ readonly status: 'known'; readonly subjects: readonly SharedSubject[] } | Unseeded)
 
+/** The server has lost its data since. */
+type EmptyReading = ReplyHead & { readonly status: 'empty' }
+
+/** What the database knows of a process that has ended. */
+export interface SharedClosing {
+  /** The life of the server's data in which it was read. */
+  readonly epoch: string
+  readonly process: string
+  /** The share is false for a subject of which the database knows no charge. */
+  readonly shares: readonly (readonly [name: SubjectName, share: string | false])[]
+}
+
 /** How a hold ends. `lost`: it was that of a process that has died. */
 export type EndMode = 'settle' | 'withdraw' | 'lost'
 
@@ -166,9 +178,32 @@ export class SharedFunctions {
     await this.#call('restore', [this.#options.lease, holds])
   }
 
-  /** Brings subjects, each in the values that the function expects. */
-  async seed(subjects: readonly (readonly unknown[])[]): Promise<void> {
-    await this.#call('seed', [subjects])
+  /** Brings subjects that were read in this epoch, each in the values that the function expects. */
+  async seed(epoch: string, subjects: readonly (readonly unknown[])[]): Promise<void> {
+    await this.#call('seed', [epoch, subjects])
+  }
+
+  /** Lists the processes that have charged something in this life of the data. */
+  async processes(): Promise<{ readonly epoch: string; readonly processes: readonly string[] }> {
+    const { head, rest } = await this.#call('processes', [])
+    return { epoch: head.epoch, processes: rest as string[] }
+  }
+
+  /** Lists what a process has charged. */
+  async charges(process: string): Promise<readonly SubjectName[]> {
+    return (await this.#call('charges', [process])).rest as SubjectName[]
+  }
+
+  /** Replaces what a process has charged by its final shares. Does nothing in another epoch. */
+  async close({ epoch, process, shares }: SharedClosing): Promise<SharedReading | EmptyReading> {
+    const { head, rest } = await this.#call('close', [epoch, process, shares])
+    return rest[0] === 'empty' ? { ...head, status: 'empty' } : readReading(head, rest)
+  }
+
+  /** Forgets which part of the spend was that of a process. Resolves to whether the epoch is the same. */
+  async forget(epoch: string, process: string, names: readonly SubjectName[]): Promise<boolean> {
+    const { head } = await this.#call('forget', [epoch, process, names])
+    return head.epoch === epoch
   }
 
   /** Follows a change of the record of a subject. */
@@ -181,9 +216,7 @@ export class SharedFunctions {
 
   async read(names: readonly SubjectName[]): Promise<SharedReading> {
     const { head, rest } = await this.#call('read', [names])
-    const [status, ...values] = rest
-    if (status === 'unseeded') return { ...head, ...readUnseeded(values) }
-    return { ...head, status: 'known', subjects: (values as WrittenSubject[]).map(readSubject) }
+    return readReading(head, rest)
   }
 
   /** Takes back a hit that was counted in this minute of the server. */
@@ -201,6 +234,11 @@ export class SharedFunctions {
     this.#options.onReply(head)
     return { head, rest }
   }
+}
+
+function readReading(head: ReplyHead, [status, ...values]: readonly unknown[]): SharedReading {
+  if (status === 'unseeded') return { ...head, ...readUnseeded(values) }
+  return { ...head, status: 'known', subjects: (values as WrittenSubject[]).map(readSubject) }
 }
 
 function writeLimits({ scope, record }: AccountEntry, cost: bigint): readonly unknown[] {

@@ -26,21 +26,36 @@ export interface HoldFacts {
   readonly cost: bigint
 }
 
+/** What can be charged for a request. */
+export interface ChargedHold {
+  readonly facts: HoldFacts
+  readonly subjects: readonly Pick<SubjectHold, 'account' | 'term'>[]
+}
+
 /** An admitted request that has not ended. */
-export interface SharedHold {
+export interface SharedHold extends ChargedHold {
   readonly id: string
   readonly minute: number
   /** The debit of the TPM limits. */
   readonly tokens: number
-  readonly facts: HoldFacts
   readonly subjects: readonly SubjectHold[]
+}
+
+/** Returns the id of a process's hold with this number. */
+export function nameHold(process: string, number: number): string {
+  return `${process}-${number}`
+}
+
+/** Returns the process that has admitted the request of a hold. */
+export function processOf(hold: string): string {
+  return hold.slice(0, hold.lastIndexOf('-'))
 }
 
 export function nameAccount({ scope, record }: AccountEntry): SubjectName {
   return nameSubject(scope, record.id)
 }
 
-export function listSubjects({ subjects }: Pick<SharedHold, 'subjects'>): SubjectName[] {
+export function listSubjects({ subjects }: Pick<ChargedHold, 'subjects'>): SubjectName[] {
   return subjects.map(({ account }) => nameAccount(account))
 }
 
@@ -70,6 +85,8 @@ export function writeRecord(process: string, hold: SharedHold): string {
 /** The hold of a process that has died, from its record. */
 export interface LostHold {
   readonly id: string
+  /** When it was admitted, in minutes of the server's time. */
+  readonly minute: number
   readonly facts: HoldFacts
   readonly account: Account
   /** The beginning of the terms that are charged. */
@@ -81,11 +98,12 @@ export interface LostHold {
 export function readRecord(id: string, record: string): LostHold {
   const [head = '', facts = ''] = record.split('\n')
   // Written above, or by the server.
-  const subjects = JSON.parse(head)[3] as [SubjectName, number, ...WrittenAmount][]
+  const [, minute, , subjects] = JSON.parse(head) as WrittenHead
   const terms = subjects.map(([name, since]) => ({ name, since }))
   const amounts = subjects.map(([, , usd, nano]) => joinAmount(usd, nano))
   return {
     id,
+    minute,
     facts: readFacts(facts),
     account: {
       keyId: findId(terms, 'key') as KeyId,
@@ -95,6 +113,13 @@ export function readRecord(id: string, record: string): LostHold {
     reserved: amounts.reduce((most, own) => (own > most ? own : most), 0n as NanoUsd),
   }
 }
+
+type WrittenHead = readonly [
+  owner: string,
+  minute: number,
+  tokens: number,
+  subjects: readonly (readonly [SubjectName, number, ...WrittenAmount])[],
+]
 
 function readFacts(text: string): HoldFacts {
   // Written by `writeFacts`, of this release or another one.

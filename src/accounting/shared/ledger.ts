@@ -2,7 +2,6 @@ import type { Admission } from '../../core/admission.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Clock, Log } from '../../core/ports.ts'
 import { type SharedState, SharedStateFault } from '../../core/shared-state.ts'
-import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { ChargedRow, Store } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import {
@@ -21,16 +20,32 @@ import { buildRateHeaders } from '../rate-headers.ts'
 import { SharedAdmission, SharedHit } from './admission.ts'
 import { Alerts } from './alerts.ts'
 import { Configurations } from './configurations.ts'
-import { type HoldEnd, type SharedAsk, type SharedDecision, SharedFunctions } from './functions.ts'
-import { factsOf, listSubjects, nameAccount, type SharedHold, writeFacts } from './hold.ts'
+import { EndedBooks } from './ended-books.ts'
+import {
+  type EndOutcome,
+  type HoldEnd,
+  type SharedAsk,
+  type SharedDecision,
+  SharedFunctions,
+  type SharedReading,
+} from './functions.ts'
+import {
+  type ChargedHold,
+  factsOf,
+  listSubjects,
+  nameAccount,
+  nameHold,
+  type SharedHold,
+  writeFacts,
+} from './hold.ts'
 import { isLoss, mayHaveRun, unavailable } from './loss.ts'
 import { LostHolds } from './lost-holds.ts'
-import { toLostRow } from './lost-row.ts'
 import { Membership } from './membership.ts'
 import { Mirror } from './mirror.ts'
 import { OpenHolds } from './open-holds.ts'
 import { OwnShares } from './own-shares.ts'
-import { Seeds } from './seeds.ts'
+import { Refunds } from './refunds.ts'
+import { type Recover, Seeds } from './seeds.ts'
 import { ServerClock } from './server-clock.ts'
 import { Settlements } from './settlements.ts'
 import type { SubjectName } from './values.ts'
@@ -43,11 +58,13 @@ export interface SharedLedgerOptions {
   readonly onLoss: 'refuse' | 'local'
   readonly onLostHold: 'charge' | 'release'
   readonly lease: Millis
-  readonly store: Pick<Store, 'readSpend'>
+  readonly store: Pick<Store, 'readSpend' | 'readShares' | 'forgetProcess' | 'findUsage'>
   readonly clock: Clock
   readonly log: Log
   readonly events: BudgetEvents
   readonly find: (name: SubjectName) => AccountEntry | undefined
+  /** See `recoverUsage`. */
+  readonly recover: Recover
   /** Adds a row for a request whose process has died. */
   readonly addRow: (row: ChargedRow) => void
 }
@@ -75,13 +92,15 @@ export class SharedLedger implements Ledger, BudgetObserver {
   readonly #mirror: Mirror
   readonly #settlements: Settlements
   readonly #seeds: Seeds
+  readonly #refunds: Refunds
+  readonly #books: EndedBooks
   readonly #lost: LostHolds
   readonly #configurations: Configurations
   readonly #membership: Membership
   #lastHold = 0
 
   constructor(options: SharedLedgerOptions) {
-    const { store, find, log } = options
+    const { find, log } = options
     this.#options = options
     this.#alerts = new Alerts(options)
     this.#clock = new ServerClock(options.clock)
@@ -104,8 +123,17 @@ export class SharedLedger implements Ledger, BudgetObserver {
       },
     })
     this.#settlements = settlements
-    this.#seeds = new Seeds({ functions, store, find })
-    this.#lost = new LostHolds({ ...options, own, settlements })
+    this.#seeds = new Seeds({ ...options, functions })
+    const refunds = new Refunds({ ...options, own, settlements })
+    this.#refunds = refunds
+    const books = new EndedBooks({
+      ...options,
+      functions,
+      mirror: this.#mirror,
+      bring: (unseeded) => this.#bring(unseeded),
+    })
+    this.#books = books
+    this.#lost = new LostHolds({ ...options, own, settlements, books })
     const configurations = new Configurations({ functions, log })
     this.#configurations = configurations
     this.#membership = new Membership({
@@ -116,6 +144,8 @@ export class SharedLedger implements Ledger, BudgetObserver {
       configurations,
       holds: this.#holds,
       lost: this.#lost,
+      books,
+      refunds,
     })
   }
 
@@ -156,14 +186,20 @@ export class SharedLedger implements Ledger, BudgetObserver {
   /** Resolves when everything that was sent has been answered. */
   async idle(): Promise<void> {
     await this.#membership.idle()
-    await this.#settlements.idle()
+    await this.#rest()
   }
 
   /** Delivers what is left, if the server can be used, and ends the renewals. */
   async close(): Promise<void> {
     this.#membership.close()
-    await this.#settlements.idle()
+    await this.#rest()
     if (this.#options.state.isUp) this.#settlements.sendPending()
+    await this.#settlements.idle()
+  }
+
+  async #rest(): Promise<void> {
+    await this.#lost.idle()
+    await this.#books.idle()
     await this.#settlements.idle()
   }
 
@@ -204,7 +240,11 @@ export class SharedLedger implements Ledger, BudgetObserver {
     } catch (error) {
       if (!isLoss(error)) throw error
       // The server may have admitted it all the same.
-      if (mayHaveRun(error)) this.#settlements.keep({ id, mode: 'withdraw', tokens: undefined })
+      if (mayHaveRun(error)) {
+        const subjects = accounts.map((account) => ({ account, term: account.term }))
+        const onOutcome = this.#followEnd({ facts, subjects })
+        this.#settlements.keep({ id, mode: 'withdraw', tokens: undefined, onOutcome })
+      }
       if (this.#options.onLoss === 'refuse') throw unavailable()
       return this.#enter(request, checkAdmission({ ...request, now: this.now() }))
     }
@@ -267,7 +307,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
         case 'admitted':
         case 'refused':
           this.#mirror.follow(ask.accounts, decision.subjects)
-          this.#lost.charge(decision.claims)
+          this.#lost.end(decision.claims)
           return conclude(decision)
         case 'unseeded':
           await this.#bring(decision)
@@ -284,9 +324,9 @@ export class SharedLedger implements Ledger, BudgetObserver {
     throw new SharedStateFault('the server was too slow')
   }
 
-  async #bring({ wait, names }: { wait: Millis; names: readonly SubjectName[] }): Promise<void> {
+  async #bring({ epoch, wait, names }: Unseeded): Promise<void> {
     if (wait > 0) await this.#pause(wait)
-    await this.#seeds.bring(names)
+    await this.#seeds.bring(epoch, names)
   }
 
   #pause(wait: Millis): Promise<void> {
@@ -312,7 +352,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   }
 
   readonly #keeper = {
-    charge: ({ subjects }: SharedHold, amount: bigint) => {
+    charge: ({ subjects }: ChargedHold, amount: bigint) => {
       if (amount === 0n) return
       for (const { account, term } of subjects) {
         const before = account.spent
@@ -326,42 +366,24 @@ export class SharedLedger implements Ledger, BudgetObserver {
         account.leave()
         account.release(reserved, term)
       }
-      const onOutcome = (outcome: string) => {
-        if (outcome === 'charged') this.#refund(hold)
-      }
+      const onOutcome = this.#followEnd(hold)
       const isKnown = this.#holds.end(id)
       const isUrgent = subjects.some(({ account }) => account.record.maxParallel !== null)
       const ends = isKnown ? [{ id, mode, tokens, onOutcome, isUrgent }] : []
       const isFree = mode === 'withdraw' && facts.cost === 0n
       this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
     },
-    deliver: (hold: SharedHold) => this.#settlements.send([], listSubjects(hold)),
+    deliver: (hold: ChargedHold) => this.#settlements.send([], listSubjects(hold)),
   }
 
-  /** Takes back what another process has charged for this one when it took it for dead. */
-  #refund(hold: SharedHold): void {
-    const { facts, subjects } = hold
-    if (facts.cost === 0n || this.#options.onLostHold === 'release') return
-    const [key, group] = subjects
-    this.#keeper.charge(hold, -facts.cost)
-    this.#keeper.deliver(hold)
-    // The ids of the hold's own accounts.
-    const account = { keyId: key?.account.record.id, groupId: group?.account.record.id ?? null }
-    const { clock, addRow } = this.#options
-    addRow(
-      toLostRow({
-        facts,
-        account: account as Pick<ChargedRow, 'keyId' | 'groupId'>,
-        keyTerm: key?.term,
-        groupTerm: group?.term,
-        cost: -facts.cost,
-        ts: unixSeconds(clock),
-      }),
-    )
+  #followEnd(hold: ChargedHold): (outcome: EndOutcome) => void {
+    return (outcome) => {
+      if (this.#options.onLostHold === 'charge') this.#refunds.follow(hold, outcome)
+    }
   }
 
   #nextId(): string {
-    return `${this.#options.process}-${++this.#lastHold}`
+    return nameHold(this.#options.process, ++this.#lastHold)
   }
 
   async #read(accounts: readonly AccountEntry[]): Promise<boolean> {
@@ -380,6 +402,8 @@ export class SharedLedger implements Ledger, BudgetObserver {
     return false
   }
 }
+
+type Unseeded = Extract<SharedReading, { status: 'unseeded' }>
 
 type Decided = Extract<SharedDecision, { status: 'admitted' | 'refused' }>
 

@@ -1,12 +1,14 @@
 import type { BudgetTerm } from '../../core/budget-period.ts'
-import type { NanoUsd } from '../../core/ids.ts'
+import type { Millis, NanoUsd, UnixSeconds } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Clock, Log } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import type { ChargedRow } from '../../store/index.ts'
+import type { ChargedRow, Store, UsageRequest } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
+import type { EndedBooks } from './ended-books.ts'
 import type { Claim } from './functions.ts'
-import { type LostHold, readRecord } from './hold.ts'
+import { type LostHold, processOf, readRecord } from './hold.ts'
+import { isLoss } from './loss.ts'
 import { toLostRow } from './lost-row.ts'
 import type { OwnShares } from './own-shares.ts'
 import type { Settlements } from './settlements.ts'
@@ -17,24 +19,81 @@ export interface LostHoldOptions {
   readonly log: Log
   readonly own: OwnShares
   readonly settlements: Settlements
+  readonly books: Pick<EndedBooks, 'close' | 'hasClosed'>
+  readonly store: Pick<Store, 'findUsage'>
   readonly find: (name: SubjectName) => AccountEntry | undefined
   readonly addRow: (row: ChargedRow) => void
 }
 
-/** Charges what processes that have died had reserved. */
+/** The clocks of the server and of a process may differ by so much. */
+const maxClockSkew: UnixSeconds = 60
+
+/**
+ * So long after its admission, the hold of a request that has a row goes although nothing says that its process
+ * has ended.
+ */
+const maxHold: Millis = 15 * 60_000
+
+/** Ends the holds of processes that have died, and charges those whose request has no usage row. */
 export class LostHolds {
   readonly #options: LostHoldOptions
+  /** Those whose end is not decided yet. */
+  readonly #open = new Set<string>()
+  #running: Promise<void> = Promise.resolve()
 
   constructor(options: LostHoldOptions) {
     this.#options = options
   }
 
-  charge(claims: readonly Claim[]): void {
-    const { settlements } = this.#options
-    for (const [id, record] of claims) {
-      // The claim may be ours from before.
-      if (!settlements.isPending(id)) this.#charge(readRecord(id, record))
+  /** Ends holds that this process has claimed. What cannot be decided now is claimed again later. */
+  end(claims: readonly Claim[]): void {
+    const { settlements, log } = this.#options
+    // The claim may be ours from before.
+    const news = claims.filter(([id]) => !this.#open.has(id) && !settlements.isPending(id))
+    if (news.length === 0) return
+    for (const [id] of news) this.#open.add(id)
+    const ending = this.#end(news.map(([id, record]) => readRecord(id, record)))
+      .catch((error: unknown) => {
+        if (isLoss(error)) return
+        log.write('error', 'the shared state has failed', { error: String(error) })
+      })
+      .finally(() => {
+        for (const [id] of news) this.#open.delete(id)
+      })
+    this.#running = Promise.all([this.#running, ending]).then(() => {})
+  }
+
+  /** Resolves when the end of every claimed hold is decided. */
+  idle(): Promise<void> {
+    return this.#running
+  }
+
+  async #end(holds: readonly LostHold[]): Promise<void> {
+    const { books, store, settlements } = this.#options
+    // First: a process that has died may have left the row in its journal, and its charge is not to be
+    // missing when the reservation goes.
+    await books.close(holds.map(({ id }) => processOf(id)))
+    const rows = await store.findUsage({
+      requests: holds.map(toRequest),
+      since: 60 * Math.min(...holds.map(({ minute }) => minute)) - maxClockSkew,
+      until: Number.MAX_SAFE_INTEGER,
+    })
+    const recorded = new Set(rows.map(describe))
+    for (const hold of holds) {
+      if (!recorded.has(describe(toRequest(hold)))) this.#charge(hold)
+      else if (this.#isCharged(hold)) {
+        settlements.send([{ id: hold.id, mode: 'settle', tokens: undefined }], [])
+      }
     }
+  }
+
+  /**
+   * Whether the server knows the cost of a request that has a row. A process that is only slow has still to
+   * report it, and ends the hold with that.
+   */
+  #isCharged({ id, minute }: LostHold): boolean {
+    const { books, clock } = this.#options
+    return books.hasClosed(processOf(id)) || clock.now() > minute * 60_000 + maxHold
   }
 
   #charge(hold: LostHold): void {
@@ -73,6 +132,14 @@ export class LostHolds {
       cost_usd: toUsd(facts.cost as NanoUsd),
     })
   }
+}
+
+function toRequest({ facts, account }: LostHold): UsageRequest {
+  return { requestId: facts.id, keyId: account.keyId }
+}
+
+function describe({ requestId, keyId }: UsageRequest): string {
+  return `${keyId} ${requestId}`
 }
 
 /** Returns the term that began at `since`; its end is known only while it lasts. */

@@ -2,12 +2,14 @@ import type { Millis } from '../../core/ids.ts'
 import type { Clock, Log, Timer } from '../../core/ports.ts'
 import type { SharedState } from '../../core/shared-state.ts'
 import type { Configurations } from './configurations.ts'
+import type { EndedBooks } from './ended-books.ts'
 import type { SharedFunctions } from './functions.ts'
 import { writeRecord } from './hold.ts'
 import { isLoss } from './loss.ts'
 import type { LostHolds } from './lost-holds.ts'
 import type { OpenHolds } from './open-holds.ts'
 import type { OwnShares } from './own-shares.ts'
+import type { Refunds } from './refunds.ts'
 import type { Settlements } from './settlements.ts'
 
 export interface MembershipOptions {
@@ -22,6 +24,8 @@ export interface MembershipOptions {
   readonly configurations: Configurations
   readonly holds: OpenHolds
   readonly lost: LostHolds
+  readonly books: EndedBooks
+  readonly refunds: Refunds
 }
 
 /** Holds per call, so that no call holds the server up. */
@@ -81,13 +85,15 @@ export class Membership {
 
   async #sendAll(): Promise<void> {
     if (this.#isClosed) return
-    const { functions, own, settlements, configurations } = this.#options
+    const { functions, own, settlements, configurations, books } = this.#options
     // Set at once, so that the reply itself is no news.
     const { epoch } = await functions.open(crypto.randomUUID())
     this.#epoch = epoch
     settlements.sendPending(own.names())
     await this.#renew()
     await configurations.sendPending()
+    // Admissions that wait for this join do not wait for these.
+    void books.closeSoon()
   }
 
   #scheduleRenewal(): void {
@@ -101,23 +107,28 @@ export class Membership {
   }
 
   async #renewAll(): Promise<void> {
-    const { settlements, configurations } = this.#options
+    const { settlements, configurations, books, refunds } = this.#options
     await this.#renew()
     settlements.sendPending()
     await configurations.sendPending()
+    await books.renew()
+    await refunds.check()
   }
 
   /** Renews all leases. Without any it makes the call all the same, which finds lost holds. */
   async #renew(): Promise<void> {
-    const { functions, process, holds, lost } = this.#options
+    const { functions, process, holds, lost, refunds } = this.#options
     const ids = holds.ids()
     for (let at = 0; at === 0 || at < ids.length; at += maxPerCall) {
       const { unknown, claims } = await functions.renew(ids.slice(at, at + maxPerCall))
-      lost.charge(claims)
+      lost.end(claims)
       // Some may have ended in the meantime.
       const missing = unknown.flatMap((id) => holds.get(id) ?? [])
       if (missing.length === 0) continue
-      for (const { id } of missing) holds.know(id)
+      for (const hold of missing) {
+        holds.know(hold.id)
+        refunds.doubt(hold)
+      }
       await functions.restore(missing.map((hold) => [hold.id, writeRecord(process, hold)]))
     }
   }

@@ -9,21 +9,33 @@ export interface SeedOptions {
   readonly functions: Pick<SharedFunctions, 'seed'>
   readonly store: Pick<Store, 'readSpend'>
   readonly find: (name: SubjectName) => AccountEntry | undefined
+  /** Saves what processes that have ended have left. */
+  readonly recover: Recover
 }
+
+/**
+ * Saves what processes that have ended have left. Resolves to those that have, among the processes that the
+ * database knows and some others.
+ */
+export type Recover = (others?: readonly string[]) => Promise<readonly string[]>
 
 /** Brings subjects that the server does not know from the database, each once at a time. */
 export class Seeds {
   readonly #options: SeedOptions
   readonly #running = new Map<SubjectName, Promise<void>>()
+  #epoch = ''
+  #recovery: Promise<unknown> = Promise.resolve()
 
   constructor(options: SeedOptions) {
     this.#options = options
   }
 
-  async bring(names: readonly SubjectName[]): Promise<void> {
+  /** Brings subjects in this life of the server's data. */
+  async bring(epoch: string, names: readonly SubjectName[]): Promise<void> {
+    await this.#recover(epoch)
     const missing = names.filter((name) => !this.#running.has(name))
     if (missing.length > 0) {
-      const seeding = this.#seed(missing).finally(() => {
+      const seeding = this.#seed(epoch, missing).finally(() => {
         for (const name of missing) this.#running.delete(name)
       })
       for (const name of missing) this.#running.set(name, seeding)
@@ -31,7 +43,22 @@ export class Seeds {
     await Promise.all(names.map((name) => this.#running.get(name)))
   }
 
-  async #seed(names: readonly SubjectName[]): Promise<void> {
+  /**
+   * Completes the database, once in an epoch: a process that has ended before it could tell the server what
+   * it has charged may have left that in its journal.
+   */
+  #recover(epoch: string): Promise<unknown> {
+    if (epoch !== this.#epoch) {
+      this.#epoch = epoch
+      this.#recovery = this.#options.recover()
+      this.#recovery.catch(() => {
+        this.#epoch = ''
+      })
+    }
+    return this.#recovery
+  }
+
+  async #seed(epoch: string, names: readonly SubjectName[]): Promise<void> {
     const { functions, store, find } = this.#options
     const entries = new Map(
       names.flatMap((name) => {
@@ -44,7 +71,7 @@ export class Seeds {
       const entry = entries.get(spend.id)
       return entry ? [writeSeed(entry, spend)] : []
     })
-    if (subjects.length > 0) await functions.seed(subjects)
+    if (subjects.length > 0) await functions.seed(epoch, subjects)
   }
 }
 

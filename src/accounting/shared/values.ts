@@ -48,6 +48,11 @@ export function writeShare({ sequence, since, amount, total }: Share): string {
 
 type WrittenShare = readonly [sequence: number, since: number, ...WrittenAmount, ...WrittenAmount]
 
+/** Writes the share of a process that has ended: no call of its own that is still to run may change it. */
+export function writeFinalShare(share: Omit<Share, 'sequence'>): string {
+  return writeShare({ ...share, sequence: Number.MAX_SAFE_INTEGER })
+}
+
 function readShare(written: WrittenShare | false): Share {
   if (!written) return noShare
   const [sequence, since, usd, nano, totalUsd, totalNano] = written

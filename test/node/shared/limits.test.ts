@@ -303,7 +303,9 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
       const ask = () => second.ask(key, small)
       expect(errorIn(await ask())['code']).toBe('LM-4006')
       await expect.poll(async () => (await ask()).status).toBe(200)
-      expect(errorIn(await ask())).toMatchObject({ code: 'LM-4001', reserved: 0 })
+      await expect
+        .poll(async () => errorIn(await ask()))
+        .toMatchObject({ code: 'LM-4001', reserved: 0 })
       await expectToBalance(gateways)
       expect(gateways.store.usage).toEqual(
         expect.arrayContaining([
@@ -338,13 +340,19 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
       const response = await first.chat(streamed({ max_tokens: 10 }), { headers: key.headers })
       second.upstream.always(usual)
       await expect.poll(async () => (await second.ask(key, prompt())).status).toBe(200)
-      live.push(wholeStream + done)
-      await response.text()
       const id = response.headers.get('x-request-id')
       const listLost = () =>
         gateways.store.usage.filter(
           ({ requestId, errorCode }) => requestId === id && errorCode === 'LM-6002',
         )
+      await expect
+        .poll(async () => {
+          await second.clock.advance(2_000)
+          return listLost().length
+        })
+        .toBe(1)
+      live.push(wholeStream + done)
+      await response.text()
       await expect
         .poll(async () => {
           await expectToBalance(gateways)

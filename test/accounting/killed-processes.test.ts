@@ -1,0 +1,124 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
+import { type KilledStep, KilledWorld, keyIds, places } from './killed-world.ts'
+
+const place = fc.constantFrom(...places)
+const at = fc.nat(9)
+
+const anyStep: fc.Arbitrary<KilledStep> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('admit' as const),
+      place,
+      key: fc.constantFrom(...keyIds),
+      tokens: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('settle' as const), at, percent: fc.nat(100) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('kill' as const), place }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('open' as const), place }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cut' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('stall' as const), place }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), place }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('mend' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('empty' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('save' as const), place }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      time: fc.constantFrom(100, 600, 2_500, 9_000),
+    }),
+  },
+)
+
+const key = keyIds[0] as (typeof keyIds)[number]
+const admit = (asked: string, tokens: number) =>
+  ({ do: 'admit', place: asked, key, tokens }) as const
+const settle = { do: 'settle', at: 0, percent: 100 } as const
+const wait = { do: 'wait', time: 9_000 } as const
+
+/** Histories that are seldom found by chance. The lease is 8 seconds. */
+const histories: Readonly<Record<string, readonly KilledStep[]>> = {
+  'the server has admitted a request that was refused, and its process is slow to withdraw it': [
+    // So that the server knows the key.
+    admit('1', 1),
+    { do: 'lose', place: '2' },
+    admit('2', 5),
+    wait,
+  ],
+  'a slow process ends a request that was charged as lost, and is killed before it hears of that': [
+    admit('2', 5),
+    { do: 'stall', place: '2' },
+    wait,
+    settle,
+    { do: 'kill', place: '2' },
+  ],
+  'the server loses its data after a slow process was charged for a request': [
+    admit('2', 5),
+    { do: 'stall', place: '2' },
+    wait,
+    { do: 'wait', time: 600 },
+    { do: 'empty', evenSo: true },
+    admit('1', 5),
+    { do: 'mend' },
+    settle,
+  ],
+  'a slow process has saved what the server does not know yet': [
+    admit('2', 26),
+    { do: 'stall', place: '2' },
+    settle,
+    { do: 'save', place: '2' },
+    wait,
+    admit('1', 30),
+  ],
+  'a process is killed while the server is away, and what it had saved is there': [
+    admit('2', 26),
+    { do: 'cut' },
+    settle,
+    { do: 'save', place: '2' },
+    { do: 'kill', place: '2' },
+    { do: 'mend' },
+    wait,
+    admit('1', 30),
+  ],
+  'a process is killed just after the server has lost its data, and its journal has the rest': [
+    admit('2', 26),
+    { do: 'empty' },
+    settle,
+    { do: 'kill', place: '2' },
+    admit('1', 30),
+  ],
+}
+
+describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
+  let redis: RedisServer
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+
+  afterAll(() => redis.stop())
+
+  let count = 0
+  async function expectToAgree(steps: readonly KilledStep[]): Promise<void> {
+    const world = await KilledWorld.open(redis, `killed${count++}`)
+    for (const step of steps) await world.take(step)
+    await world.end()
+    expect(world.listProblems()).toEqual([])
+  }
+
+  test.each(Object.entries(histories))('%s', (_, steps) => expectToAgree(steps))
+
+  test('leave books that agree: no cap is passed, each request is charged once, and nothing of them stays', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { minLength: 8, maxLength: 40 }), expectToAgree),
+      { numRuns: 40 },
+    )
+  }, 120_000)
+})

@@ -1,0 +1,471 @@
+import { BudgetEvents } from '../../src/accounting/budget-events.ts'
+import {
+  createRecovery,
+  JournalWriter,
+  nameProcess,
+  SpendFlusher,
+  UsageLog,
+} from '../../src/accounting/index.ts'
+import { KeyRegistry } from '../../src/accounting/key-registry.ts'
+import { SharedLedger } from '../../src/accounting/shared/ledger.ts'
+import type { Admission } from '../../src/core/admission.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { GroupId, KeyId, RequestId } from '../../src/core/ids.ts'
+import {
+  type BatchedCall,
+  type SharedState,
+  SharedStateFault,
+} from '../../src/core/shared-state.ts'
+import { unixSeconds } from '../../src/core/unix-seconds.ts'
+import type { LeftUsage } from '../../src/store/index.ts'
+import { usageRow } from '../store/support/rows.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { MemoryJournal } from '../support/memory-journal.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import type { RedisServer } from '../support/redis.ts'
+import { openSimulatedState, type SimulatedState } from '../support/simulated-redis.ts'
+import {
+  askedFacts,
+  dollarModel,
+  getEntry,
+  groupRow,
+  keyRow,
+  nano,
+  RecordingLog,
+  routeTo,
+} from './support.ts'
+
+export const places = ['1', '2', '3']
+export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
+const group = '9'.repeat(32) as GroupId
+const lease = 8_000
+/** A token of the model. */
+const price = 1_000n
+
+/** A step of a history; `at` picks one of the running requests. */
+export type KilledStep =
+  | { readonly do: 'admit'; readonly place: string; readonly key: KeyId; readonly tokens: number }
+  /** `percent` of what was reserved. */
+  | { readonly do: 'settle'; readonly at: number; readonly percent: number }
+  | { readonly do: 'kill' | 'open' | 'save'; readonly place: string }
+  /** Until `mend` the process cannot reach the server, or does not get its replies. */
+  | { readonly do: 'stall' | 'lose'; readonly place: string }
+  /** The server is away, until `mend`. */
+  | { readonly do: 'cut' }
+  | { readonly do: 'mend' }
+  /** The server loses its data: only when no process is slow, unless `evenSo`. */
+  | { readonly do: 'empty'; readonly evenSo?: boolean }
+  | { readonly do: 'wait'; readonly time: number }
+
+interface Running {
+  readonly id: RequestId
+  readonly key: KeyId
+  readonly reserved: bigint
+  readonly admission: Admission
+  readonly process: KillableProcess
+}
+
+/** The way of one process to the server. */
+class Line implements SharedState {
+  readonly #world: KilledWorld
+  readonly #state: SimulatedState
+  readonly #listeners: (() => void)[] = []
+  readonly #receivers: ((epoch: string) => void)[] = []
+  /** Only this process is cut off. */
+  isStalled = false
+  losesReplies = false
+
+  constructor(world: KilledWorld, state: SimulatedState) {
+    this.#world = world
+    this.#state = state
+  }
+
+  get isUp(): boolean {
+    return this.#world.isUp && !this.isStalled
+  }
+
+  // Accounts use only batches.
+  async call(): Promise<readonly string[]> {
+    return []
+  }
+
+  async batch(call: BatchedCall): Promise<readonly unknown[]> {
+    if (!this.isUp) throw new SharedStateFault('the server is away')
+    const reply = await this.#state.batch(call)
+    if (this.losesReplies) throw new SharedStateFault('the reply is lost', true)
+    if (call.name === 'open') this.#world.announce(String(reply[1]))
+    return reply
+  }
+
+  async publish(): Promise<void> {}
+
+  subscribe(channel: string, receive: (message: string) => void): void {
+    if (channel === 'epoch') this.#receivers.push(receive)
+  }
+
+  receive(epoch: string): void {
+    for (const receive of this.#receivers) receive(epoch)
+  }
+
+  onUp(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  get isSlow(): boolean {
+    return this.isStalled || this.losesReplies
+  }
+
+  mend(): void {
+    this.isStalled = false
+    this.losesReplies = false
+    for (const listener of this.#listeners) listener()
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** A journal that finds what killed processes have left in places that are free. */
+class PlacedJournal extends MemoryJournal {
+  readonly #world: KilledWorld
+
+  constructor(world: KilledWorld, place: string) {
+    super(place)
+    this.#world = world
+  }
+
+  override forget(batch: string): void {
+    super.forget(batch)
+    for (const { batches } of this.#world.left) batches.delete(batch)
+  }
+
+  override async recover(): Promise<LeftUsage> {
+    const free = new Set(
+      places.filter((place) => place === this.place || !this.#world.processes.has(place)),
+    )
+    const left = this.#world.left.filter(({ place }) => free.has(place))
+    const found = await Promise.all(
+      left.map((journal) => MemoryJournal.prototype.recover.call(journal)),
+    )
+    return { batches: found.flatMap(({ batches }) => batches), torn: 0, free }
+  }
+}
+
+class KillableProcess {
+  readonly clock: ManualClock
+  readonly line: Line
+  readonly journal: PlacedJournal
+  readonly id: string
+  readonly log = new RecordingLog()
+  readonly keeper: JournalWriter
+  readonly usageLog: UsageLog
+  readonly flusher: SpendFlusher
+  readonly ledger: SharedLedger
+  readonly accounts: KeyRegistry
+  readonly recover: ReturnType<typeof createRecovery>
+
+  constructor(world: KilledWorld, place: string, state: SimulatedState) {
+    const { store } = world
+    const { log } = this
+    const clock = new ManualClock(world.now)
+    this.clock = clock
+    this.line = new Line(world, state)
+    this.journal = new PlacedJournal(world, place)
+    const { journal } = this
+    this.id = nameProcess(journal)
+    const process = this.id
+    const keeper = new JournalWriter({ journal, clock, log, failed() {} })
+    this.keeper = keeper
+    this.usageLog = new UsageLog({
+      store,
+      keeper,
+      process,
+      clock,
+      log,
+      capacity: 100,
+      batchMax: 10,
+      flushAfter: 20_000,
+      dropped() {},
+    })
+    const { usageLog } = this
+    this.flusher = new SpendFlusher({
+      store,
+      keeper,
+      process,
+      clock,
+      log,
+      interval: 20_000,
+      usageLog,
+    })
+    this.recover = createRecovery({ journal, store, log })
+    this.ledger = new SharedLedger({
+      state: this.line,
+      process,
+      onLoss: 'refuse',
+      onLostHold: 'charge',
+      lease,
+      store,
+      clock,
+      log,
+      events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
+      find: (name) => this.accounts.find(name),
+      recover: this.recover,
+      addRow: (row) => {
+        usageLog.add(row)
+        keeper.write()
+        void this.flusher.flush()
+      },
+    })
+    this.accounts = new KeyRegistry({
+      ledger: this.ledger,
+      observer: this.ledger,
+      reserveOutputTokens: () => 0,
+    })
+  }
+}
+
+/** Processes on one database and one server. They are killed and opened again, and the server is away. */
+export class KilledWorld {
+  readonly store = new MemoryStore()
+  /** The running processes, by their place. */
+  readonly processes = new Map<string, KillableProcess>()
+  /** The journals of killed processes. */
+  readonly left: MemoryJournal[] = []
+  now = 1_764_000_000_000
+  isUp = true
+  readonly #redis: RedisServer
+  readonly #prefix: string
+  readonly #state: SimulatedState
+  #running: Running[] = []
+  /** Requests that have ended in a process or were refused, with their cost. */
+  readonly #answered = new Map<string, bigint>()
+  #lastRequest = 0
+
+  private constructor(redis: RedisServer, prefix: string, state: SimulatedState) {
+    this.#redis = redis
+    this.#prefix = prefix
+    this.#state = state
+  }
+
+  static async open(redis: RedisServer, prefix: string): Promise<KilledWorld> {
+    const state = await openSimulatedState(redis, prefix, new RecordingLog())
+    const world = new KilledWorld(redis, prefix, state)
+    await state.setTime(world.now - 60_000)
+    await state.batch({ name: 'open', args: () => ['first', 'epoch'] })
+    await world.#advance(0)
+    const { store } = world
+    await store.createGroup(groupRow({ id: group, budgetMax: nano(60_000) }))
+    for (const [index, id] of keyIds.entries()) {
+      const budgetMax = index === 2 ? null : nano(50_000)
+      await store.createKey(
+        keyRow({ id, digest: id, groupId: index === 1 ? null : group, budgetMax }),
+      )
+    }
+    for (const place of places) await world.#open(place)
+    return world
+  }
+
+  async take(step: KilledStep): Promise<void> {
+    switch (step.do) {
+      case 'admit':
+        return this.#admit(step)
+      case 'settle': {
+        const [running] = this.#running.splice(step.at % Math.max(1, this.#running.length), 1)
+        if (running) this.#settle(running, (running.reserved * BigInt(step.percent)) / 100n)
+        return this.#rest()
+      }
+      case 'kill':
+        return this.#kill(step.place)
+      case 'open':
+        return this.#open(step.place)
+      case 'cut':
+        this.isUp = false
+        return
+      case 'stall':
+      case 'lose': {
+        const line = this.processes.get(step.place)?.line
+        if (line) line[step.do === 'stall' ? 'isStalled' : 'losesReplies'] = true
+        return
+      }
+      case 'mend':
+        if (this.isUp && !this.#hasSlow()) return
+        this.isUp = true
+        for (const { line } of this.processes.values()) line.mend()
+        return this.#rest()
+      case 'empty': {
+        // What only a process knows that is cut off for long cannot be known to the others.
+        if (this.#hasSlow() && !step.evenSo) return
+        const script =
+          "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end"
+        this.#redis.command('EVAL', script, '0', `{${this.#prefix}}:*`)
+        return
+      }
+      case 'save':
+        await this.processes.get(step.place)?.flusher.flush()
+        return
+      case 'wait':
+        return this.#pass(step.time)
+    }
+  }
+
+  /** Tells every process of a new life of the data. */
+  announce(epoch: string): void {
+    for (const { line } of this.processes.values()) line.receive(epoch)
+  }
+
+  /** Lets everything end that can, with all processes running. */
+  async end(): Promise<void> {
+    await this.take({ do: 'mend' })
+    for (const place of places) await this.#open(place)
+    for (const running of this.#running.splice(0)) this.#settle(running, running.reserved)
+    // The leases end, then the claims on them; processes that have ended are forgotten.
+    await this.#pass(4 * lease)
+    for (const { flusher } of this.processes.values()) await flusher.flush()
+    for (const { accounts } of this.processes.values()) {
+      await this.#meanwhile(accounts.refresh([...accounts.listKeys(), ...accounts.listGroups()]))
+    }
+    for (const { ledger, flusher } of this.processes.values()) {
+      await ledger.close()
+      await flusher.close()
+    }
+  }
+
+  /** Returns what is wrong with the books. */
+  listProblems(): string[] {
+    const problems: string[] = []
+    const check = (what: string, real: unknown, right: unknown) => {
+      if (real !== right) problems.push(`${what}: ${real} instead of ${right}`)
+    }
+    const { store } = this
+    for (const { id, spentTotal, budgetMax } of [
+      ...store.keys.values(),
+      ...store.groups.values(),
+    ]) {
+      const rows = store.usage.filter(({ keyId, groupId }) => keyId === id || groupId === id)
+      const sum = rows.reduce((total, { cost }) => total + cost, 0n)
+      check(`saved spend of ${id}`, spentTotal, sum)
+      if (budgetMax !== null && sum > budgetMax) problems.push(`${id} has passed its cap: ${sum}`)
+      for (const process of this.processes.values()) {
+        const account =
+          process.accounts.getKey(id as KeyId) ?? process.accounts.getGroup(id as GroupId)
+        check(`spend of ${id} in ${process.id}`, account?.spentTotal, sum)
+        check(`reserved of ${id} in ${process.id}`, account?.reserved, 0n)
+        check(`running of ${id} in ${process.id}`, account?.running, 0)
+      }
+    }
+    for (const id of new Set([
+      ...this.#answered.keys(),
+      ...store.usage.map((row) => row.requestId),
+    ])) {
+      const rows = store.usage.filter(({ requestId }) => requestId === id)
+      const own = rows.filter(({ errorCode }) => errorCode !== 'LM-6002')
+      const sum = rows.reduce((total, { cost }) => total + cost, 0n)
+      const cost = this.#answered.get(id)
+      if (cost !== undefined) check(`rows of ${id}`, own.length, 1)
+      if (own.length > 0) check(`cost of ${id}`, sum, cost)
+      else check(`charges of ${id}`, rows.filter((row) => row.cost > 0n).length, 1)
+    }
+    const running = new Set([...this.processes.values()].map(({ id }) => id))
+    for (const { log } of this.processes.values()) {
+      for (const { level, message, fields } of log.lines) {
+        if (level === 'error') problems.push(`${message}: ${JSON.stringify(fields)}`)
+      }
+    }
+    for (const name of this.#redis.command('KEYS', `{${this.#prefix}}:*:by`).split('\n')) {
+      for (const process of this.#redis.command('HKEYS', name).split('\n')) {
+        if (process && !running.has(process)) problems.push(`the server remembers ${process}`)
+      }
+    }
+    return problems
+  }
+
+  #hasSlow(): boolean {
+    return [...this.processes.values()].some(({ line }) => line.isSlow)
+  }
+
+  async #open(place: string): Promise<void> {
+    if (this.processes.has(place)) return
+    const process = new KillableProcess(this, place, this.#state)
+    this.processes.set(place, process)
+    await process.recover()
+    process.accounts.load(await this.store.readAccounts())
+    process.ledger.start()
+    await this.#rest()
+  }
+
+  #kill(place: string): void {
+    const process = this.processes.get(place)
+    if (!process) return
+    this.processes.delete(place)
+    this.left.push(process.journal)
+    this.#running = this.#running.filter((running) => running.process !== process)
+  }
+
+  async #admit({ place, key, tokens }: Extract<KilledStep, { do: 'admit' }>): Promise<void> {
+    const process = this.processes.get(place)
+    if (!process) return
+    const id = `request-${++this.#lastRequest}` as RequestId
+    const caller = process.accounts.createPrincipal(getEntry(process.accounts, key))
+    const ask = {
+      ...askedFacts,
+      id,
+      route: routeTo(dollarModel),
+      estimate: () => ({ promptTokens: tokens }),
+    }
+    try {
+      const admission = await this.#meanwhile(Promise.resolve(caller.admit(ask)))
+      const reserved = BigInt(tokens) * price
+      this.#running.push({ id, key, reserved, admission, process })
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      this.#record({ id, key, process }, 0n)
+    }
+    await this.#rest()
+  }
+
+  #settle({ id, key, admission, process }: Running, cost: bigint): void {
+    admission.settle({ cost: nano(cost), tokens: 1 })
+    this.#record({ id, key, process }, cost)
+  }
+
+  #record({ id, key, process }: Pick<Running, 'id' | 'key' | 'process'>, cost: bigint): void {
+    const groupId = this.store.keys.get(key)?.groupId ?? null
+    const ts = unixSeconds(process.clock)
+    process.usageLog.add(usageRow({ ts, requestId: id, keyId: key, groupId, cost: nano(cost) }))
+    process.keeper.write()
+    this.#answered.set(id, cost)
+  }
+
+  /** Waits until the processes have nothing to do. */
+  async #rest(): Promise<void> {
+    await this.#meanwhile(
+      Promise.all([...this.processes.values()].map(({ ledger }) => ledger.idle())),
+    )
+  }
+
+  async #pass(time: number): Promise<void> {
+    for (let passed = 0; passed < time; passed += 500) {
+      await this.#advance(Math.min(500, time - passed))
+      await this.#rest()
+    }
+  }
+
+  /** Lets time pass while something waits for it. */
+  async #meanwhile<Result>(work: Promise<Result> | Result): Promise<Result> {
+    const progress = { isDone: false }
+    const end = () => {
+      progress.isDone = true
+    }
+    Promise.resolve(work).then(end, end)
+    while (!progress.isDone) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (!progress.isDone) await this.#advance(5)
+    }
+    return work
+  }
+
+  async #advance(time: number): Promise<void> {
+    this.now += time
+    await this.#state.setTime(this.now)
+    for (const { clock } of this.processes.values()) await clock.advance(time)
+  }
+}
