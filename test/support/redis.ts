@@ -11,6 +11,12 @@ if (!hasRedis) {
   console.warn(`SKIPPED: ${executable} is not installed, so the shared state is not tried on it`)
 }
 
+/** Servers end with this process. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** A Redis server without persistence, on a free port of 127.0.0.1. */
 export interface RedisServer {
   readonly port: number
@@ -43,12 +49,15 @@ export async function startRedis(...options: readonly string[]): Promise<RedisSe
       await ended
     },
     async start() {
-      child = spawn(
+      const started = spawn(
         executable,
         ['--port', String(port), '--save', '', '--appendonly', 'no', ...options],
         { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'inherit'] },
       )
-      await waitUntilReady(child)
+      child = started
+      running.add(started)
+      started.once('exit', () => running.delete(started))
+      await waitUntilReady(started)
     },
   }
   await server.start()
