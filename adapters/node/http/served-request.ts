@@ -79,7 +79,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     this.#context.activeRequests.startRequest(this.#request.socket)
     this.#response.once('close', () => this.abandon())
     if (hasBody(this.#request)) this.#request.on('newListener', this.#onBodyRead)
-    runAtEndOfTurn(() => void this.#answer())
+    runAtEndOfTurn(() => void this.#answer(), this.#context.activeRequests.running)
   }
 
   /** Ends the request: the response is sent, or the connection has closed. */

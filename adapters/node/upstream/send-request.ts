@@ -70,6 +70,8 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
  * the end of a complete response is lost.
  */
 class UpstreamDispatch implements Dispatcher.DispatchHandler {
+  /** The number of requests that have not ended. */
+  static #running = 0
   #request: UpstreamRequest
   readonly #pool: Pool
   readonly #options: UpstreamDispatchOptions
@@ -92,6 +94,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     const { signal } = this.#request
     if (signal.aborted) return this.#options.reject(abortFault())
     signal.addEventListener('abort', this.#abort)
+    UpstreamDispatch.#running++
     this.#send(this.#pool.acquire())
   }
 
@@ -118,7 +121,8 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     this.#sink = this.#decoder ?? queue
     const header = (name: string) =>
       coding !== undefined && codedBodyHeaders.has(name) ? undefined : readHeader(headers, name)
-    runAtEndOfTurn(() => this.#options.resolve({ status, header, body: queue }))
+    const resolve = () => this.#options.resolve({ status, header, body: queue })
+    runAtEndOfTurn(resolve, UpstreamDispatch.#running)
     this.#forgetBody()
     if (coding !== undefined && !this.#decoder)
       this.#fail(new UpstreamFault(undecodableFailure(coding)))
@@ -206,6 +210,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
   #finish(): Connection | undefined {
     if (this.#isOver) return undefined
     this.#isOver = true
+    UpstreamDispatch.#running--
     this.#request.signal.removeEventListener('abort', this.#abort)
     clearTimeout(this.#drainTimer)
     return this.#connection
