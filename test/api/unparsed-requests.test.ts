@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { claudeMessage, claudeStream } from '../support/claude-answers.ts'
 import { keyedGateway, pricedProvider, used } from '../support/keyed-gateway.ts'
-import type { Responder } from '../support/scripted-upstream.ts'
+import { json, type Responder } from '../support/scripted-upstream.ts'
 
 const config = `${pricedProvider}
 [[providers]]
@@ -35,6 +35,7 @@ async function measureParsed(path: string, fields: object, answer: Responder): P
 test.each([
   ['a chat request', '/v1/chat/completions', { model: 'm' }, used(9)],
   ['a Messages request', '/v1/messages', { model: 'claude', tools: [tool] }, claudeMessage()],
+  ['a count', '/v1/messages/count_tokens', { model: 'claude' }, json({ input_tokens: 9 })],
   ['a Messages stream', '/v1/messages', { model: 'claude', stream: true }, claudeStream()],
 ])('with a key and limits, %s to its own API is not parsed', async (_, path, fields, answer) => {
   expect(await measureParsed(path, fields, answer)).toBeLessThan(1_000)

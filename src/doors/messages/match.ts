@@ -2,7 +2,7 @@ import { validateAsSent } from '../../core/as-sent.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
 import { sumPromptTokens } from '../../tokens/index.ts'
 import { matchJsonBody } from '../../wire/json-body.ts'
-import type { MatchedLayout } from '../../wire/json-match.ts'
+import type { JsonMatch, MatchedLayout } from '../../wire/json-match.ts'
 import {
   anyObject,
   anything,
@@ -21,7 +21,7 @@ import {
 } from '../../wire/json-shape.ts'
 import { measureTools } from '../body-weight.ts'
 import { proofPrefix } from '../proofs.ts'
-import { type MessagesHead, messagesHead } from './schema.ts'
+import { type CountHead, countHead, type MessagesHead, messagesHead } from './schema.ts'
 
 /*
  * Reads the Messages requests that most clients send without parsing them. The shape accepts less than the
@@ -78,39 +78,57 @@ const head = {
   top_k: anything,
 }
 
-const request = objectOf(
-  {
-    ...head,
-    messages: arrayOf(talliedIn('messages', message), 1),
-    system: orNull(talliedIn('system', content)),
-    tools: orNull(arrayOf(talliedIn('tools', countedJson(tool)))),
-    stream_options: anything,
-  },
-  ['model', 'messages', 'max_tokens'],
-)
+const members = {
+  ...head,
+  messages: arrayOf(talliedIn('messages', message), 1),
+  system: orNull(talliedIn('system', content)),
+  tools: orNull(arrayOf(talliedIn('tools', countedJson(tool)))),
+  stream_options: anything,
+}
+
+const generation = objectOf(members, ['model', 'messages', 'max_tokens'])
+const counting = objectOf(members, ['model', 'messages'])
 
 // The keys of the type.
 const headNames = Object.keys(head) as (keyof typeof head)[]
 
 /** What is known of a Messages request that was not parsed. It has neither images nor proofs of the gateway. */
-export interface MatchedMessages {
-  readonly layout: MatchedLayout<keyof typeof head | 'messages' | 'tools' | 'stream_options'>
-  readonly head: MessagesHead
+export interface MatchedMessages<Head> {
+  readonly layout: MatchedLayout<keyof typeof members>
+  readonly head: Head
   readonly promptTokens: number
 }
 
 /** Reads a request to generate in its bytes; undefined when only parsing it can tell what it is. */
-export function matchMessages(bytes: Uint8Array, isUtf8: IsUtf8): MatchedMessages | undefined {
-  const match = matchJsonBody(bytes, { shape: request, head: headNames, isUtf8 })
+export function matchMessages(
+  bytes: Uint8Array,
+  isUtf8: IsUtf8,
+): MatchedMessages<MessagesHead> | undefined {
+  const match = matchJsonBody(bytes, { shape: generation, head: headNames, isUtf8 })
   if (!match) return undefined
-  const { layout, tallies } = match
   const checked = validateAsSent(messagesHead, match.head)
   if (!checked.success) return undefined
+  const { layout } = match
+  const promptTokens = estimateMatched(match, measureTools(layout))
+  return { layout, head: checked.data, promptTokens }
+}
+
+/** The same for a request to count. */
+export function matchCount(
+  bytes: Uint8Array,
+  isUtf8: IsUtf8,
+): MatchedMessages<CountHead> | undefined {
+  const match = matchJsonBody(bytes, { shape: counting, head: headNames, isUtf8 })
+  if (!match) return undefined
+  const checked = validateAsSent(countHead, match.head)
+  if (!checked.success) return undefined
+  return { layout: match.layout, head: checked.data, promptTokens: estimateMatched(match) }
+}
+
+function estimateMatched({ tallies }: JsonMatch<string>, toolBytes?: number): number {
   const { system = [], messages = [], tools = [] } = tallies
-  const toolBytes = measureTools(layout)
-  const promptTokens = sumPromptTokens({
+  return sumPromptTokens({
     messages: [...system, ...messages],
     tools: toolBytes === undefined ? tools : [toolBytes],
   })
-  return { layout, head: checked.data, promptTokens }
 }

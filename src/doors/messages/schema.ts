@@ -64,10 +64,14 @@ const shared = {
 const generation = loose({ ...shared, max_tokens: maxTokens })
 const counting = loose({ ...shared, max_tokens: maxTokens.nullish() })
 
-/** A request to generate without the members that may be long. */
-export const messagesHead = loose({ model, stream, ...options, max_tokens: maxTokens })
+const head = { model, stream, ...options }
+
+/** A request to generate, or to count, without the members that may be long. */
+export const messagesHead = loose({ ...head, max_tokens: maxTokens })
+export const countHead = loose({ ...head, max_tokens: maxTokens.nullish() })
 
 export type MessagesHead = z.infer<typeof messagesHead>
+export type CountHead = z.infer<typeof countHead>
 
 /** A request of `POST /v1/messages`. */
 export type MessagesRequest = z.infer<typeof generation>

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { isUtf8 as nativeIsUtf8 } from 'node:buffer'
+import type { CountCall } from '../../../src/data-plane/index.ts'
 import { matchChat } from '../../../src/doors/chat/match.ts'
 import { ParsedChat, readChat } from '../../../src/doors/chat/request.ts'
-import { matchMessages } from '../../../src/doors/messages/match.ts'
+import { countTokensDoor } from '../../../src/doors/messages/count-tokens.ts'
+import { matchCount, matchMessages } from '../../../src/doors/messages/match.ts'
 import { ParsedMessages, readMessages } from '../../../src/doors/messages/request.ts'
 import { matchJson } from '../../../src/wire/json-match.ts'
 import { scanLayout } from '../../../src/wire/json-scan.ts'
@@ -227,16 +229,28 @@ export const messagesMatch: FuzzTarget = {
   seeds: messagesSeeds,
   words: messagesWords,
   async check(input) {
-    const matched = matchMessages(input, isUtf8)
-    if (!matched) return
     const request = new Request('http://gateway.test/v1/messages')
     const slice = openSlice()
     const clock = new ManualClock()
     const received = { bytes: input, request, slice, clock, isUtf8: () => false }
+    if (matchCount(input, isUtf8)) {
+      const [counted, expected] = await Promise.all([
+        countTokensDoor.read({ ...received, isUtf8 }),
+        countTokensDoor.read(received),
+      ])
+      assert.deepEqual(describeCount(counted), describeCount(expected))
+    }
+    const matched = matchMessages(input, isUtf8)
+    if (!matched) return
     const parsed = await readMessages(received)
     const unparsed = new ParsedMessages({ bytes: input, request, ...matched })
     assert.deepEqual(describeMessages(unparsed), describeMessages(parsed))
   },
+}
+
+function describeCount({ model, native, promptTokens }: CountCall) {
+  const { bytes, layout, stream } = native
+  return { model, bytes, stream, promptTokens, spans: layout.spans.model, close: layout.close }
 }
 
 function describeMessages(call: ParsedMessages) {
