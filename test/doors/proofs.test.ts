@@ -24,6 +24,12 @@ describe('the content of a reasoning item', () => {
     expect(decodeProof(content)).toBeUndefined()
   })
 
+  test("leaves out the vendor's blocks if they are too long", () => {
+    const content = { family: 'google', content: [{ text: 'x'.repeat(5_000_000) }] }
+    const encoded = encodeProof({ model: 'm', message: extra, content }) ?? ''
+    expect(decodeProof(encoded)).toEqual({ model: 'm', message: extra })
+  })
+
   test('reasoning that is too long has no content', () => {
     expect(encodeProof({ model: 'm', reasoning: 'x'.repeat(5_000_000) })).toBeUndefined()
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { event, message } from '../../providers/anthropic/support.ts'
-import { json, stream } from '../../support/scripted-upstream.ts'
+import { json, stream, whole } from '../../support/scripted-upstream.ts'
 import { finalResponse, type OutputItem, responsesGateway } from './support.ts'
 
 const config = `
@@ -91,4 +91,13 @@ describe.each([
     expect(items.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call'])
     expect(await giveBack(items, 'm')).toEqual({ role: 'assistant', content: simple })
   })
+})
+
+test('the blocks keep the numbers that the vendor wrote', async () => {
+  const { upstream, ask, send } = await gateway()
+  upstream.next(whole(JSON.stringify(message(content)).replace('"q"', '12345678901234567890')))
+  const { output } = await ask({ input: 'Hi' })
+  upstream.next(json({}, { status: 404 }))
+  await send({ input: [user, ...output, result] })
+  expect(upstream.text()).toContain('"input":{"query":12345678901234567890}')
 })
