@@ -15,7 +15,7 @@ import type { UsageFigures } from '../usage.ts'
 import type { WorkerFigures } from '../workers.ts'
 import { measureKeys } from './keys.ts'
 import { type Figures, renderPage } from './page.ts'
-import { measureSharedKeys, readFunctionTime } from './shared.ts'
+import { measureSharedKeys, readTimePerRequest } from './shared.ts'
 import { measureOpenStreams } from './streams.ts'
 
 const { values: options } = parseArgs({ options: { dry: { type: 'boolean', default: false } } })
@@ -66,8 +66,7 @@ async function measureCosts(): Promise<Pick<Figures, 'json' | 'keyed' | 'frame' 
   progress('keys on the server')
   const shared = {
     gateway: cpuMicros(sharing, 'sharing'),
-    // A request calls two functions: its admission and its settlement.
-    server: 2 * readFunctionTime(redisPort),
+    server: readTimePerRequest(redisPort),
     bytesPerKey: await measureSharedKeys({ port, redisPort }, 1_000),
   }
   await stopAll()

@@ -6,17 +6,21 @@ import { masterKey } from '../gateway.ts'
 export interface SharedCost {
   /** Processor time of the gateway, in microseconds, all threads. */
   readonly gateway: number
-  /** Time of its two functions on the server, in microseconds. */
+  /** Time of its admission and its settlement on the server, in microseconds. */
   readonly server: number
   /** Memory on the server for each key that is in use. */
   readonly bytesPerKey: Bytes
 }
 
-/** Returns the average time of a function on a Redis server so far, in microseconds. */
-export function readFunctionTime(redisPort: number): number {
-  return Number(
-    /^cmdstat_fcall:.*usec_per_call=([\d.]+)/m.exec(readInfo(redisPort, 'commandstats'))?.[1],
-  )
+/**
+ * Returns the average time that a Redis server has spent on a request so far, in microseconds. A command
+ * serves several requests, each of which has one lease.
+ */
+export function readTimePerRequest(redisPort: number): number {
+  const stats = readInfo(redisPort, 'commandstats')
+  const micros = Number(/^cmdstat_fcall:calls=\d+,usec=(\d+)/m.exec(stats)?.[1])
+  const leases = Number(/^cmdstat_zadd:calls=(\d+)/m.exec(stats)?.[1])
+  return micros / leases
 }
 
 /** Uses new keys once each, and returns what the server keeps of each of them. */
