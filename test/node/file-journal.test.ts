@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { FileJournal } from '../../adapters/node/store/file-journal.ts'
-import { recoverUsage } from '../../src/accounting/index.ts'
+import { nameProcess, recoverUsage } from '../../src/accounting/index.ts'
 import {
   type Journal,
   type Store,
@@ -245,6 +245,23 @@ describe('on a libSQL server', () => {
     expect(idsIn(server)).toMatchObject({ rows: [[{ value: 'r1' }]] })
     await next.close()
     expect(readdirSync(place).filter((name) => /-\d+-\d+$/.test(name))).toHaveLength(1)
+  })
+
+  test('a process has ended when its place in the same folder is free, and another one may run', async () => {
+    const server = await libsqlServer()
+    const [here, there] = [folder(), folder()]
+    const ended = await open(server.url, shared, { journalFolder: here })
+    const elsewhere = await open(server.url, shared, { journalFolder: there })
+    const processes = [ended, elsewhere].map(({ journal }) => nameProcess(journal))
+    await ended.close()
+    const next = await open(server.url, shared, { journalFolder: here })
+    const options = { journal: next.journal, store: next, log: new RecordingLog() }
+    expect(next.journal?.place).toBe(ended.journal?.place)
+    expect(elsewhere.journal?.place).not.toBe(ended.journal?.place)
+    // The place of the first is now that of the process itself.
+    expect(await recoverUsage(options, processes)).toEqual(processes.slice(0, 1))
+    await elsewhere.close()
+    await next.close()
   })
 
   test('files that are older than the memory of the database are reported, and not saved', async () => {
