@@ -18,6 +18,7 @@
 --   charged:ID         the process that has charged a lost hold, for an hour
 --   processes          the processes that have charged something
 --   charges:PROCESS    the subjects that it has charged
+--   closed:PROCESS     marks one that has ended, and whose charges are those of the database, for an hour
 --   forgotten:PROCESS  marks one that has ended, and whose charges belong to no process any more, for a month
 --
 -- Amounts are two numbers: whole dollars, rounded down, and billionths. Both are exact, which nano-dollars
@@ -621,10 +622,21 @@ register_account('admit', function(call, args)
   return reply_with(call, parts)
 end)
 
+-- So long after its admission, the hold of a request that has a row goes although nothing says that its process
+-- has ended. One that is only slow has still to report what the request cost, and ends the hold with that.
+local max_slow_minutes = 15
+
 -- Ends a hold. Returns `ended`, or why there is none: `gone`, or `charged` by another process.
 local function end_hold(call, process, id, mode, used)
   local hold = find_hold(call, id)
   local charged = call.root .. 'charged:' .. id
+  if hold and mode == 'recorded' then
+    local closed = call.root .. 'closed:' .. id:match('^(.*)%-%d+$')
+    local is_over = call.minute > hold.minute + max_slow_minutes
+    if not is_over and redis.call('EXISTS', closed) == 0 then
+      return 'gone'
+    end
+  end
   if hold then
     release(call, id, hold, mode, used)
     if mode == 'lost' then
@@ -640,7 +652,7 @@ local function end_hold(call, process, id, mode, used)
 end
 
 -- Ends holds and replaces what the process has charged. Both may be repeated. Args: process; a list of the
--- holds, each `[id,mode,used]`, the mode `settle`, `withdraw` or `lost`, the used tokens false when they are
+-- holds, each `[id,mode,used]`, the mode `settle`, `withdraw`, `lost` or `recorded`, the used tokens false when they are
 -- not known; a list of the subjects, each `[name,share]`. Reply: the outcome of each hold, then the subjects
 -- whose alert has fired, each `[name,subject]`.
 register_account('settle', function(call, args)
@@ -794,6 +806,7 @@ register_account('close', function(call, args)
   if unseeded then
     return unseeded
   end
+  redis.call('SET', call.root .. 'closed:' .. ended, '1', 'PX', charged_ms)
   local is_forgotten = redis.call('EXISTS', call.root .. 'forgotten:' .. ended) == 1
   local parts = { quote('known') }
   for at, one in ipairs(shares) do

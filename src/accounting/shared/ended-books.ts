@@ -49,8 +49,6 @@ const maxTries = 10
 export class EndedBooks {
   readonly #options: EndedBooksOptions
   readonly #closed = new Map<string, Closed>()
-  /** All that this process has closed. */
-  readonly #ended = new Set<string>()
   /** Further processes for the next time. */
   readonly #others = new Set<string>()
   #isDue = false
@@ -76,11 +74,6 @@ export class EndedBooks {
       })
     this.#last = this.#next
     return this.#next
-  }
-
-  /** Whether this process knows that another one has ended, and has closed its books. */
-  hasClosed(process: string): boolean {
-    return this.#ended.has(process)
   }
 
   /** Closes the books now or, where that fails, with the next renewal. Never rejects. */
@@ -129,11 +122,10 @@ export class EndedBooks {
       this.#isDue = true
       return
     }
-    for (let at = 0; at < shares.length; at += maxPerCall) {
+    for (let at = 0; at === 0 || at < shares.length; at += maxPerCall) {
       await this.#send({ epoch, process, shares: shares.slice(at, at + maxPerCall) })
     }
     const names = shares.map(([name]) => name)
-    this.#ended.add(process)
     this.#closed.set(process, { epoch, names, at: this.#options.clock.elapsed() })
   }
 

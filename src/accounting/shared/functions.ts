@@ -78,8 +78,11 @@ export interface SharedClosing {
   readonly shares: readonly (readonly [name: SubjectName, share: string | false])[]
 }
 
-/** How a hold ends. `lost`: it was that of a process that has died. */
-export type EndMode = 'settle' | 'withdraw' | 'lost'
+/**
+ * How a hold ends. `lost`: it was that of a process that has died. `recorded`: the same, and its request has a
+ * row; it remains while that process may only be slow.
+ */
+export type EndMode = 'settle' | 'withdraw' | 'lost' | 'recorded'
 
 export interface HoldEnd {
   readonly id: string

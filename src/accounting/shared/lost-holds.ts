@@ -1,5 +1,5 @@
 import type { BudgetTerm } from '../../core/budget-period.ts'
-import type { Millis, NanoUsd, UnixSeconds } from '../../core/ids.ts'
+import type { NanoUsd, UnixSeconds } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Clock, Log } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
@@ -19,7 +19,7 @@ export interface LostHoldOptions {
   readonly log: Log
   readonly own: OwnShares
   readonly settlements: Settlements
-  readonly books: Pick<EndedBooks, 'close' | 'hasClosed'>
+  readonly books: Pick<EndedBooks, 'close'>
   readonly store: Pick<Store, 'findUsage'>
   readonly find: (name: SubjectName) => AccountEntry | undefined
   readonly addRow: (row: ChargedRow) => void
@@ -27,12 +27,6 @@ export interface LostHoldOptions {
 
 /** The clocks of the server and of a process may differ by so much. */
 const maxClockSkew: UnixSeconds = 60
-
-/**
- * So long after its admission, the hold of a request that has a row goes although nothing says that its process
- * has ended.
- */
-const maxHold: Millis = 15 * 60_000
 
 /** Ends the holds of processes that have died, and charges those whose request has no usage row. */
 export class LostHolds {
@@ -81,19 +75,8 @@ export class LostHolds {
     const recorded = new Set(rows.map(describe))
     for (const hold of holds) {
       if (!recorded.has(describe(toRequest(hold)))) this.#charge(hold)
-      else if (this.#isCharged(hold)) {
-        settlements.send([{ id: hold.id, mode: 'settle', tokens: undefined }], [])
-      }
+      else settlements.send([{ id: hold.id, mode: 'recorded', tokens: undefined }], [])
     }
-  }
-
-  /**
-   * Whether the server knows the cost of a request that has a row. A process that is only slow has still to
-   * report it, and ends the hold with that.
-   */
-  #isCharged({ id, minute }: LostHold): boolean {
-    const { books, clock } = this.#options
-    return books.hasClosed(processOf(id)) || clock.now() > minute * 60_000 + maxHold
   }
 
   #charge(hold: LostHold): void {
