@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { completion, done, hello, role, stop, usageChunk } from '../support/answers.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { type HostAnswer, keyedHost, type ServedHost } from './support/keyed-host.ts'
+import { awayFromMinuteEnd } from './support/minutes.ts'
 import { httpServer, type TestServer } from './support/servers.ts'
 import { type BuiltThread, buildThread, connect, folder, valueOf } from './support/store.ts'
 
@@ -187,12 +188,6 @@ function expectWithinCap(answers: readonly HostAnswer[]): void {
 
 function thisMinute(): number {
   return Math.floor(Date.now() / 60_000)
-}
-
-/** Waits for the next minute if the current one ends within `millis`. */
-async function awayFromMinuteEnd(millis: number): Promise<void> {
-  const left = 60_000 - (Date.now() % 60_000)
-  if (left < millis) await sleep(left + 50)
 }
 
 describe('a client that closes its connection', () => {

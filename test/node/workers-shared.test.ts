@@ -5,6 +5,7 @@ import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import { buildPackage, finished, type Package } from './support/command.ts'
 import { ask, type Crew, crew, isRunning } from './support/crew.ts'
 import { type HostedKey, hostAt, type KeyedHost, masterKey } from './support/keyed-host.ts'
+import { awayFromMinuteEnd } from './support/minutes.ts'
 import { folder, valueOf } from './support/store.ts'
 
 /*
@@ -105,9 +106,7 @@ describe.skipIf(!hasRedis)('workers that share their state', () => {
     const gateway = await start()
     const limited = await createKey(gateway, { rpm_limit: 7 })
     const capped = await createKey(gateway, { budget_max: 0.055 })
-    // The limit is that of a minute of the server, which must not end in between.
-    const second = Number(redis?.command('TIME').split('\n')[0]) % 60
-    if (second > 50) await new Promise((resolve) => setTimeout(resolve, (61 - second) * 1_000))
+    await awayFromMinuteEnd(10_000)
     const [rates, budgets] = await Promise.all([
       crowd(gateway, limited, 20),
       crowd(gateway, capped, 30),

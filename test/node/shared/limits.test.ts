@@ -5,6 +5,7 @@ import { settled } from '../../support/manual-clock.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { LiveUpstream, silent } from '../../support/scripted-upstream.ts'
 import { streamed } from '../../support/stream-client.ts'
+import { awayFromMinuteEnd } from '../support/minutes.ts'
 import { timed } from '../support/servers.ts'
 import {
   expectToBalance,
@@ -67,6 +68,7 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
 
   test('requests a minute are counted over all of them, exactly', async () => {
     const { gateways, first, second } = await two()
+    await awayFromMinuteEnd(5_000)
     const key = await gateways.key({ rpm_limit: 7 })
     for (const { upstream } of gateways.all) upstream.always(usual)
     const asked = Array.from({ length: 20 }, (_, at) =>
@@ -175,6 +177,7 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
 
     test('a key with limits gets 503 LM-5003 within two seconds, and no refused request counts', async () => {
       const { gateways, first, second } = await two()
+      await awayFromMinuteEnd(10_000)
       const key = await gateways.key({ rpm_limit: 3, max_parallel: 1, budget_max: 1 })
       for (const { upstream } of gateways.all) upstream.always(usual)
       expect((await first.ask(key, prompt())).status).toBe(200)
