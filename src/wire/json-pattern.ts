@@ -30,8 +30,8 @@ export class JsonPattern {
   }
 
   /**
-   * Learns from a text that reads as `text`; false when it cannot be told from others. Gives up after
-   * several texts with nothing in common.
+   * Learns from a text that reads as `text`. Returns false when the place of that string is not certain, and
+   * after several texts that had nothing in common.
    */
   learn(json: string, text: string): boolean {
     if (this.#attempts >= maxAttempts) return false
