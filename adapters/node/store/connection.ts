@@ -83,8 +83,12 @@ export class Connection {
     }
   }
 
+  /** Closes the connection and gives up its locks. */
   close(): void {
-    if (this.#database.open) this.#database.close()
+    if (!this.#database.open) return
+    // A prepared statement that is not yet collected keeps a closed connection alive, with its transaction.
+    this.#rollBack()
+    this.#database.close()
   }
 
   /** After some errors SQLite has already rolled back. */

@@ -79,8 +79,8 @@ function lockAlone(file: string): Connection | string | null {
   return sharing?.value ?? null
 }
 
-/** How long a process that shares its state waits for others that start at the same moment. */
-const maxJoinMs: Millis = 1_000
+/** How long a process that shares its state waits for others that start at the same moment on a slow disk. */
+const maxJoinMs: Millis = 5_000
 
 /**
  * Joins the gateways that share this state, or begins such a group when there is no other gateway. Resolves
@@ -90,7 +90,6 @@ async function lockTogether(file: string, sharing: string): Promise<Connection |
   const end = performance.now() + maxJoinMs
   for (;;) {
     const connection = new Connection(file)
-    tryLocked(connection, () => writeSharing(connection, sharing))
     // While this read lock is held, no other process can write another name.
     const found = tryLocked(connection, () => {
       connection.run('begin')
@@ -99,16 +98,21 @@ async function lockTogether(file: string, sharing: string): Promise<Connection |
     if (found?.value === sharing) return connection
     connection.close()
     if (performance.now() > end) return found?.value ?? null
-    await sleep(20)
+    if (!tryWriteSharing(file, sharing)) await sleep(20)
   }
 }
 
-/** Names the shared state, unless another gateway holds the claim. */
-function writeSharing(connection: Connection, sharing: string): void {
-  connection.run('begin exclusive')
-  connection.run('create table if not exists claim (sharing text); delete from claim')
-  connection.execute({ sql: 'insert into claim values (?)', args: [sharing] })
-  connection.run('commit')
+/** Names the shared state. False when another gateway holds the claim. */
+function tryWriteSharing(file: string, sharing: string): boolean {
+  const connection = new Connection(file)
+  const written = tryLocked(connection, () => {
+    connection.run('begin exclusive')
+    connection.run('create table if not exists claim (sharing text); delete from claim')
+    connection.execute({ sql: 'insert into claim values (?)', args: [sharing] })
+    connection.run('commit')
+  })
+  connection.close()
+  return written !== undefined
 }
 
 /** Returns the name of the shared state. Locks the file against writers while a transaction is open. */
