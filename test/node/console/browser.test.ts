@@ -361,6 +361,21 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await expectText(tab, 'You said: Am I early?')
   })
 
+  test('a message that is sent as soon as there is a box for it waits for the models', async () => {
+    const { tab } = await visit()
+    await tab.evaluate(`
+      new MutationObserver((_, observer) => {
+        const box = document.querySelector('textarea')
+        if (!box) return
+        observer.disconnect()
+        box.value = 'Am I early?'
+        box.form.requestSubmit()
+      }).observe(document.body, { childList: true, subtree: true })
+    `)
+    await tab.getByRole('link', { name: 'Chat', exact: true }).click()
+    await expectText(tab, 'You said: Am I early?')
+  })
+
   test.each(['light', 'dark'] as const)('the page follows the %s color scheme', async (scheme) => {
     const { tab, host } = await visit({ colorScheme: scheme })
     const { key } = await host.key({ name: 'search service', budget_max: 0.001 })

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { read } from './api.ts'
 import { ask, type Served } from './completion.ts'
 
@@ -19,7 +19,8 @@ let loading: Promise<void> | undefined
 
 /** A box to try the models. Its requests carry a key that the console creates for itself. */
 export function Chat() {
-  useEffect(() => {
+  // Before anything can be typed.
+  useLayoutEffect(() => {
     loading = loadModels()
   }, [])
   return (
