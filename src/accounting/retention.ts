@@ -73,7 +73,8 @@ export class Retention {
       this.#outage.recordSuccess()
       return isDone
     } catch (error) {
-      this.#outage.recordFailure(error)
+      // A closing gateway cuts its purge off.
+      if (!this.#isClosed) this.#outage.recordFailure(error)
       return true
     }
   }

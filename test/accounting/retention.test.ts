@@ -119,3 +119,13 @@ test('closing leaves no timer, even during a purge', async () => {
   await settled()
   expect(busy.clock.pending).toBe(0)
 })
+
+test('a purge that the end of the gateway cuts off is no failure', async () => {
+  const store = new MemoryStore()
+  store.trouble = 'refuse'
+  const { log, retention } = retentionOver(1, [], store)
+  retention.close()
+  await settled()
+  expect(usagePurges(store)).toBe(1)
+  expect(log.lines).toEqual([])
+})
