@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readError, testGateway } from '../support/gateway.ts'
 import { json, stream, whole } from '../support/scripted-upstream.ts'
 import { anthropicGateway, asking, message } from './anthropic/support.ts'
-import { bedrockGateway } from './bedrock/support.ts'
+import { bedrockGateway, sonnet } from './bedrock/support.ts'
 import { answered as geminiAnswer, googleGateway } from './google/support.ts'
 
 const f = { type: 'function', function: { name: 'f' } }
@@ -33,6 +33,8 @@ async function sendBedrock(fields: object, upstreamId: string): Promise<unknown>
 
 describe('a tool of a vendor', () => {
   const fetching = { type: 'web_fetch_20260318', name: 'web_fetch', allowed_domains: ['a.b'] }
+  const bash = { type: 'bash_20250124', name: 'bash' }
+  const serial = { type: 'auto', disable_parallel_tool_use: true }
 
   test('goes to Claude as it is, behind the functions', async () => {
     expect(await sendClaude({ tools: [fetching, f] })).toMatchObject({
@@ -73,6 +75,50 @@ describe('a tool of a vendor', () => {
     expect(await sendBedrock({ tools: [f, tool] }, 'us.amazon.nova-2-lite-v1:0')).toMatchObject({
       toolConfig: { tools: [{ toolSpec: { name: 'f' } }, tool] },
     })
+  })
+
+  test('for the client goes to Claude on Bedrock, beside the functions', async () => {
+    const tool_choice = { type: 'function', function: { name: 'bash' } }
+    const fields = { tools: [bash, f], tool_choice, anthropic_beta: ['computer-use-2025-01-24'] }
+    expect(await sendBedrock(fields, sonnet)).toMatchObject({
+      toolConfig: { tools: [{ toolSpec: { name: 'f' } }] },
+      additionalModelRequestFields: {
+        tools: [bash],
+        tool_choice: { type: 'tool', name: 'bash' },
+        anthropic_beta: ['computer-use-2025-01-24'],
+      },
+    })
+  })
+
+  // Converse requires `toolConfig` beside calls, and AWS refuses a second tool with the name of Claude's own.
+  test('for the client is the only one on Bedrock, before and after its first call', async () => {
+    const calls = [{ id: 'c1', type: 'function', function: { name: 'bash', arguments: '{}' } }]
+    const messages = [
+      ...question,
+      { role: 'assistant', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'c1', content: 'x' },
+    ]
+    for (const fields of [{}, { messages }]) {
+      const body = await sendBedrock({ tools: [bash], ...fields }, sonnet)
+      expect(body).toHaveProperty('additionalModelRequestFields', { tools: [bash] })
+      expect(body).toMatchObject({ toolConfig: { tools: [{ toolSpec: { name: 'no_tool' } }] } })
+    }
+  })
+
+  test.each([
+    ['Claude', 'anthropic', { tool_choice: serial }],
+    ['Claude on Bedrock', 'bedrock', { additionalModelRequestFields: { tool_choice: serial } }],
+  ])('for the client counts as one to call in parallel: %s', async (_, kind, expected) => {
+    const fields = { tools: [bash], parallel_tool_calls: false }
+    const sent = kind === 'anthropic' ? sendClaude(fields) : sendBedrock(fields, sonnet)
+    expect(await sent).toMatchObject(expected)
+  })
+
+  test('that runs at Anthropic does not go to Claude on Bedrock', async () => {
+    const { chat, upstream } = await bedrockGateway({ strict: true })
+    const response = await chat({ model: 'm', messages: question, tools: [bash, fetching] })
+    expect(await readError(response)).toMatchObject({ code: 'LM-1001', param: 'tools.1' })
+    expect(upstream.requests).toEqual([])
   })
 
   test('is refused by a strict provider of another vendor', async () => {

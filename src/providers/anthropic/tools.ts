@@ -12,7 +12,7 @@ import {
   readToolMark,
   toMarkedBlocks,
 } from '../claude/cache-marks.ts'
-import { type ClaudeToolChoice, toClaudeToolChoice } from '../claude/tool-choice.ts'
+import { limitParallelCalls, toClaudeToolChoice } from '../claude/tool-choice.ts'
 import { contentParts, markRules } from './blocks.ts'
 
 export interface ToolFields {
@@ -79,15 +79,6 @@ function toToolBlock(tool: FunctionTool): Block {
       anthropicToolMembers.map((member) => [member, findToolMember(tool, member)?.value]),
     ),
   }
-}
-
-/** `disable_parallel_tool_use` is a member of the choice. Without a choice it joins `auto`, the default. */
-function limitParallelCalls(
-  choice: ClaudeToolChoice | undefined,
-  { parallelToolCalls }: CanonicalRequest,
-): object | undefined {
-  if (parallelToolCalls !== false) return choice
-  return { type: 'auto', ...choice, disable_parallel_tool_use: true }
 }
 
 /** `own` are the members of the vendor's own block, if the client has returned it. */

@@ -5,7 +5,11 @@ import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
 import { type Block, placeMarks, readToolMark } from '../claude/cache-marks.ts'
-import { type ClaudeToolChoice, toClaudeToolChoice } from '../claude/tool-choice.ts'
+import {
+  type ClaudeToolChoice,
+  limitParallelCalls,
+  toClaudeToolChoice,
+} from '../claude/tool-choice.ts'
 import { toolMarkRules } from './blocks.ts'
 import { canForceCalls } from './conditions.ts'
 import type { BedrockModel, ToolUseIdForm } from './models.ts'
@@ -24,41 +28,73 @@ export interface ToolInput {
   readonly thinking: JsonObject | undefined
 }
 
-/** Translates the offered functions and the choice among them. */
+/** Translates the offered tools and the choice among them. */
 export function toToolFields(input: ToolInput): ToolFields {
   const { request, model, thinking } = input
   const past = toPastToolSpecs(request.messages)
   const canForce = canForceCalls(model, thinking)
   const offered = listOfferedTools(request, canForce)
-  const own = listSystemTools(request)
-  if (offered.length + own.length === 0 || request.toolChoice?.kind === 'none') {
+  const system = listSystemTools(request)
+  const claudes = listClaudeTools(request, canForce)
+  if (
+    offered.length + system.length + claudes.length === 0 ||
+    request.toolChoice?.kind === 'none'
+  ) {
     if (past.length === 0) return { additional: {} }
     // Converse rejects a history of calls without `toolConfig`, although a model that gets tools may
     // call them.
     const tools = offered.length > 0 ? toMarkedSpecs(offered, input) : past
     return { config: { tools }, additional: {} }
   }
-  const tools = [...toMarkedSpecs(offered, input), ...own]
+  const specs = [...toMarkedSpecs(offered, input), ...system]
+  const tools = specs.length > 0 ? specs : [noTool]
   const choice = toClaudeToolChoice(request, canForce)
   const isForced = choice !== undefined && choice.type !== 'auto'
-  const additional =
-    isForced && model.mustDisableThinkingToForce ? { thinking: { type: 'disabled' } } : {}
-  if (request.parallelToolCalls !== false) {
-    return { config: { tools, toolChoice: toToolChoice(choice, model) }, additional }
+  const additional = {
+    ...(isForced && model.mustDisableThinkingToForce && { thinking: { type: 'disabled' } }),
+    ...(claudes.length > 0 && { tools: claudes }),
   }
-  // Converse has no such setting, so the choice goes to Claude itself, and only there.
-  const claudeChoice = { type: 'auto', ...choice, disable_parallel_tool_use: true }
-  return { config: { tools }, additional: { ...additional, tool_choice: claudeChoice } }
+  // Converse cannot limit parallel calls, nor name Claude's own tools: such a choice goes to Claude itself.
+  if (request.parallelToolCalls === false || claudes.length > 0) {
+    const own = limitParallelCalls(choice, request)
+    return { config: { tools }, additional: { ...additional, tool_choice: own } }
+  }
+  return { config: { tools, toolChoice: toToolChoice(choice, model) }, additional }
 }
 
 /** Lists the tools that AWS runs, with the search that `web_search_options` asks for. */
 function listSystemTools({ vendorTools, webSearch }: CanonicalRequest): readonly object[] {
-  const given = vendorTools.map(({ raw }) => raw)
+  const given = vendorTools.flatMap(({ owner, raw }) => (owner === 'bedrock' ? [raw] : []))
   const isSearching = given.some(
     ({ systemTool: tool }) => isObject(tool) && tool['name'] === groundingName,
   )
   return webSearch && !isSearching ? [...given, { systemTool: { name: groundingName } }] : given
 }
+
+/**
+ * Lists the tools that Anthropic defines, which go to Claude in the additional fields, beside a `toolConfig`:
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/computer-use.html. AWS accepts those that the client
+ * runs; web search is rejected, and tool search is for `InvokeModel` only:
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-tool-use.html
+ */
+function listClaudeTools(
+  { vendorTools, toolChoice }: CanonicalRequest,
+  canForce: boolean,
+): readonly object[] {
+  const given = vendorTools.flatMap(({ owner, raw }) => (owner === 'anthropic' ? [raw] : []))
+  // Where no call can be forced, a named tool is the only one on offer.
+  const isNamed = toolChoice?.kind === 'function' && !canForce
+  return isNamed ? given.filter(({ name }) => name === toolChoice.name) : given
+}
+
+/** Fills the `toolConfig` of a request with no other tools than Claude's own, whose names it may not repeat. */
+const noTool = Object.freeze({
+  toolSpec: {
+    name: 'no_tool',
+    description: 'This is not a tool. Never call it.',
+    inputSchema: { json: { type: 'object', properties: {} } },
+  },
+})
 
 /** https://docs.aws.amazon.com/nova/latest/nova2-userguide/web-grounding.html */
 const groundingName = 'nova_grounding'

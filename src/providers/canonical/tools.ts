@@ -124,6 +124,14 @@ function findOwner({ type, systemTool }: JsonObject): ToolOwner | undefined {
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview */
 const anthropicTypes = /_20\d{6}$|^mcp_toolset$/
 
+/** True for a tool that Anthropic defines and the client runs, whose calls are calls like any other. */
+export function isRunByClient({ owner, raw }: VendorTool): boolean {
+  return owner === 'anthropic' && clientTypes.test(String(raw['type']))
+}
+
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference */
+const clientTypes = /^(?:bash|computer|memory|text_editor)_/
+
 function toFunctionTool(
   { name, description, parameters, strict }: z.infer<typeof functionDefinition>,
   raw: JsonObject,

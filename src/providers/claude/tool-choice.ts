@@ -33,3 +33,12 @@ export function toClaudeToolChoice(
       return toolChoice satisfies never
   }
 }
+
+/** `disable_parallel_tool_use` is a member of the choice. Without a choice it joins `auto`, the default. */
+export function limitParallelCalls(
+  choice: ClaudeToolChoice | undefined,
+  { parallelToolCalls }: CanonicalRequest,
+): object | undefined {
+  if (parallelToolCalls !== false) return choice
+  return { type: 'auto', ...choice, disable_parallel_tool_use: true }
+}

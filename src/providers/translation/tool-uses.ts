@@ -5,8 +5,8 @@ import {
   type FunctionTool,
   findToolMember,
   getDefinitionPath,
+  isRunByClient,
   listCallableTools,
-  type ToolOwner,
   type VendorTool,
 } from '../canonical/tools.ts'
 import { anthropicToolMembers } from '../canonical/vendor-fields.ts'
@@ -26,18 +26,27 @@ export function findToolUses(request: CanonicalRequest): FeatureUse[] {
   ]
 }
 
-const vendorFeatures: Readonly<Record<ToolOwner, Feature>> = {
-  anthropic: "tools: one of Anthropic's",
-  google: "tools: one of Google's",
-  bedrock: 'tools: a system tool of AWS',
-}
-
 function findVendorUses(tools: readonly VendorTool[]): FeatureUse[] {
-  return tools.map(({ owner, path }) => ({
-    feature: vendorFeatures[owner],
-    path,
+  return tools.map((tool) => ({
+    feature: getVendorFeature(tool),
+    path: tool.path,
     strip: dropVendorTools,
   }))
+}
+
+function getVendorFeature(tool: VendorTool): Feature {
+  switch (tool.owner) {
+    case 'anthropic':
+      return isRunByClient(tool)
+        ? "tools: one of Anthropic's that the client runs"
+        : 'tools: one that Anthropic runs'
+    case 'google':
+      return "tools: one of Google's"
+    case 'bedrock':
+      return 'tools: a system tool of AWS'
+    default:
+      return tool.owner satisfies never
+  }
 }
 
 const dropVendorTools: StripFeature = ({ vendorTools }, lost) => ({
@@ -150,7 +159,8 @@ function findParallelUses(
   callable: readonly FunctionTool[],
 ): FeatureUse[] {
   if (request.parallelToolCalls !== false) return []
-  const mayCall = callable.length > 0 && request.toolChoice?.kind !== 'none'
+  const hasTools = callable.length > 0 || request.vendorTools.some(isRunByClient)
+  const mayCall = hasTools && request.toolChoice?.kind !== 'none'
   const feature = mayCall
     ? 'parallel_tool_calls: false'
     : 'parallel_tool_calls: false without tools to call'

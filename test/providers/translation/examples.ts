@@ -215,8 +215,13 @@ export const examples: Readonly<Record<Feature, Example>> = {
     without: { tools: [fn()] },
     param: 'tools.0.function.name',
   },
-  "tools: one of Anthropic's": {
+  'tools: one that Anthropic runs': {
     fields: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }] },
+    without: { tools: [] },
+    param: 'tools.0',
+  },
+  "tools: one of Anthropic's that the client runs": {
+    fields: { tools: [{ type: 'bash_20250124', name: 'bash' }] },
     without: { tools: [] },
     param: 'tools.0',
   },

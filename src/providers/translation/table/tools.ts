@@ -60,10 +60,18 @@ export const tools = {
     bedrock: refused,
     cohere: carried('tools.0.function.name'),
   },
-  "tools: one of Anthropic's": {
+  'tools: one that Anthropic runs': {
     anthropic: mapped('tools.0', 'as it is'),
     gemini: dropped,
     bedrock: dropped,
+    cohere: dropped,
+  },
+  "tools: one of Anthropic's that the client runs": {
+    anthropic: mapped('tools.0', 'as it is'),
+    gemini: dropped,
+    bedrock: except(mapped('additionalModelRequestFields.tools.0', 'as it is'), {
+      notClaude: dropped,
+    }),
     cohere: dropped,
   },
   "tools: one of Google's": {
