@@ -85,7 +85,7 @@ class Matcher {
     if (shape.tally === undefined) return this.#match(at, shape, isItem)
     this.#tally = 0
     const end = this.#match(at, shape, isItem)
-    if (this.#bytes[at] !== letterN) (this.tallies[shape.tally] ??= []).push(this.#tally)
+    if (hasTally(this.#bytes[at], shape)) (this.tallies[shape.tally] ??= []).push(this.#tally)
     return end
   }
 
@@ -116,12 +116,12 @@ class Matcher {
     }
   }
 
-  #matchString(at: number, { counts, avoids }: Shape, isItem: boolean): number {
+  #matchString(at: number, { countsText, avoids }: Shape, isItem: boolean): number {
     const end = this.#strings.findEnd(at + 1)
     if (end < 0) return mismatch
     if (isItem) this.values++
     if (this.#countsJson) this.#tally += end - at - this.#strings.savedJson
-    else if (counts === 'text') this.#tally += end - at - 2 - this.#strings.savedText
+    else if (countsText) this.#tally += end - at - 2 - this.#strings.savedText
     return avoids && mayBeginWith(this.#bytes, at + 1, avoids) ? mismatch : end
   }
 
@@ -142,7 +142,7 @@ class Matcher {
     const { maxDepth, maxValues } = this.#limits
     if (++this.#depth > maxDepth || ++this.values > maxValues) return mismatch
     const countsJson = this.#countsJson
-    if (shape.counts === 'json') this.#countsJson = true
+    if (shape.countsJson) this.#countsJson = true
     const isObject = this.#bytes[at] === openBrace
     const end = isObject ? this.#matchObject(at, shape) : this.#matchArray(at, shape)
     this.#countsJson = countsJson
@@ -240,6 +240,11 @@ class Matcher {
     this.#tally += end - start
     return true
   }
+}
+
+/** True for a value that begins with `first`, unless it is `null` or its items have tallies. */
+function hasTally(first: number | undefined, { items }: Shape): boolean {
+  return first !== letterN && (first !== openBracket || items?.tally === undefined)
 }
 
 /** The member of a key that may be read in several ways: nothing matches it. */

@@ -17,8 +17,10 @@ export const jsonType = {
 export interface Shape {
   /** The accepted types: bits of `jsonType`. */
   readonly types: number
-  /** What the value adds to its tally: nothing, the bytes of its text, or those of its JSON. */
-  readonly counts: 'nothing' | 'text' | 'json'
+  /** The bytes of its text, if it is a string, count. */
+  readonly countsText: boolean
+  /** The bytes of its JSON, if it is an object or an array, count. */
+  readonly countsJson: boolean
   /** The list that gets the tally of this value; undefined when it belongs to the tally around it. */
   readonly tally: string | undefined
   /** The described members of an object. All others may be anything. */
@@ -67,7 +69,8 @@ const encoder = new TextEncoder()
 /** A value that must not be there. */
 export const absent: Shape = Object.freeze({
   types: 0,
-  counts: 'nothing',
+  countsText: false,
+  countsJson: false,
   tally: undefined,
   members: undefined,
   items: undefined,
@@ -82,11 +85,11 @@ export const flag: Shape = Object.freeze({ ...absent, types: jsonType.boolean })
 export const anyObject: Shape = Object.freeze({ ...absent, types: jsonType.object })
 
 /** A string of which the UTF-8 bytes count. */
-export const countedText: Shape = Object.freeze({ ...text, counts: 'text' })
+export const countedText: Shape = Object.freeze({ ...text, countsText: true })
 
-/** A value of which the UTF-8 bytes count that `JSON.stringify` writes. */
+/** An object or array of which the UTF-8 bytes count that `JSON.stringify` writes. */
 export function countedJson(shape: Shape): Shape {
-  return { ...shape, counts: 'json' }
+  return { ...shape, countsJson: true }
 }
 
 /** A string that does not begin with `prefix`. */
@@ -94,7 +97,10 @@ export function textWithout(prefix: string): Shape {
   return { ...text, avoids: encoder.encode(prefix) }
 }
 
-/** A value whose counted bytes go to a list. Nothing goes there for `null`. */
+/**
+ * A value whose counted bytes go to a list. Nothing goes there for `null`, nor for an array whose items have
+ * tallies.
+ */
 export function talliedIn(list: string, shape: Shape): Shape {
   return { ...shape, tally: list }
 }
@@ -107,9 +113,9 @@ export function arrayOf(items: Shape, minItems = 0): Shape {
   return { ...absent, types: jsonType.array, items, minItems }
 }
 
-/** A string of which the bytes count, or an array. */
-export function countedTextOr(array: Shape): Shape {
-  return { ...array, types: array.types | jsonType.string, counts: 'text' }
+/** A string of which the bytes count, or a value of another type. */
+export function countedTextOr(other: Shape): Shape {
+  return { ...other, types: other.types | jsonType.string, countsText: true }
 }
 
 /** An object in which each of these members occurs at most once. */

@@ -6,15 +6,23 @@ import { list, loose } from '../../core/as-sent.ts'
  * gateway itself needs are checked for every link.
  */
 
-/** The fields that are read for every link. */
-export const responsesRequest = loose({
+const head = {
   model: z.string().min(1),
-  input: z.union([z.string(), list(loose({}))]).nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().positive().nullish(),
+}
+
+/** The fields that are read for every link. */
+export const responsesRequest = loose({
+  ...head,
+  input: z.union([z.string(), list(loose({}))]).nullish(),
 })
 
+/** The same without those that may be long. */
+export const responsesHead = loose(head)
+
 export type ResponsesRequest = z.infer<typeof responsesRequest>
+export type ResponsesHead = z.infer<typeof responsesHead>
 
 const text = z.string().nullish()
 const number = z.number().nullish()

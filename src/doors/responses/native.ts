@@ -5,25 +5,27 @@ import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { WriterContext } from '../../data-plane/index.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { parseObject } from '../../wire/json-body.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
 import { setMember, splice } from '../../wire/json-splice.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { renderResponsesError } from './error.ts'
-import { newResponseId, renderResponse } from './response.ts'
+import type { ResponsesRequest } from './fields.ts'
+import { newResponseId, renderEcho, renderResponse } from './response.ts'
 import { encodeEvent, ping } from './stream.ts'
 
 /** Writes a stream whose upstream speaks this API: its bytes, and what it leaves out. */
 export class NativeResponsesWriter implements StreamWriter {
   readonly #context: WriterContext
-  readonly #echo: string
+  readonly #bare: Uint8Array
   readonly #startedAt: number
   #identity: ChunkIdentity = unknownIdentity
   #lastBytes: Uint8Array | undefined
 
-  /** `echo` is the text of `renderEcho`. */
-  constructor(context: WriterContext, echo: string) {
+  /** `bare` is the request without its input, which may be long. */
+  constructor(context: WriterContext, bare: Uint8Array) {
     this.#context = context
-    this.#echo = echo
+    this.#bare = bare
     this.#startedAt = unixSeconds(context.clock)
   }
 
@@ -43,6 +45,8 @@ export class NativeResponsesWriter implements StreamWriter {
 
   /** The event continues the upstream's stream: its response, its count of events. */
   fail(error: GatewayError): Uint8Array {
+    // Validated when it was read.
+    const request = parseObject(this.#bare) as ResponsesRequest
     const { id, created, model } = this.#identity
     const response = renderResponse(
       {
@@ -56,7 +60,7 @@ export class NativeResponsesWriter implements StreamWriter {
         output: [],
         usage: null,
       },
-      this.#echo,
+      renderEcho(request),
     )
     const sequence = this.#lastBytes ? findSequence(this.#lastBytes) + 1 : 0
     return encoder.encode(encodeEvent('response.failed', sequence, `{"response":${response}}`))

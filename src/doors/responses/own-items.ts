@@ -18,6 +18,7 @@ export function cutOwnItems(call: NativeCall, { input }: ResponsesRequest): Nati
   )
 }
 
-function isOwnItem({ type, encrypted_content: content }: Item): boolean {
+/** True for reasoning that the gateway has encoded. */
+export function isOwnItem({ type, encrypted_content: content }: Item): boolean {
   return type === 'reasoning' && isProof(content)
 }

@@ -14,11 +14,11 @@ import type {
   WriterContext,
 } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
-import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
+import { parseMatched, parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { splice } from '../../wire/json-splice.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
-import type { RequestSize } from '../made-chat.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { addProofs } from '../proofs.ts'
 import {
@@ -31,9 +31,11 @@ import {
 import { convertAnswer } from '../written-answer.ts'
 import { type AnswerBase, renderAnswer } from './answer.ts'
 import { listLeftOut, type ReadRequest, toChatRequest } from './chat-request.ts'
-import { type ResponsesRequest, responsesRequest } from './fields.ts'
+import { estimatePrompt } from './estimate.ts'
+import { type ResponsesHead, type ResponsesRequest, responsesRequest } from './fields.ts'
 import { responseForms } from './forms.ts'
 import { listImages } from './images.ts'
+import { matchResponses } from './match.ts'
 import { NativeResponsesWriter } from './native.ts'
 import { cutOwnItems, hasOwnItems } from './own-items.ts'
 import { locate } from './paths.ts'
@@ -44,70 +46,93 @@ import { ResponsesStreamWriter } from './stream.ts'
 /** Members that the gateway routes or prices by. Upstreams differ in which duplicate counts. */
 const unique = ['model', 'stream', 'max_output_tokens'] as const
 
-const names = [...unique, 'stream_options', 'tools'] as const
+const names = [...unique, 'input', 'stream_options', 'tools'] as const
 
 /** Reads a request of the Responses API, or throws LM-1001 with the field at fault. */
-export async function readResponses({ bytes, slice, clock }: ReceivedRequest): Promise<DoorCall> {
+export async function readResponses({
+  bytes,
+  slice,
+  clock,
+  isUtf8,
+}: Omit<ReceivedRequest, 'request'>): Promise<ParsedResponses> {
+  const matched = matchResponses(bytes, isUtf8)
+  if (matched) return new ParsedResponses({ bytes, clock, ...matched })
+  await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
-  return new ParsedResponses({ bytes, layout, clock }, value)
+  const parsed = validate(value)
+  return new ParsedResponses({ bytes, clock, layout, head: parsed, parsed })
 }
 
-interface Received {
+type ResponsesLayout = MemberLayout<'model' | 'input' | 'stream_options' | 'tools'> &
+  Pick<ObjectLayout<never>, 'values' | 'commas'>
+
+/** A request of the Responses API as far as it is read. */
+interface ResponsesSource {
   readonly bytes: Uint8Array
-  readonly layout: MemberLayout<'model' | 'stream_options' | 'tools'> &
-    Pick<ObjectLayout<never>, 'values' | 'commas'>
+  readonly layout: ResponsesLayout
   readonly clock: Clock
+  readonly head: ResponsesHead
+  /** Undefined when only the bytes were read: then it has neither images nor reasoning of the gateway. */
+  readonly parsed?: ResponsesRequest
+  readonly promptTokens?: number
 }
 
 /** A request of the Responses API. A heavy one does not stay parsed: it is parsed again when needed. */
-class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
+export class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   readonly model: string
   readonly stream: boolean
   readonly choices = 1
-  readonly #received: Received
+  readonly size: ResponsesLayout
+  readonly call: NativeCall
+  readonly #clock: Clock
   readonly #createdAt: number
   readonly #maxOutputTokens: number | undefined
   readonly #hasOwnItems: boolean
+  /** Undefined when they are among the items of the request. */
+  readonly #images: readonly ImagePart[] | undefined
   #request: ResponsesRequest | undefined
   #read: ReadRequest | undefined
-  /** Of `chat`, in which nothing depends on a link. */
   #promptTokens: number | undefined
   #base: AnswerBase | undefined
   readonly #links = new Map<Model, LinkCall>()
 
-  /** Throws LM-1001 for a value that is not a request. */
-  constructor(received: Received, value: unknown) {
-    this.#received = received
-    this.#createdAt = unixSeconds(received.clock)
-    const request = validate(value)
-    this.#request = request
-    this.model = request.model
-    this.stream = request.stream === true
-    this.#maxOutputTokens = request.max_output_tokens ?? undefined
-    this.#hasOwnItems = hasOwnItems(request)
-  }
-
-  get size(): RequestSize {
-    return this.#received.layout
+  constructor({ bytes, layout, clock, head, parsed, promptTokens }: ResponsesSource) {
+    this.#request = parsed
+    this.#promptTokens = promptTokens
+    this.#images = parsed ? undefined : []
+    this.#clock = clock
+    this.#createdAt = unixSeconds(clock)
+    this.model = head.model
+    this.stream = head.stream === true
+    this.#maxOutputTokens = head.max_output_tokens ?? undefined
+    this.#hasOwnItems = parsed !== undefined && hasOwnItems(parsed)
+    this.size = layout
+    this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
   }
 
   get images(): readonly ImagePart[] {
-    return listImages(this.#parsed)
+    return this.#images ?? listImages(this.#parsed)
   }
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePromptTokens(this.#chat, measureTools(this.#received.layout))
+    this.#promptTokens ??= estimatePrompt(this.#parsed, measureTools(this.size))
     return this.#promptTokens
   }
 
   get isHeavy(): boolean {
-    const { bytes, layout } = this.#received
-    return isHeavyBody(bytes, layout.values)
+    return isHeavyBody(this.call.bytes, this.size.values)
   }
 
   get isLarge(): boolean {
-    return isLargeBody(this.#received.bytes)
+    return isLargeBody(this.call.bytes)
+  }
+
+  parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
+    if (this.#request || native.responses) return undefined
+    return parseMatched(this.call.bytes, slice)?.then((value) => {
+      this.#request = value as ResponsesRequest
+    })
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -142,7 +167,7 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   forget(): void {
     if (!this.isHeavy || !this.#request) return
     void this.promptTokens
-    void this.#answerBase
+    if (this.#read) void this.#answerBase
     this.#request = undefined
     this.#read = undefined
     this.#links.clear()
@@ -165,18 +190,13 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   }
 
   renderAnswer({ choices }: ChatAnswer, served: ServedAnswer): BufferedBody {
-    const completedAt = unixSeconds(this.#received.clock)
+    const completedAt = unixSeconds(this.#clock)
     const createdAt = this.#createdAt
     return renderAnswer({ ...this.#answerBase, choices, served, createdAt, completedAt })
   }
 
   createWriter(context: WriterContext): ResponsesStreamWriter {
     return new ResponsesStreamWriter(context, this.#answerBase)
-  }
-
-  get call(): NativeCall {
-    const { bytes, layout } = this.#received
-    return { bytes, layout, stream: this.stream, headers: {}, query: '' }
   }
 
   toNative(): NativeCall {
@@ -190,16 +210,19 @@ class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
   }
 
   createNativeWriter(context: WriterContext): StreamWriter {
-    return new NativeResponsesWriter(context, this.#answerBase.echo)
+    const { bytes } = this.call
+    const input = this.size.spans.input.map((span) => ({ span, json: 'null' }))
+    return new NativeResponsesWriter(context, splice(bytes, input))
   }
 
   get #parsed(): ResponsesRequest {
-    this.#request ??= validate(parseObject(this.#received.bytes))
+    // Validated when it was read, by the shape or by the schema.
+    this.#request ??= parseObject(this.call.bytes) as ResponsesRequest
     return this.#request
   }
 
   get #forChat(): ReadRequest {
-    this.#read ??= readForChat(this.#parsed, this.#received.bytes)
+    this.#read ??= readForChat(this.#parsed, this.call.bytes)
     return this.#read
   }
 

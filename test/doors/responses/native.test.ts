@@ -162,7 +162,7 @@ describe('a provider that speaks the Responses API', () => {
     const live = new LiveUpstream()
     upstream.next(live.responder)
     for (const event of events(created, delta)) live.push(event)
-    const got = await send({ input: 'Hi', stream: true })
+    const got = await send({ input: 'Hi', stream: true, instructions: 'Be brief.' })
     live.fail({ kind: 'network', reason: 'ECONNRESET' })
     const read = await readEvents(got)
     expect(read.at(-1)).toMatchObject({
@@ -173,8 +173,10 @@ describe('a provider that speaks the Responses API', () => {
         status: 'failed',
         created_at: 5,
         error: { code: 'LM-3010', gateway_code: 'LM-3010' },
+        instructions: 'Be brief.',
       },
     })
+    expect(JSON.stringify(read.at(-1))).not.toContain('"input":')
   })
 
   test('state of a provider is kept where a native fallback can serve it', async () => {

@@ -25,6 +25,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'json-match': matched.jsonMatch,
   'chat-match': matched.chatMatch,
   'messages-match': matched.messagesMatch,
+  'responses-match': matched.responsesMatch,
   'canonical-json': json.canonicalJson,
   'vector-scanner': numbers.vectorScanner,
   base64: numbers.base64,

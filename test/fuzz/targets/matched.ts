@@ -6,6 +6,8 @@ import { ParsedChat, readChat } from '../../../src/doors/chat/request.ts'
 import { countTokensDoor } from '../../../src/doors/messages/count-tokens.ts'
 import { matchCount, matchMessages } from '../../../src/doors/messages/match.ts'
 import { ParsedMessages, readMessages } from '../../../src/doors/messages/request.ts'
+import { matchResponses } from '../../../src/doors/responses/match.ts'
+import { ParsedResponses, readResponses } from '../../../src/doors/responses/request.ts'
 import { matchJson } from '../../../src/wire/json-match.ts'
 import { scanLayout } from '../../../src/wire/json-scan.ts'
 import {
@@ -259,6 +261,85 @@ function describeMessages(call: ParsedMessages) {
   const { model: modelSpans, stream_options, tools } = spans
   return {
     spans: { modelSpans, stream_options, tools },
+    layout: { close, isEmpty, values, commas },
+    model,
+    stream,
+    images,
+    promptTokens,
+    isHeavy,
+    output: call.estimateOutput(),
+    sent: call.toNative().bytes,
+  }
+}
+
+const responsesWords = [
+  '"model":"m",',
+  '"input":"Hi",',
+  '"input":null,',
+  '"input":[{"role":"user","content":"Hi"}],',
+  '{"role":"user","content":"Hi"},',
+  '{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]},',
+  '{"type":"reasoning","summary":[],"encrypted_content":"gAAA"},',
+  '{"type":"reasoning","encrypted_content":"gateway-1.AA"},',
+  '{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},',
+  '{"type":"function_call_output","call_id":"c","output":"é"},',
+  '{"type":"input_text","text":"Hi"},',
+  '{"type":"input_image","image_url":"data:,"},',
+  '{"type":"input_file","file_data":"AA"},',
+  '{"text":"Hi","type":"input_text"},',
+  '"refusal":"No",',
+  '"arguments":{"a":[1,2.50]},',
+  '"arguments":null,',
+  '"content":[],',
+  '"content":{},',
+  '"instructions":"Be brief.",',
+  '"instructions":null,',
+  '"tools":[{"type":"function","name":"f","parameters":{"a":1,"a":[]}}],',
+  '"tools":[{"type":"web_search"}],',
+  '"tools":null,',
+  '"max_output_tokens":10,',
+  '"max_output_tokens":0,',
+  '"Max_output_tokens":1e1,',
+  '"stream":true,',
+  '"stream":null,',
+  '"mod\\u0065l":"x",',
+  'gateway-1.',
+  'null',
+  '1e3',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  '"',
+  '\\u00e9\\/\\ud83e',
+]
+
+const responsesSeeds = [
+  '{"model":"m","instructions":"Be “brief”.","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"So"}],"encrypted_content":"gAAA\\/"},{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{\\"a\\":1}","status":"completed"},{"type":"function_call_output","call_id":"c","output":"done"},{"type":"custom_tool_call","call_id":"d","name":"g","input":"x"},{"type":"custom_tool_call_output","call_id":"d","output":[{"type":"input_text","text":"\\u00e9"}]},{"type":"tool_search_call","arguments":{"a":[-0.0,1e2]}},{"type":"tool_search_output","tools":[{"type":"function","name":"h"}]},{"role":"assistant","content":[{"type":"refusal","refusal":"No"}]}],"tools":[{"type":"function","name":"f","description":"Does f.","strict":true,"parameters":{"type":"object","properties":{"a":{"type":"number","minimum":1.50}}}}],"max_output_tokens":100,"stream":true,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low"}}',
+  '{ "input" : "Hi" , "model" : "m" }',
+]
+
+/** The same for the Responses API. */
+export const responsesMatch: FuzzTarget = {
+  seeds: responsesSeeds,
+  words: responsesWords,
+  async check(input) {
+    const matched = matchResponses(input, isUtf8)
+    if (!matched) return
+    const clock = new ManualClock()
+    const received = { bytes: input, slice: openSlice(), clock, isUtf8: () => false }
+    const unparsed = new ParsedResponses({ bytes: input, clock, ...matched })
+    assert.deepEqual(describeResponses(unparsed), describeResponses(await readResponses(received)))
+  },
+}
+
+function describeResponses(call: ParsedResponses) {
+  const { size, model, stream, images, promptTokens, isHeavy } = call
+  const { spans, close, isEmpty, values, commas } = size
+  const { model: modelSpans, input, stream_options, tools } = spans
+  return {
+    spans: { modelSpans, input, stream_options, tools },
     layout: { close, isEmpty, values, commas },
     model,
     stream,
