@@ -80,13 +80,16 @@ export function matchJsonBody<Name extends string>(
   const match = matchJson(bytes, shape, maxJson)
   if (!match) return undefined
   const head: Record<string, unknown> = {}
+  const { layout, tallies } = match
   for (const name of names) {
-    for (const { start, end } of match.layout.spans[name]) {
-      if (end - start > maxHeadBytes) return undefined
-      head[name] = JSON.parse(strictUtf8.decode(bytes.subarray(start, end)))
-    }
+    // A described member occurs at most once.
+    const span = layout.spans[name][0]
+    if (!span) continue
+    if (span.end - span.start > maxHeadBytes) return undefined
+    head[name] = JSON.parse(strictUtf8.decode(bytes.subarray(span.start, span.end)))
   }
-  return { ...match, head }
+  // Member by member, because a spread takes ten times as long.
+  return { layout, tallies, head }
 }
 
 /**
