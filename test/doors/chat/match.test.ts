@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRandom, mutate } from '../../../scripts/fuzz/mutate.ts'
 import { matchChat } from '../../../src/doors/chat/match.ts'
 import { toBytes } from '../../fuzz/target.ts'
 import { chatMatch } from '../../fuzz/targets/matched.ts'
-import { jsonStyles, writeJson } from '../../support/json-styles.ts'
+import { testMatching, writtenRequests } from '../../support/matching.ts'
 
 const words = fc.string({ unit: 'binary', maxLength: 40 })
 const prose = fc.oneof(
@@ -45,8 +44,8 @@ const tool = fc.record({
 const bound = maybe(orNull(fc.integer({ min: 1, max: 1e6 })))
 
 /** Requests as SDKs write them. */
-const requests = fc
-  .record({
+const requests = writtenRequests(
+  fc.record({
     model: fc.string({ minLength: 1 }),
     messages: fc.array(message, { minLength: 1, maxLength: 6 }),
     stream: maybe(orNull(fc.boolean())),
@@ -59,44 +58,15 @@ const requests = fc
     tools: maybe(fc.array(tool, { maxLength: 3 })),
     response_format: maybe(fc.jsonValue()),
     metadata: maybe(fc.dictionary(fc.string(), fc.string())),
-  })
-  .chain((request) =>
-    fc.tuple(fc.shuffledSubarray(Object.entries(request), { minLength: 12 }), jsonStyles),
-  )
-  .map(([members, style]) => toBytes(writeJson(Object.fromEntries(members), style)))
+  }),
+)
 
 const withMembers = (members: string) => `{"model":"m",${members}}`
 const withMessage = (members: string) => withMembers(`"messages":[{"role":"user",${members}}]`)
 const withTool = (json: string) => withMembers(`"messages":[{"role":"user"}],"tools":[${json}]`)
 
 describe('a chat request that is not parsed', () => {
-  test('every ordinary request is read without parsing, with the facts of the parsed one', async () => {
-    let matched = 0
-    const numRuns = 1_000
-    await fc.assert(
-      fc.asyncProperty(requests, async (bytes) => {
-        if (matchChat(bytes, isUtf8)) matched++
-        await chatMatch.check(bytes)
-      }),
-      { numRuns },
-    )
-    expect(matched).toBe(numRuns)
-  })
-
-  test('whatever is read without parsing, the parser and the schema accept with the same facts', async () => {
-    const corpus = [...fc.sample(requests, 300), ...chatMatch.seeds.map(toBytes)]
-    const material = { corpus, words: chatMatch.words.map(toBytes), maxBytes: 20_000 }
-    const random = createRandom(fc.sample(fc.integer(), 1)[0] ?? 1)
-    let matched = 0
-    for (let run = 0; run < 15_000; run++) {
-      const bytes = mutate(material, random)
-      if (matchChat(bytes, isUtf8)) matched++
-      await chatMatch.check(bytes)
-    }
-    // Most changes leave the JSON broken; those in texts do not.
-    expect(matched).toBeGreaterThan(200)
-    expect(matched).toBeLessThan(14_000)
-  })
+  testMatching({ requests, match: matchChat, target: chatMatch })
 
   test.each([
     ['an image', withMessage('"content":[{"type":"image_url","image_url":{"url":"data:,"}}]')],

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRandom, mutate } from '../../../scripts/fuzz/mutate.ts'
 import { matchMessages } from '../../../src/doors/messages/match.ts'
 import { toBytes } from '../../fuzz/target.ts'
 import { messagesMatch } from '../../fuzz/targets/matched.ts'
-import { jsonStyles, writeJson } from '../../support/json-styles.ts'
+import { testMatching, writtenRequests } from '../../support/matching.ts'
 
 const prose = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -41,8 +40,8 @@ const message = fc.record({
 const tool = fc.record({ name: names, description: prose, input_schema: input })
 
 /** Requests as SDKs and agents write them. */
-const requests = fc
-  .record({
+const requests = writtenRequests(
+  fc.record({
     model: fc.string({ minLength: 1 }),
     max_tokens: fc.integer({ min: 0, max: 1e6 }),
     messages: fc.array(message, { minLength: 1, maxLength: 6 }),
@@ -53,43 +52,14 @@ const requests = fc
     tools: maybe(fc.array(tool, { maxLength: 3 })),
     tool_choice: maybe(fc.constant({ type: 'auto' })),
     metadata: maybe(fc.dictionary(fc.string(), fc.string())),
-  })
-  .chain((request) =>
-    fc.tuple(fc.shuffledSubarray(Object.entries(request), { minLength: 10 }), jsonStyles),
-  )
-  .map(([members, style]) => toBytes(writeJson(Object.fromEntries(members), style)))
+  }),
+)
 
 const withBlock = (json: string) =>
   `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[${json}]}]}`
 
 describe('a Messages request that is not parsed', () => {
-  test('every ordinary request is read without parsing, with the facts of the parsed one', async () => {
-    let matched = 0
-    const numRuns = 1_000
-    await fc.assert(
-      fc.asyncProperty(requests, async (bytes) => {
-        if (matchMessages(bytes, isUtf8)) matched++
-        await messagesMatch.check(bytes)
-      }),
-      { numRuns },
-    )
-    expect(matched).toBe(numRuns)
-  })
-
-  test('whatever is read without parsing, the parser and the schema accept with the same facts', async () => {
-    const corpus = [...fc.sample(requests, 300), ...messagesMatch.seeds.map(toBytes)]
-    const material = { corpus, words: messagesMatch.words.map(toBytes), maxBytes: 20_000 }
-    const random = createRandom(fc.sample(fc.integer(), 1)[0] ?? 1)
-    let matched = 0
-    for (let run = 0; run < 15_000; run++) {
-      const bytes = mutate(material, random)
-      if (matchMessages(bytes, isUtf8)) matched++
-      await messagesMatch.check(bytes)
-    }
-    // Most changes leave the JSON broken; those in texts do not.
-    expect(matched).toBeGreaterThan(200)
-    expect(matched).toBeLessThan(14_000)
-  })
+  testMatching({ requests, match: matchMessages, target: messagesMatch })
 
   test.each([
     ['an image', '{"type":"image","source":{"type":"url","url":"https://a.test/a.png"}}'],

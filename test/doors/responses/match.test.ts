@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRandom, mutate } from '../../../scripts/fuzz/mutate.ts'
 import { matchResponses } from '../../../src/doors/responses/match.ts'
 import { toBytes } from '../../fuzz/target.ts'
 import { responsesMatch } from '../../fuzz/targets/matched.ts'
-import { jsonStyles, writeJson } from '../../support/json-styles.ts'
+import { testMatching, writtenRequests } from '../../support/matching.ts'
 
 const prose = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -47,8 +46,8 @@ const tool = fc.oneof(
 )
 
 /** Requests as SDKs and agents write them. */
-const requests = fc
-  .record({
+const requests = writtenRequests(
+  fc.record({
     model: fc.string({ minLength: 1 }),
     input: maybe(orNull(fc.oneof(prose, fc.array(item, { minLength: 1, maxLength: 6 })))),
     instructions: maybe(orNull(prose)),
@@ -61,43 +60,14 @@ const requests = fc
     include: maybe(fc.constant(['reasoning.encrypted_content'])),
     metadata: maybe(fc.dictionary(fc.string(), fc.string())),
     store: maybe(fc.boolean()),
-  })
-  .chain((request) =>
-    fc.tuple(fc.shuffledSubarray(Object.entries(request), { minLength: 12 }), jsonStyles),
-  )
-  .map(([members, style]) => toBytes(writeJson(Object.fromEntries(members), style)))
+  }),
+)
 
 const withMembers = (members: string) => `{"model":"m",${members}}`
 const withItem = (members: string) => withMembers(`"input":[{${members}}]`)
 
 describe('a Responses request that is not parsed', () => {
-  test('every ordinary request is read without parsing, with the facts of the parsed one', async () => {
-    let matched = 0
-    const numRuns = 1_000
-    await fc.assert(
-      fc.asyncProperty(requests, async (bytes) => {
-        if (matchResponses(bytes, isUtf8)) matched++
-        await responsesMatch.check(bytes)
-      }),
-      { numRuns },
-    )
-    expect(matched).toBe(numRuns)
-  })
-
-  test('whatever is read without parsing, the parser and the schema accept with the same facts', async () => {
-    const corpus = [...fc.sample(requests, 300), ...responsesMatch.seeds.map(toBytes)]
-    const material = { corpus, words: responsesMatch.words.map(toBytes), maxBytes: 20_000 }
-    const random = createRandom(fc.sample(fc.integer(), 1)[0] ?? 1)
-    let matched = 0
-    for (let run = 0; run < 15_000; run++) {
-      const bytes = mutate(material, random)
-      if (matchResponses(bytes, isUtf8)) matched++
-      await responsesMatch.check(bytes)
-    }
-    // Most changes leave the JSON broken; those in texts do not.
-    expect(matched).toBeGreaterThan(200)
-    expect(matched).toBeLessThan(14_000)
-  })
+  testMatching({ requests, match: matchResponses, target: responsesMatch })
 
   test.each([
     ['an image', withItem('"role":"user","content":[{"type":"input_image","image_url":"data:,"}]')],
