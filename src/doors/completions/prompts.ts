@@ -9,13 +9,15 @@ export interface Prompts {
   readonly tokenIds: number
 }
 
+/** Without a prompt the model begins after the token that separates documents. */
+export const noPrompt: Prompts = Object.freeze({ count: 1, texts: [], tokenIds: 1 })
+
 /**
  * Reads `prompt`: a text, token ids, or a list of either. Throws LM-1001 with the path of the item at
  * fault.
  */
 export function readPrompts(prompt: unknown): Prompts {
-  // Without a prompt the model begins after the token that separates documents.
-  if (prompt === undefined || prompt === null) return { count: 1, texts: [], tokenIds: 1 }
+  if (prompt === undefined || prompt === null) return noPrompt
   if (typeof prompt === 'string') return { count: 1, texts: [prompt], tokenIds: 0 }
   if (!Array.isArray(prompt)) {
     throw invalid('prompt: must be a string, or an array of strings or token ids', 'prompt')

@@ -1,5 +1,4 @@
-import * as z from 'zod'
-import { loose, validateAsSent } from '../../core/as-sent.ts'
+import { validateAsSent } from '../../core/as-sent.ts'
 import type { ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { NativeCall } from '../../core/endpoints.ts'
 import { invalidField } from '../../core/invalid-field.ts'
@@ -9,11 +8,18 @@ import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
-import { estimateTextTokens, type TokenCountInput } from '../../tokens/index.ts'
+import type { TokenCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json-body.ts'
-import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { isHeavyBody, isLargeBody } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
+import {
+  estimateOutput,
+  estimatePromptTokens,
+  measurePrompts,
+  type PromptSize,
+} from './estimate.ts'
+import { type CompletionFields, type CompletionHead, completionRequest } from './fields.ts'
+import { matchCompletion } from './match.ts'
 import { type Prompts, readPrompts } from './prompts.ts'
 import { createCompletionWriter } from './stream.ts'
 
@@ -30,26 +36,8 @@ const unique = [
 
 const names = [...unique, 'stream_options'] as const
 
-const count = z.int().positive().nullish()
-
-/** 0 is allowed with `echo`, which returns only the prompt. */
-const bound = z.int().nonnegative().nullish()
-
-/** The fields of a completion request that the gateway reads, except for the prompt. */
-const completionRequest = loose({
-  model: z.string().min(1),
-  suffix: z.string().nullish(),
-  stream: z.boolean().nullish(),
-  stream_options: loose({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: bound,
-  max_completion_tokens: bound,
-  max_output_tokens: bound,
-  n: count,
-  best_of: count,
-})
-
 interface CompletionRequest {
-  readonly fields: z.infer<typeof completionRequest>
+  readonly fields: CompletionFields
   readonly prompts: Prompts
 }
 
@@ -57,9 +45,16 @@ interface CompletionRequest {
 export async function readCompletion({
   bytes,
   slice,
-}: Pick<ReceivedRequest, 'bytes' | 'slice'>): Promise<DoorCall> {
+  isUtf8,
+}: Pick<ReceivedRequest, 'bytes' | 'slice' | 'isUtf8'>): Promise<ParsedCompletion> {
+  const matched = matchCompletion(bytes, isUtf8)
+  if (matched) return new ParsedCompletion({ bytes, ...matched })
+  await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
-  return new ParsedCompletion(bytes, layout, value)
+  const parsed = validate(value)
+  const { fields, prompts } = parsed
+  const size = measurePrompts(prompts, fields.suffix ?? '')
+  return new ParsedCompletion({ bytes, layout, head: fields, size, parsed })
 }
 
 function validate(value: unknown): CompletionRequest {
@@ -68,8 +63,18 @@ function validate(value: unknown): CompletionRequest {
   return { fields: read.data, prompts: readPrompts(read.data['prompt']) }
 }
 
+/** A text completion request as far as it is read. */
+interface CompletionSource {
+  readonly bytes: Uint8Array
+  readonly layout: MemberLayout<'model' | 'stream_options'> & Pick<ObjectLayout<never>, 'values'>
+  readonly head: CompletionHead
+  readonly size: PromptSize
+  /** Undefined when only the bytes were read. */
+  readonly parsed?: CompletionRequest
+}
+
 /** A text completion request. A heavy one does not stay parsed. */
-class ParsedCompletion implements DoorCall, NativeRequest {
+export class ParsedCompletion implements DoorCall, NativeRequest {
   readonly call: NativeCall
   readonly model: string
   readonly stream: boolean
@@ -82,23 +87,17 @@ class ParsedCompletion implements DoorCall, NativeRequest {
   readonly #output: OutputEstimate
   #request: CompletionRequest | undefined
 
-  constructor(
-    bytes: Uint8Array,
-    layout: MemberLayout<'model' | 'stream_options'> & Pick<ObjectLayout<never>, 'values'>,
-    value: unknown,
-  ) {
-    const request = validate(value)
-    const { fields, prompts } = request
-    this.model = fields.model
-    this.stream = fields.stream === true
+  constructor({ bytes, layout, head, size, parsed }: CompletionSource) {
+    this.model = head.model
+    this.stream = head.stream === true
     this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
-    this.choices = (fields.n ?? 1) * prompts.count
-    this.promptTokens = estimatePromptTokens(request)
+    this.choices = (head.n ?? 1) * size.count
+    this.promptTokens = estimatePromptTokens(size)
     this.isHeavy = isHeavyBody(bytes, layout.values)
     this.isLarge = isLargeBody(bytes)
-    this.#wantsUsageChunk = fields.stream_options?.include_usage === true
-    this.#output = estimateOutput(request)
-    this.#request = request
+    this.#wantsUsageChunk = head.stream_options?.include_usage === true
+    this.#output = estimateOutput(head, size.count)
+    this.#request = parsed
   }
 
   /** Throws LM-2002 if no link of the chain has this API. */
@@ -136,24 +135,5 @@ class ParsedCompletion implements DoorCall, NativeRequest {
 
   forget(): void {
     if (this.isHeavy) this.#request = undefined
-  }
-}
-
-/** A token id counts as one token, and the suffix counts for each prompt. */
-function estimatePromptTokens({ fields, prompts }: CompletionRequest): number {
-  const textTokens = prompts.texts.map((text) => estimateTextTokens(countUtf8Bytes(text)))
-  const suffixTokens = estimateTextTokens(countUtf8Bytes(fields.suffix ?? '')) * prompts.count
-  return textTokens.reduce((sum, tokens) => sum + tokens, prompts.tokenIds + suffixTokens)
-}
-
-/** Takes the largest bound, because upstreams differ in which one they read. */
-function estimateOutput({ fields, prompts }: CompletionRequest): OutputEstimate {
-  const { max_tokens, max_completion_tokens, max_output_tokens, n, best_of } = fields
-  const bounds = [max_tokens, max_completion_tokens, max_output_tokens].flatMap((max) => max ?? [])
-  return {
-    maxTokens: Math.max(0, ...bounds),
-    isBounded: bounds.length > 0,
-    // The upstream generates and bills every try, and returns the best ones.
-    choices: Math.max(n ?? 1, best_of ?? 1) * prompts.count,
   }
 }

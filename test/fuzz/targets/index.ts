@@ -24,6 +24,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'json-text': json.jsonText,
   'json-match': matched.jsonMatch,
   'chat-match': matched.chatMatch,
+  'completion-match': matched.completionMatch,
   'messages-match': matched.messagesMatch,
   'responses-match': matched.responsesMatch,
   'canonical-json': json.canonicalJson,

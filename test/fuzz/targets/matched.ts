@@ -3,6 +3,8 @@ import { isUtf8 as nativeIsUtf8 } from 'node:buffer'
 import type { CountCall } from '../../../src/data-plane/index.ts'
 import { matchChat } from '../../../src/doors/chat/match.ts'
 import { ParsedChat, readChat } from '../../../src/doors/chat/request.ts'
+import { matchCompletion } from '../../../src/doors/completions/match.ts'
+import { ParsedCompletion, readCompletion } from '../../../src/doors/completions/request.ts'
 import { countTokensDoor } from '../../../src/doors/messages/count-tokens.ts'
 import { matchCount, matchMessages } from '../../../src/doors/messages/match.ts'
 import { ParsedMessages, readMessages } from '../../../src/doors/messages/request.ts'
@@ -348,6 +350,78 @@ function describeResponses(call: ParsedResponses) {
     isHeavy,
     output: call.estimateOutput(),
     sent: call.toNative().bytes,
+  }
+}
+
+const completionWords = [
+  '"model":"m",',
+  '"prompt":"Hi",',
+  '"prompt":null,',
+  '"prompt":["Hi","é"],',
+  '"prompt":[],',
+  '"prompt":[1,2],',
+  '"prompt":[[1],"Hi"],',
+  '"suffix":"}",',
+  '"suffix":null,',
+  '"suffix":1,',
+  '"stream":true,',
+  '"Stream":true,',
+  '"stream_options":{"include_usage":true},',
+  '"stream_options":{"include_usage":1},',
+  '"n":2,',
+  '"n":0,',
+  '"best_of":3,',
+  '"best_of":1e1,',
+  '"max_tokens":0,',
+  '"max_tokens":-1,',
+  '"max_completion_tokens":1.5,',
+  '"max_output_tokens":9007199254740992,',
+  '"mod\\u0065l":"x",',
+  'null',
+  '1e3',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  '"',
+  '\\u00e9\\/\\ud83e',
+]
+
+const completionSeeds = [
+  '{"model":"m","prompt":"def f():\\n\\u00e9","suffix":"return “x”","max_tokens":100,"n":2,"best_of":3,"stream":true,"stream_options":{"include_usage":true},"temperature":0.20,"stop":["\\n"],"echo":false}',
+  '{ "prompt" : [ "a" , "b" ] , "max_tokens" : 0 , "max_output_tokens" : null , "model" : "m" }',
+  '{"model":"m"}',
+]
+
+/** The same for text completions. */
+export const completionMatch: FuzzTarget = {
+  seeds: completionSeeds,
+  words: completionWords,
+  async check(input) {
+    const matched = matchCompletion(input, isUtf8)
+    if (!matched) return
+    const parsed = await readCompletion({ bytes: input, slice: openSlice(), isUtf8: () => false })
+    const unparsed = new ParsedCompletion({ bytes: input, ...matched })
+    assert.deepEqual(describeCompletion(unparsed), describeCompletion(parsed))
+  },
+}
+
+function describeCompletion(call: ParsedCompletion) {
+  const { model, stream, choices, promptTokens, isHeavy } = call
+  const { bytes, layout } = call.toNative()
+  const { spans, close, isEmpty } = layout
+  return {
+    bytes,
+    spans: { model: spans.model, stream_options: spans.stream_options },
+    layout: { close, isEmpty },
+    model,
+    stream,
+    choices,
+    promptTokens,
+    isHeavy,
+    output: call.estimateOutput(),
+    counted: call.toCountInput('o200k_base', ''),
   }
 }
 
