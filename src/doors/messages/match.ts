@@ -28,6 +28,9 @@ import { type CountHead, countHead, type MessagesHead, messagesHead } from './sc
  * schema, and counts what `estimatePrompt` counts.
  */
 
+/** Of either form of thinking only this counts. */
+const thought = { thinking: orNull(countedText), text: orNull(text) }
+
 /** `content` is that of blocks such as the results of tools. */
 function blockWith(content: Shape): Shape {
   const common = { text: orNull(countedText), title: orNull(countedText), content }
@@ -37,14 +40,8 @@ function blockWith(content: Shape): Shape {
         members: { name: countedText, input: countedJson(anyObject), text: orNull(text) },
         required: ['input'],
       },
-      thinking: {
-        members: {
-          thinking: orNull(countedText),
-          signature: orNull(textWithout(proofPrefix)),
-          text: orNull(text),
-        },
-      },
-      redacted_thinking: { members: { ...common, data: textWithout(proofPrefix) } },
+      thinking: { members: { ...thought, signature: orNull(textWithout(proofPrefix)) } },
+      redacted_thinking: { members: { ...thought, data: textWithout(proofPrefix) } },
     },
     // Images are checked one by one, and documents may hold them.
     { otherwise: { members: common }, without: ['image', 'document'] },
