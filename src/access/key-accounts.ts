@@ -14,13 +14,13 @@ import type { RequestOrigin } from '../core/origin.ts'
 import type { Clock, Fingerprint, Log } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { loginLog, type RefusalLog } from '../records/index.ts'
-import type { AccountRows, Store } from '../store/index.ts'
+import type { AccountRows, JournalRow, LostCharge, Store } from '../store/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
 /** What the processes that share these accounts need of each other. */
 export type SharedAccountsOptions = Pick<
   SharedLedgerOptions,
-  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'recover' | 'addRow'
+  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'recover' | 'keeper' | 'addRow'
 >
 
 export interface KeyAccountsOptions {
@@ -48,6 +48,8 @@ export interface KeyAccounts extends Authenticator {
   start(): void
   /** Loads the rows that other processes may have changed: all of them, or those since a count of changes. */
   reload(since?: number): Promise<void>
+  /** Takes back what another process has charged for the request of a saved row. */
+  refund(row: JournalRow, charge: LostCharge): void
   /** Delivers what other processes have to know. */
   close(): Promise<void>
 }
@@ -121,6 +123,7 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       registry.update(rows)
       putSecrets(rows)
     },
+    refund: (row: JournalRow, charge: LostCharge) => shared?.refund(row, charge),
     async close() {
       await shared?.close()
     },

@@ -6,6 +6,7 @@ import {
   Retention,
   SpendFlusher,
   UsageLog,
+  type UsageLogOptions,
   usageLogHold,
   usageLogSink,
 } from '../accounting/index.ts'
@@ -19,7 +20,7 @@ import { UnsignedWebhooksError, type Webhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
 import { createAdminRoutes } from './admin-routes.ts'
 import { ChangeFollower } from './change-follower.ts'
-import { createKeyAccounts } from './key-accounts.ts'
+import { createKeyAccounts, type KeyAccounts } from './key-accounts.ts'
 
 export interface KeyedAccessOptions extends Omit<AccessOptions, 'openStore'> {
   readonly store: Store
@@ -36,22 +37,18 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   const { store, master, webhooks, clock, log, fingerprint, events } = options
   let { auth } = options.config
   const sharing = shareAccounts(options)
-  const { keeper, usageLog, flusher } = openUsageLog(options, sharing?.process)
-  const accounts = createKeyAccounts({
+  const { keeper, usageLog, flusher } = openUsageLog(options, {
+    process: sharing?.process,
+    refund: (row, charge) => accounts.refund(row, charge),
+  })
+  const accounts: KeyAccounts = createKeyAccounts({
     store,
     clock,
     log,
     fingerprint,
     webhooks,
     reserveOutputTokens: () => auth.reserve_output_tokens,
-    shared: sharing && {
-      ...sharing,
-      addRow(row) {
-        usageLog.add(row)
-        // At once: a process that finds the request's own row looks for this one.
-        void flusher.flush()
-      },
-    },
+    shared: sharing && { ...sharing, keeper, addRow: (row) => usageLog.add(row) },
   })
   accounts.load(options.rows)
   accounts.start()
@@ -141,7 +138,10 @@ function shareAccounts({ config, shared: state, store, log }: KeyedAccessOptions
   return { state, process, onLoss, onLostHold, lease, recover }
 }
 
-function openUsageLog(options: KeyedAccessOptions, process: string | undefined) {
+function openUsageLog(
+  options: KeyedAccessOptions,
+  { process, refund }: Pick<UsageLogOptions, 'process' | 'refund'>,
+) {
   const { config, store, clock, log, events } = options
   const { auth } = config
   const { journal } = store
@@ -160,6 +160,7 @@ function openUsageLog(options: KeyedAccessOptions, process: string | undefined) 
       flusher.addDropped(row)
       events.usageDropped(1)
     },
+    refund,
   })
   const interval = auth.flush_interval_ms
   const flusher = new SpendFlusher({ store, keeper, process, clock, log, interval, usageLog })

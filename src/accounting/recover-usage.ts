@@ -7,13 +7,14 @@ import {
   type LeftBatch,
   type Store,
   UsageBatchBuilder,
+  type UsageRequest,
 } from '../store/index.ts'
 import { lostCode, toRefund } from './shared/lost-row.ts'
 
 export interface RecoverOptions {
   /** Undefined for a host that keeps no rows. */
   readonly journal: Journal | undefined
-  readonly store: Pick<Store, 'addUsage' | 'listProcesses' | 'findUsage'>
+  readonly store: Pick<Store, 'addUsage' | 'addLostUsage' | 'listProcesses' | 'findUsage'>
   readonly log: Log
 }
 
@@ -32,54 +33,90 @@ export async function recoverUsage(
   const processes = new Set([...others, ...(await store.listProcesses())])
   const { batches, torn, free } = await journal.recover(listPlaces(processes))
   const replaced = listReplaced(batches)
-  const saved: JournalRow[] = []
-  let spend = 0n
-  for (const { id, rows: found } of batches) {
-    if (replaced.has(id)) continue
-    const process = found[0]?.process
-    if (process !== undefined) processes.add(process)
-    const batch = new UsageBatchBuilder(id, process)
-    for (const row of found) batch.add(row)
-    await store.addUsage(batch)
-    saved.push(...found)
-    spend += batch.cost
-  }
-  await refundLost(store, saved)
+  const kept = batches.filter(({ id }) => !replaced.has(id))
+  for (const { rows } of kept) if (rows[0]?.process !== undefined) processes.add(rows[0].process)
+  const own = kept.filter(({ rows }) => !rows.every(isLostCharge))
+  const spend = await saveOwn(store, own)
+  await saveLost(
+    store,
+    kept.filter((batch) => !own.includes(batch)),
+  )
   for (const { id } of batches) journal.forget(id)
-  const rows = saved.length
+  const rows = own.reduce((sum, batch) => sum + batch.rows.length, 0)
   if (rows + torn > 0) {
-    // A sum of nano-dollars.
-    const fields = { rows, spend_usd: toUsd(spend as NanoUsd), torn_rows: torn }
+    const fields = { rows, spend_usd: toUsd(spend), torn_rows: torn }
     log.write('warn', 'saved the usage that a killed process has left in its journal', fields)
   }
   return [...processes].filter((process) => free.has(placeOf(process) ?? ''))
 }
 
-/** A lost request is charged within about this time of its last row. */
-const maxChargeDelay: UnixSeconds = 3_600
-
-/** Takes back what another process has charged for a request whose row was found only now. */
-async function refundLost(
-  store: Pick<Store, 'addUsage' | 'findUsage'>,
-  saved: readonly JournalRow[],
-): Promise<void> {
-  // Only processes with a shared state charge for each other.
-  const rows = saved.filter((row) => row.process !== undefined && row.errorCode !== lostCode)
-  if (rows.length === 0) return
-  const times = rows.map(({ ts }) => ts)
-  const found = await store.findUsage({
-    requests: rows,
-    since: Math.min(...times) - maxChargeDelay,
-    until: Math.max(...times) + maxChargeDelay,
-  })
-  for (const { requestId, keyId, lostCost } of found) {
-    const row = rows.find((one) => one.requestId === requestId && one.keyId === keyId)
-    if (!row || lostCost <= 0n) continue
-    // The same for every process that finds the row.
-    const batch = new UsageBatchBuilder(`refund ${keyId} ${requestId}`, row.process)
-    batch.add(toRefund(row, lostCost))
-    await store.addUsage(batch)
+/** Saves the rows of a process's own requests. Resolves to what they cost. */
+async function saveOwn(
+  store: RecoverOptions['store'],
+  batches: readonly LeftBatch[],
+): Promise<NanoUsd> {
+  let spend = 0n
+  const charged: UsageBatchBuilder[] = []
+  for (const { id, rows } of batches) {
+    const batch = toBatch(id, rows)
+    const lost = await store.addUsage(batch)
+    if (lost.length > 0) charged.push(batch)
+    spend += batch.cost
   }
+  for (const batch of charged) await refundLost(store, batch)
+  // A sum of nano-dollars.
+  return spend as NanoUsd
+}
+
+/** Takes back what other processes have charged for the requests of a batch, once all rows are saved. */
+async function refundLost(store: Pick<Store, 'addUsage'>, batch: UsageBatchBuilder): Promise<void> {
+  // Once more, because some of the rows that were saved after it may be refunds.
+  for (const charge of await store.addUsage(batch)) {
+    const row = batch.find(charge)
+    if (!row) continue
+    const { requestId, keyId } = charge
+    // The same for every process that finds the row.
+    const id = `refund ${keyId} ${requestId} ${charge.row}`
+    await store.addUsage(toBatch(id, [{ ...toRefund(row, charge.cost), process: row.process }]))
+  }
+}
+
+/** The rows of a batch have one process. */
+function toBatch(id: string, rows: readonly JournalRow[]): UsageBatchBuilder {
+  const batch = new UsageBatchBuilder(id, rows[0]?.process)
+  for (const row of rows) batch.add(row)
+  return batch
+}
+
+/** A process that charges a lost request was killed within this time after the request. */
+const maxChargeDelay: UnixSeconds = 86_400
+
+/** Saves the rows of requests that a process was about to charge as lost, where they have no other row. */
+async function saveLost(
+  store: RecoverOptions['store'],
+  batches: readonly LeftBatch[],
+): Promise<void> {
+  const lost = batches.flatMap(({ rows }) => rows)
+  if (lost.length === 0) return
+  const { last, requests } = await store.findUsage({
+    requests: lost,
+    since: Math.min(...lost.map(({ ts }) => ts)) - maxChargeDelay,
+    until: Number.MAX_SAFE_INTEGER,
+  })
+  for (const { id, rows } of batches) {
+    const [row] = rows
+    if (!row || requests.some((one) => isOf(one, row))) continue
+    const { requestId, keyId } = row
+    await store.addLostUsage(toBatch(id, rows), { requestId, keyId, last })
+  }
+}
+
+function isOf({ requestId, keyId }: UsageRequest, row: JournalRow): boolean {
+  return row.requestId === requestId && row.keyId === keyId
+}
+
+function isLostCharge({ errorCode, cost }: JournalRow): boolean {
+  return errorCode === lostCode && cost >= 0n
 }
 
 /** Returns `recoverUsage` for a process that runs: one call after the other. */

@@ -1,7 +1,13 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type ChargedRow, type JournalRow, type Store, UsageBatchBuilder } from '../store/index.ts'
+import {
+  type ChargedRow,
+  type JournalRow,
+  type LostCharge,
+  type Store,
+  UsageBatchBuilder,
+} from '../store/index.ts'
 import type { RowKeeper } from './journal-writer.ts'
 import { OutageLogger } from './outage-logger.ts'
 
@@ -19,6 +25,8 @@ export interface UsageLogOptions {
   readonly flushAfter: Millis
   /** Called with a row that was dropped: too many wait, or the log is closed. */
   readonly dropped: (row: JournalRow) => void
+  /** Called with a saved row whose request was charged as lost before. */
+  readonly refund?: ((row: JournalRow, charge: LostCharge) => void) | undefined
 }
 
 /** The rows and the spend that were neither saved nor kept in the journal before the end. */
@@ -145,9 +153,10 @@ export class UsageLog {
   async #write(): Promise<void> {
     try {
       for (let batch = this.#due[0]; batch; batch = this.#due[0]) {
-        await this.#options.store.addUsage(batch)
+        const lost = await this.#options.store.addUsage(batch)
         this.#due.shift()
         this.#rowCount -= batch.length
+        this.#refund(batch, lost)
         this.#options.keeper.forget(batch.id)
         this.#isFailing = false
         this.#outage.recordSuccess()
@@ -156,6 +165,17 @@ export class UsageLog {
       this.#isFailing = true
       this.#outage.recordFailure(error)
     }
+  }
+
+  #refund(batch: UsageBatchBuilder, lost: readonly LostCharge[]): void {
+    if (lost.length === 0) return
+    const { refund, keeper } = this.#options
+    for (const charge of lost) {
+      const row = batch.find(charge)
+      if (row) refund?.(row, charge)
+    }
+    // Before the batch is forgotten: who finds it in the journal refunds what is not refunded yet.
+    keeper.write()
   }
 }
 

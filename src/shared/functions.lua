@@ -626,7 +626,7 @@ end)
 -- has ended. One that is only slow has still to report what the request cost, and ends the hold with that.
 local max_slow_minutes = 15
 
--- Ends a hold. Returns `ended`, or why there is none: `gone`, or `charged` by another process.
+-- Ends a hold. Returns `ended`, also when the process has charged it before, or `gone`.
 local function end_hold(call, process, id, mode, used)
   local hold = find_hold(call, id)
   local charged = call.root .. 'charged:' .. id
@@ -644,11 +644,7 @@ local function end_hold(call, process, id, mode, used)
     end
     return 'ended'
   end
-  local by = redis.call('GET', charged)
-  if not by then
-    return 'gone'
-  end
-  return by == process and mode == 'lost' and 'ended' or 'charged'
+  return mode == 'lost' and redis.call('GET', charged) == process and 'ended' or 'gone'
 end
 
 -- Ends holds and replaces what the process has charged. Both may be repeated. Args: process; a list of the

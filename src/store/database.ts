@@ -17,6 +17,8 @@ import {
 import { addSpend, readSpend } from './spend.ts'
 import {
   type AuditedStore,
+  type LostCharge,
+  type LostLookup,
   type Store,
   type StoreMethod,
   storeMethods,
@@ -24,6 +26,7 @@ import {
   type UsageText,
 } from './store.ts'
 import {
+  addLostUsage,
   addUsage,
   findUsage,
   listUsage,
@@ -47,11 +50,15 @@ export {
  * The store on the thread of its database. Usage rows are texts here, so that passing them to
  * another thread costs little: see `UsageText` and `parseUsageRows`. Errors are the driver's own.
  */
-export interface DatabaseStore extends Omit<Pick<Store, StoreMethod>, 'addUsage' | 'listUsage'> {
-  addUsage(batch: UsageText): Promise<void>
+export interface DatabaseStore extends Omit<Pick<Store, StoreMethod>, BatchMethod | 'listUsage'> {
+  addUsage(batch: UsageText): Promise<readonly LostCharge[]>
+  addLostUsage(batch: UsageText, lookup: LostLookup): Promise<boolean>
   listUsage(query: UsageListQuery): Promise<readonly string[]>
   audited(entry: AuditEntry): AuditedStore
 }
+
+/** The methods that take rows. */
+type BatchMethod = 'addUsage' | 'addLostUsage'
 
 type Operations = {
   readonly [Method in StoreMethod]: (
@@ -74,6 +81,7 @@ const operations: Operations = {
   grantGroup,
   addSpend,
   addUsage,
+  addLostUsage,
   readSpend,
   listProcesses,
   readShares,

@@ -1,4 +1,4 @@
-import { lt, sql } from 'drizzle-orm'
+import { lt, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { writtenBatches } from './schema.ts'
@@ -21,15 +21,33 @@ export async function writeOnce(
       ...statements,
     ])
   } catch (error) {
-    if (!isAlreadyWritten(error)) throw error
+    // The first statement found the id in the table.
+    if (!isConstraint(error, 0)) throw error
+  }
+}
+
+/** Does the same unless the query `found` has a row. Resolves to whether the batch is written. */
+export async function writeOnceUnless(
+  db: LibSQLDatabase,
+  { id, found }: { readonly id: string; readonly found: SQL },
+  statements: readonly BatchItem<'sqlite'>[],
+): Promise<boolean> {
+  // The column refuses null, which takes the whole transaction back.
+  const guard = db.insert(writtenBatches).select(sql`select ${id}, null where exists (${found})`)
+  try {
+    await writeOnce(db, id, [guard, ...statements])
+    return true
+  } catch (error) {
+    if (!isConstraint(error, 2)) throw error
+    return false
   }
 }
 
 /** How long the id of a batch is kept, in seconds. Batches are sent again within minutes. */
 const keepSeconds = 7 * 86_400
 
-/** Whether the first statement, which inserts the id, found it in the table. */
-function isAlreadyWritten(error: unknown): boolean {
+/** Whether a statement of the batch has violated a constraint. */
+function isConstraint(error: unknown, at: number): boolean {
   const { code, statementIndex } = error as { code?: unknown; statementIndex?: unknown }
-  return statementIndex === 0 && String(code).startsWith('SQLITE_CONSTRAINT')
+  return statementIndex === at && String(code).startsWith('SQLITE_CONSTRAINT')
 }

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { budgetPeriods } from '../core/budget-period.ts'
 import { changeTopics } from './store.ts'
@@ -113,7 +114,11 @@ export const usageLog = sqliteTable(
     /** JSON; null when the client sent none. */
     metadata: text(),
   } satisfies Record<'id' | UsageColumnName, unknown>,
-  (table) => [index(usageLogByTime).on(table.ts)],
+  (table) => [
+    index(usageLogByTime).on(table.ts),
+    // The few rows of lost requests.
+    index('usage_log_lost').on(table.requestId, table.keyId).where(sql`error_code = 'LM-6002'`),
+  ],
 )
 
 export const auditLog = sqliteTable(

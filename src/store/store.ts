@@ -48,9 +48,16 @@ export interface Store {
 
   /**
    * Appends rows to the usage log and adds their cost to the spend of their keys and groups, in one
-   * transaction. A batch is written once, no matter how often it is sent.
+   * transaction. A batch is written once, no matter how often it is sent. Resolves to what was charged
+   * for lost requests among those of the rows and is not taken back; to nothing for a batch without a
+   * process.
    */
-  addUsage(batch: UsageBatch): Promise<void>
+  addUsage(batch: UsageBatch): Promise<readonly LostCharge[]>
+  /**
+   * Does the same with the row of a lost request, unless the usage log has got a row of that request
+   * since `findUsage`. Resolves to whether the batch is written.
+   */
+  addLostUsage(batch: UsageBatch, lookup: LostLookup): Promise<boolean>
   /** Reads the spend of keys and groups in one transaction. Unknown ids are left out. */
   readSpend(ids: readonly string[]): Promise<readonly SubjectSpend[]>
   /** Lists the processes with a shared state that have a part in the saved spend. */
@@ -60,7 +67,7 @@ export interface Store {
   /** Forgets which part of the saved spend was that of a process. The spend remains. */
   forgetProcess(process: string): Promise<void>
   /** Finds those of these requests that have a row. */
-  findUsage(query: UsageFindQuery): Promise<readonly FoundRequest[]>
+  findUsage(query: UsageFindQuery): Promise<UsageFindings>
   /** Deletes up to `limit` rows from before `before`, unix seconds. Resolves to their number. */
   purgeUsage(before: number, limit: number): Promise<number>
   /** Returns sums by group, the highest cost first. */
@@ -123,6 +130,7 @@ export const storeMethods = Object.keys({
   grantGroup: true,
   addSpend: true,
   addUsage: true,
+  addLostUsage: true,
   readSpend: true,
   listProcesses: true,
   readShares: true,
@@ -358,9 +366,27 @@ export interface UsageFindQuery {
   readonly until: number
 }
 
+export interface UsageFindings {
+  /** The latest id of the usage log before the search; 0 when it is empty. */
+  readonly last: number
+  readonly requests: readonly FoundRequest[]
+}
+
 export interface FoundRequest extends UsageRequest {
-  /** The sum of its rows with LM-6002: what was charged when its process was taken for dead. */
-  readonly lostCost: NanoUsd
+  /** It has only rows with LM-6002: other processes have taken its own for dead. */
+  readonly isLost: boolean
+}
+
+/** What was charged for a request because its process was taken for dead: the sum of its rows with LM-6002. */
+export interface LostCharge extends UsageRequest {
+  readonly cost: NanoUsd
+  /** The latest of these rows. */
+  readonly row: number
+}
+
+/** A lost request, and the latest id of the usage log when it had no row. */
+export interface LostLookup extends UsageRequest {
+  readonly last: number
 }
 
 export interface UsageFilter {

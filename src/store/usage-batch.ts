@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../core/ids.ts'
 import { chargeMembers, type JournalRow, writeFullLine } from './journal-line.ts'
 import { SpendSums } from './spend-text.ts'
-import type { UsageBatch, UsageText } from './store.ts'
+import type { UsageBatch, UsageRequest, UsageText } from './store.ts'
 import {
   type NewUsageRow,
   type UsageColumn,
@@ -34,6 +34,8 @@ export class UsageBatchBuilder implements UsageBatch {
   readonly #spend = new SpendSums()
   #firstCharge: Charge | undefined
   #lastCharge: Charge | undefined
+  /** Those of a process with a shared state, which may find that it was charged for them. */
+  readonly #rows: JournalRow[] = []
   /** Where the last row differs from the first, as a line of the journal has it. */
   #differences: unknown[] = []
 
@@ -75,7 +77,13 @@ export class UsageBatchBuilder implements UsageBatch {
     this.#length++
     this.#firstCharge ??= row
     this.#lastCharge = row
+    if (this.#process !== undefined) this.#rows.push(row)
     this.#differences = differences
+  }
+
+  /** Returns the row of a request; undefined for a batch without a process. */
+  find({ requestId, keyId }: UsageRequest): JournalRow | undefined {
+    return this.#rows.find((row) => row.requestId === requestId && row.keyId === keyId)
   }
 
   /** Returns the last row as a line of the journal that needs no other line. */

@@ -14,15 +14,18 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { joinAmount } from './money.ts'
-import { writeOnce } from './once.ts'
+import { writeOnce, writeOnceUnless } from './once.ts'
 import { usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
 import type {
-  FoundRequest,
+  LostCharge,
+  LostLookup,
   UsageFilter,
+  UsageFindings,
   UsageFindQuery,
   UsageGrouping,
   UsageIntervalQuery,
@@ -36,28 +39,69 @@ import { type UsageColumnName, usageColumns } from './usage-columns.ts'
 import { firstWeek, type UsageInterval } from './usage-interval.ts'
 
 /** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
-export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
-  const isEmpty = batch.first.length === 0
-  await writeOnce(
-    db,
-    batch.id,
-    isEmpty ? [] : [insertRows(db, batch), ...spendStatements(db, batch)],
-  )
+export async function addUsage(
+  db: LibSQLDatabase,
+  batch: UsageText,
+): Promise<readonly LostCharge[]> {
+  await writeOnce(db, batch.id, usageStatements(db, batch))
+  return batch.process === undefined ? [] : findLost(db, batch)
 }
 
-function insertRows(db: LibSQLDatabase, { first, varying, rows }: UsageText) {
+/** Appends the row of a lost request, unless that has got a row since the lookup. */
+export function addLostUsage(
+  db: LibSQLDatabase,
+  batch: UsageText,
+  { requestId, keyId, last }: LostLookup,
+): Promise<boolean> {
+  const found = sql`select 1 from ${usageLog} where ${usageLog.id} > ${last}
+    and ${usageLog.requestId} = ${requestId} and ${usageLog.keyId} = ${keyId}`
+  return writeOnceUnless(db, { id: batch.id, found }, usageStatements(db, batch))
+}
+
+function usageStatements(db: LibSQLDatabase, batch: UsageText): readonly BatchItem<'sqlite'>[] {
+  if (batch.first.length === 0) return []
+  // In the order of the table. A batch has no ids: for null SQLite assigns the next one.
+  const rows = selectColumns(batch, Object.keys(getTableColumns(usageLog)))
+  return [db.insert(usageLog).select(rows), ...spendStatements(db, batch)]
+}
+
+/** Returns a query for columns of the rows; null for a column that rows do not have. */
+function selectColumns({ first, varying, rows }: UsageText, names: readonly string[]): SQL {
   const values = first.map((value) => sql`${value}`)
   for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)
-  // In the order of the table. A batch has no ids: for null SQLite assigns the next one.
-  const selected = Object.keys(getTableColumns(usageLog)).map(
+  const selected = names.map(
     (name) => values[usageColumns.findIndex((column) => column.name === name)] ?? sql`null`,
   )
   // Materialized, or SQLite would serialize each row again for every column.
-  return db.insert(usageLog).select(sql`
+  return sql`
     with rows as materialized (select value as row from json_each(${rows}))
     select ${sql.join(selected, sql`, `)} from rows
-  `)
+  `
 }
+
+/** Finds what is charged for lost requests among those of a batch. */
+async function findLost(db: LibSQLDatabase, batch: UsageText): Promise<LostCharge[]> {
+  const { requestId, keyId, costUsd, costNano, id } = usageLog
+  const requests = selectColumns(batch, ['requestId', 'keyId'])
+  const rows = await db
+    .select({
+      requestId,
+      keyId,
+      usd: sql<number>`sum(${costUsd})`,
+      nano: sql<number>`sum(${costNano})`,
+      row: sql<number>`max(${id})`,
+    })
+    .from(usageLog)
+    .where(and(hasLostCode, sql`(${requestId}, ${keyId}) in (${requests})`))
+    .groupBy(requestId, keyId)
+  return rows.flatMap(({ usd, nano, ...found }) => {
+    const cost = joinAmount(usd, nano)
+    return cost > 0n ? [{ ...found, cost }] : []
+  })
+}
+
+/** As the index of lost requests says it, or SQLite would not use that. */
+const hasLostCode = sql`${usageLog.errorCode} = 'LM-6002'`
 
 export async function purgeUsage(
   db: LibSQLDatabase,
@@ -78,13 +122,13 @@ export async function purgeUsage(
 export async function findUsage(
   db: LibSQLDatabase,
   { requests, since, until }: UsageFindQuery,
-): Promise<FoundRequest[]> {
+): Promise<UsageFindings> {
   const wanted = JSON.stringify(requests.map(({ requestId, keyId }) => [requestId, keyId]))
-  const { requestId, keyId, errorCode, costUsd, costNano } = usageLog
-  const sumLost = (column: SQLiteColumn) =>
-    sql<number>`sum(iif(${errorCode} is 'LM-6002', ${column}, 0))`
+  const { id, requestId, keyId, errorCode } = usageLog
+  // Before the search, so that no row is in neither.
+  const [latest] = await db.select({ id: max(id) }).from(usageLog)
   const rows = await db
-    .select({ requestId, keyId, lostUsd: sumLost(costUsd), lostNano: sumLost(costNano) })
+    .select({ requestId, keyId, isLost: sql<number>`min(${errorCode} is 'LM-6002')` })
     .from(usageLog)
     .where(
       and(
@@ -94,10 +138,10 @@ export async function findUsage(
       ),
     )
     .groupBy(requestId, keyId)
-  return rows.map(({ lostUsd, lostNano, ...request }) => ({
-    ...request,
-    lostCost: joinAmount(lostUsd, lostNano),
-  }))
+  return {
+    last: latest?.id ?? 0,
+    requests: rows.map(({ isLost, ...request }) => ({ ...request, isLost: isLost === 1 })),
+  }
 }
 
 /** Returns rows by increasing id, each a JSON array as `parseUsageRows` reads it. */

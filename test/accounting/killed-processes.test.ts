@@ -1,7 +1,14 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
-import { type KilledStep, KilledWorld, keyIds, places } from './killed-world.ts'
+import {
+  type KilledStep,
+  KilledWorld,
+  keyIds,
+  type Layout,
+  layouts,
+  places,
+} from './killed-world.ts'
 
 const place = fc.constantFrom(...places)
 const at = fc.nat(9)
@@ -25,6 +32,23 @@ const anyStep: fc.Arbitrary<KilledStep> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cut' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('stall' as const), place }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), place }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('drag' as const),
+      place,
+      time: fc.constantFrom(200, 1_500),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('strike' as const),
+      place,
+      call: fc.constantFrom('admit', 'settle', 'renew', 'close', 'addUsage', 'addLostUsage'),
+      when: fc.constantFrom('before' as const, 'after' as const),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('mend' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('empty' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('save' as const), place }) },
@@ -69,6 +93,16 @@ const histories: Readonly<Record<string, readonly KilledStep[]>> = {
     { do: 'mend' },
     settle,
   ],
+  'the server loses its data while a living process is cut off, which then brings what it has charged':
+    [
+      admit('2', 5),
+      { do: 'stall', place: '2' },
+      settle,
+      { do: 'empty', evenSo: true },
+      admit('1', 5),
+      { do: 'wait', time: 600 },
+      { do: 'mend' },
+    ],
   'a slow process has saved what the server does not know yet': [
     admit('2', 26),
     { do: 'stall', place: '2' },
@@ -96,6 +130,42 @@ const histories: Readonly<Record<string, readonly KilledStep[]>> = {
   ],
 }
 
+/** Each process is on a machine of its own. */
+const apart: Readonly<Record<string, readonly KilledStep[]>> = {
+  'a process is started again while another one charges what it has left, and has a row of that in its journal':
+    [
+      admit('2', 5),
+      { do: 'stall', place: '2' },
+      settle,
+      { do: 'kill', place: '2' },
+      { do: 'kill', place: '3' },
+      { do: 'drag', place: '1', time: 1_500 },
+      wait,
+      { do: 'open', place: '2' },
+    ],
+  'a slow process has saved the row of a request that was charged as lost, and is killed': [
+    admit('2', 5),
+    { do: 'stall', place: '2' },
+    wait,
+    settle,
+    { do: 'save', place: '2' },
+    { do: 'kill', place: '2' },
+  ],
+  'a process is killed in the moment in which it ends a request': [
+    { do: 'admit', place: '2', key: keyIds[2] as (typeof keyIds)[number], tokens: 5 },
+    { do: 'strike', place: '2', call: 'settle', when: 'after' },
+    settle,
+    wait,
+  ],
+  'a process is killed just after it has charged what another one has left': [
+    admit('2', 5),
+    { do: 'kill', place: '2' },
+    { do: 'kill', place: '3' },
+    { do: 'strike', place: '1', call: 'settle', when: 'after' },
+    wait,
+  ],
+}
+
 describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
   let redis: RedisServer
 
@@ -106,19 +176,27 @@ describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
   afterAll(() => redis.stop())
 
   let count = 0
-  async function expectToAgree(steps: readonly KilledStep[]): Promise<void> {
-    const world = await KilledWorld.open(redis, `killed${count++}`)
+  async function expectToAgree(steps: readonly KilledStep[], layout: Layout): Promise<void> {
+    const world = await KilledWorld.open({ redis, prefix: `killed${count++}`, layout })
     for (const step of steps) await world.take(step)
     await world.end()
     expect(world.listProblems()).toEqual([])
   }
 
-  test.each(Object.entries(histories))('%s', (_, steps) => expectToAgree(steps))
+  test.each(Object.entries(histories))('%s', (_, steps) => expectToAgree(steps, layouts.oneMachine))
 
-  test('leave books that agree: no cap is passed, each request is charged once, and nothing of them stays', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 8, maxLength: 40 }), expectToAgree),
-      { numRuns: 40 },
-    )
-  }, 120_000)
+  test.each(Object.entries(apart))('on several machines, %s', (_, steps) =>
+    expectToAgree(steps, layouts.threeMachines),
+  )
+
+  describe.each(Object.entries(layouts))('%s', (_, layout) => {
+    test('leave books that agree: no cap is passed, each request is charged once, and nothing of them stays', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyStep, { minLength: 8, maxLength: 40 }), (steps) =>
+          expectToAgree(steps, layout),
+        ),
+        { numRuns: 40 },
+      )
+    }, 120_000)
+  })
 })

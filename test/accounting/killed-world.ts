@@ -36,6 +36,16 @@ import {
 } from './support.ts'
 
 export const places = ['1', '2', '3']
+
+/** The machine of each place. A process finds only the journals of its own machine. */
+export type Layout = Readonly<Record<string, string>>
+
+export const layouts = {
+  oneMachine: { 1: 'a', 2: 'a', 3: 'a' },
+  twoMachines: { 1: 'a', 2: 'b', 3: 'b' },
+  threeMachines: { 1: 'a', 2: 'b', 3: 'c' },
+} as const satisfies Readonly<Record<string, Layout>>
+
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
 const group = '9'.repeat(32) as GroupId
 const lease = 8_000
@@ -50,6 +60,15 @@ export type KilledStep =
   | { readonly do: 'kill' | 'open' | 'save'; readonly place: string }
   /** Until `mend` the process cannot reach the server, or does not get its replies. */
   | { readonly do: 'stall' | 'lose'; readonly place: string }
+  /** Until `mend` the database runs the calls of the process only some time later. */
+  | { readonly do: 'drag'; readonly place: string; readonly time: number }
+  /** Kills the process at its next call with this name: before the call has run, or just after. */
+  | {
+      readonly do: 'strike'
+      readonly place: string
+      readonly call: string
+      readonly when: 'before' | 'after'
+    }
   /** The server is away, until `mend`. */
   | { readonly do: 'cut' }
   | { readonly do: 'mend' }
@@ -63,11 +82,56 @@ interface Running {
   readonly reserved: bigint
   readonly admission: Admission
   readonly process: KillableProcess
+  /** The server has lost its data since. */
+  isForgotten: boolean
 }
+
+type Strike = Extract<KilledStep, { do: 'strike' }>
+
+/** What can happen to one process. */
+class Fate {
+  readonly died: Promise<void>
+  readonly #kill: () => void
+  isDead = false
+  /** It is killed at a call that runs: it keeps nothing any more. */
+  isStruck = false
+  strike: Strike | undefined
+  #resolve = () => {}
+
+  /** `kill` removes the process from the world. */
+  constructor(kill: () => void) {
+    this.#kill = kill
+    this.died = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  die(): void {
+    this.isDead = true
+    this.#resolve()
+  }
+
+  /**
+   * Runs a call, unless the process is killed at it: then the call never ends. `call` tells when it is sent.
+   */
+  async run<Result>(name: string, call: (sent: () => void) => Promise<Result>): Promise<Result> {
+    const strike = this.strike?.call === name ? this.strike : undefined
+    if (strike?.when === 'before') this.#kill()
+    if (this.isDead) return never
+    const result = await call(() => {
+      if (strike) this.isStruck = true
+    })
+    if (strike) this.#kill()
+    return this.isDead ? never : result
+  }
+}
+
+const never = new Promise<never>(() => {})
 
 /** The way of one process to the server. */
 class Line implements SharedState {
   readonly #world: KilledWorld
+  readonly #fate: Fate
   readonly #state: SimulatedState
   readonly #listeners: (() => void)[] = []
   readonly #receivers: ((epoch: string) => void)[] = []
@@ -75,9 +139,10 @@ class Line implements SharedState {
   isStalled = false
   losesReplies = false
 
-  constructor(world: KilledWorld, state: SimulatedState) {
+  constructor(world: KilledWorld, state: SimulatedState, fate: Fate) {
     this.#world = world
     this.#state = state
+    this.#fate = fate
   }
 
   get isUp(): boolean {
@@ -89,7 +154,18 @@ class Line implements SharedState {
     return []
   }
 
-  async batch(call: BatchedCall): Promise<readonly unknown[]> {
+  batch(call: BatchedCall): Promise<readonly unknown[]> {
+    return this.#fate.run(call.name, (sent) => {
+      const args = () => {
+        const taken = call.args()
+        sent()
+        return taken
+      }
+      return this.#send({ ...call, args })
+    })
+  }
+
+  async #send(call: BatchedCall): Promise<readonly unknown[]> {
     if (!this.isUp) throw new SharedStateFault('the server is away')
     const reply = await this.#state.batch(call)
     if (this.losesReplies) throw new SharedStateFault('the reply is lost', true)
@@ -124,23 +200,57 @@ class Line implements SharedState {
   async close(): Promise<void> {}
 }
 
-/** A journal that finds what killed processes have left in places that are free. */
+/** The way of one process to the database. */
+class SlowWay {
+  /** How long each call waits before it runs. */
+  delay = 0
+
+  /** Returns the methods of a store. */
+  to(store: MemoryStore, clock: ManualClock, fate: Fate): MemoryStore {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return member
+        return (...args: unknown[]) =>
+          fate.run(String(name), async (sent) => {
+            if (this.delay > 0) {
+              await new Promise<void>((resolve) => clock.schedule(this.delay, resolve))
+            }
+            sent()
+            return member.apply(target, args)
+          })
+      },
+    })
+  }
+}
+
+/** A journal that finds what killed processes have left in free places of its machine. */
 class PlacedJournal extends MemoryJournal {
   readonly #world: KilledWorld
+  readonly #fate: Fate
 
-  constructor(world: KilledWorld, place: string) {
+  constructor(world: KilledWorld, place: string, fate: Fate) {
     super(place)
     this.#world = world
+    this.#fate = fate
+  }
+
+  override write(): void {
+    if (!this.#fate.isDead && !this.#fate.isStruck) super.write()
   }
 
   override forget(batch: string): void {
+    if (this.#fate.isDead) return
     super.forget(batch)
     for (const { batches } of this.#world.left) batches.delete(batch)
   }
 
   override async recover(): Promise<LeftUsage> {
+    const { layout, processes } = this.#world
     const free = new Set(
-      places.filter((place) => place === this.place || !this.#world.processes.has(place)),
+      places
+        .filter((place) => layout[place] === layout[this.place])
+        .filter((place) => place === this.place || !processes.has(place)),
     )
     const left = this.#world.left.filter(({ place }) => free.has(place))
     const found = await Promise.all(
@@ -153,6 +263,8 @@ class PlacedJournal extends MemoryJournal {
 class KillableProcess {
   readonly clock: ManualClock
   readonly line: Line
+  readonly way = new SlowWay()
+  readonly fate: Fate
   readonly journal: PlacedJournal
   readonly id: string
   readonly log = new RecordingLog()
@@ -164,12 +276,14 @@ class KillableProcess {
   readonly recover: ReturnType<typeof createRecovery>
 
   constructor(world: KilledWorld, place: string, state: SimulatedState) {
-    const { store } = world
     const { log } = this
     const clock = new ManualClock(world.now)
     this.clock = clock
-    this.line = new Line(world, state)
-    this.journal = new PlacedJournal(world, place)
+    const fate = new Fate(() => world.kill(place))
+    this.fate = fate
+    const store = this.way.to(world.store, clock, fate)
+    this.line = new Line(world, state, fate)
+    this.journal = new PlacedJournal(world, place, fate)
     const { journal } = this
     this.id = nameProcess(journal)
     const process = this.id
@@ -185,6 +299,7 @@ class KillableProcess {
       batchMax: 10,
       flushAfter: 20_000,
       dropped() {},
+      refund: (row, charge) => this.ledger.refund(row, charge),
     })
     const { usageLog } = this
     this.flusher = new SpendFlusher({
@@ -209,11 +324,8 @@ class KillableProcess {
       events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
       find: (name) => this.accounts.find(name),
       recover: this.recover,
-      addRow: (row) => {
-        usageLog.add(row)
-        keeper.write()
-        void this.flusher.flush()
-      },
+      keeper,
+      addRow: (row) => usageLog.add(row),
     })
     this.accounts = new KeyRegistry({
       ledger: this.ledger,
@@ -221,6 +333,12 @@ class KillableProcess {
       reserveOutputTokens: () => 0,
     })
   }
+}
+
+export interface WorldOptions {
+  readonly redis: RedisServer
+  readonly prefix: string
+  readonly layout: Layout
 }
 
 /** Processes on one database and one server. They are killed and opened again, and the server is away. */
@@ -232,23 +350,31 @@ export class KilledWorld {
   readonly left: MemoryJournal[] = []
   now = 1_764_000_000_000
   isUp = true
+  readonly layout: Layout
   readonly #redis: RedisServer
   readonly #prefix: string
   readonly #state: SimulatedState
   #running: Running[] = []
-  /** Requests that have ended in a process or were refused, with their cost. */
-  readonly #answered = new Map<string, bigint>()
+  /** What requests cost that have ended in a process or were refused. */
+  readonly #costs = new Map<string, bigint>()
+  /** Those whose client has seen the end. */
+  readonly #answered = new Set<string>()
+  /** Those that ran or ended in a process when that was killed, and whose hold the server had. */
+  readonly #cut = new Set<string>()
+  /** The server has lost its data, and no process has noticed. */
+  #isEmpty = false
   #lastRequest = 0
 
-  private constructor(redis: RedisServer, prefix: string, state: SimulatedState) {
+  private constructor({ redis, prefix, layout }: WorldOptions, state: SimulatedState) {
+    this.layout = layout
     this.#redis = redis
     this.#prefix = prefix
     this.#state = state
   }
 
-  static async open(redis: RedisServer, prefix: string): Promise<KilledWorld> {
-    const state = await openSimulatedState(redis, prefix, new RecordingLog())
-    const world = new KilledWorld(redis, prefix, state)
+  static async open(options: WorldOptions): Promise<KilledWorld> {
+    const state = await openSimulatedState(options.redis, options.prefix, new RecordingLog())
+    const world = new KilledWorld(options, state)
     await state.setTime(world.now - 60_000)
     await state.batch({ name: 'open', args: () => ['first', 'epoch'] })
     await world.#advance(0)
@@ -256,8 +382,10 @@ export class KilledWorld {
     await store.createGroup(groupRow({ id: group, budgetMax: nano(60_000) }))
     for (const [index, id] of keyIds.entries()) {
       const budgetMax = index === 2 ? null : nano(50_000)
+      // So its ends are sent at once.
+      const maxParallel = index === 2 ? 100 : null
       await store.createKey(
-        keyRow({ id, digest: id, groupId: index === 1 ? null : group, budgetMax }),
+        keyRow({ id, digest: id, groupId: index === 1 ? null : group, budgetMax, maxParallel }),
       )
     }
     for (const place of places) await world.#open(place)
@@ -270,11 +398,11 @@ export class KilledWorld {
         return this.#admit(step)
       case 'settle': {
         const [running] = this.#running.splice(step.at % Math.max(1, this.#running.length), 1)
-        if (running) this.#settle(running, (running.reserved * BigInt(step.percent)) / 100n)
+        if (running) await this.#settle(running, (running.reserved * BigInt(step.percent)) / 100n)
         return this.#rest()
       }
       case 'kill':
-        return this.#kill(step.place)
+        return this.kill(step.place)
       case 'open':
         return this.#open(step.place)
       case 'cut':
@@ -282,26 +410,45 @@ export class KilledWorld {
         return
       case 'stall':
       case 'lose': {
+        // As above: it has not brought its part yet.
+        if (this.#isEmpty) return
         const line = this.processes.get(step.place)?.line
         if (line) line[step.do === 'stall' ? 'isStalled' : 'losesReplies'] = true
         return
       }
+      case 'drag': {
+        const way = this.processes.get(step.place)?.way
+        if (way) way.delay = step.time
+        return
+      }
+      case 'strike': {
+        const fate = this.processes.get(step.place)?.fate
+        if (fate) fate.strike = step
+        return
+      }
       case 'mend':
+        for (const { way } of this.processes.values()) way.delay = 0
         if (this.isUp && !this.#hasSlow()) return
         this.isUp = true
         for (const { line } of this.processes.values()) line.mend()
         return this.#rest()
       case 'empty': {
-        // What only a process knows that is cut off for long cannot be known to the others.
+        // What only a process knows that is cut off cannot be known to the others.
         if (this.#hasSlow() && !step.evenSo) return
+        this.#isEmpty = true
         const script =
           "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end"
         this.#redis.command('EVAL', script, '0', `{${this.#prefix}}:*`)
+        // Nobody knows what ended processes have held, nor may a running one live to tell.
+        this.#cut.clear()
+        for (const running of this.#running) running.isForgotten = true
         return
       }
-      case 'save':
-        await this.processes.get(step.place)?.flusher.flush()
+      case 'save': {
+        const process = this.processes.get(step.place)
+        if (process) await this.#meanwhile(untilDeath(process, process.flusher.flush()))
         return
+      }
       case 'wait':
         return this.#pass(step.time)
     }
@@ -309,19 +456,24 @@ export class KilledWorld {
 
   /** Tells every process of a new life of the data. */
   announce(epoch: string): void {
+    this.#isEmpty = false
     for (const { line } of this.processes.values()) line.receive(epoch)
   }
 
   /** Lets everything end that can, with all processes running. */
   async end(): Promise<void> {
+    for (const { fate } of this.processes.values()) fate.strike = undefined
     await this.take({ do: 'mend' })
     for (const place of places) await this.#open(place)
-    for (const running of this.#running.splice(0)) this.#settle(running, running.reserved)
+    for (const running of this.#running.splice(0)) await this.#settle(running, running.reserved)
     // The leases end, then the claims on them; processes that have ended are forgotten.
     await this.#pass(4 * lease)
     for (const { flusher } of this.processes.values()) await flusher.flush()
-    for (const { accounts } of this.processes.values()) {
-      await this.#meanwhile(accounts.refresh([...accounts.listKeys(), ...accounts.listGroups()]))
+    await this.#refresh()
+    // A hold whose charge another machine may have remains for a quarter of an hour.
+    if (this.#holdsSomething()) {
+      await this.#pass(16 * 60_000)
+      await this.#refresh()
     }
     for (const { ledger, flusher } of this.processes.values()) {
       await ledger.close()
@@ -353,15 +505,15 @@ export class KilledWorld {
       }
     }
     for (const id of new Set([
-      ...this.#answered.keys(),
+      ...this.#answered,
+      ...this.#cut,
       ...store.usage.map((row) => row.requestId),
     ])) {
       const rows = store.usage.filter(({ requestId }) => requestId === id)
       const own = rows.filter(({ errorCode }) => errorCode !== 'LM-6002')
       const sum = rows.reduce((total, { cost }) => total + cost, 0n)
-      const cost = this.#answered.get(id)
-      if (cost !== undefined) check(`rows of ${id}`, own.length, 1)
-      if (own.length > 0) check(`cost of ${id}`, sum, cost)
+      if (this.#answered.has(id)) check(`rows of ${id}`, own.length, 1)
+      if (own.length > 0) check(`cost of ${id}`, sum, this.#costs.get(id))
       else check(`charges of ${id}`, rows.filter((row) => row.cost > 0n).length, 1)
     }
     const running = new Set([...this.processes.values()].map(({ id }) => id))
@@ -378,6 +530,19 @@ export class KilledWorld {
     return problems
   }
 
+  async #refresh(): Promise<void> {
+    await this.#rest()
+    for (const { accounts } of this.processes.values()) {
+      await this.#meanwhile(accounts.refresh([...accounts.listKeys(), ...accounts.listGroups()]))
+    }
+  }
+
+  #holdsSomething(): boolean {
+    return [...this.processes.values()].some(({ accounts }) =>
+      [...accounts.listKeys(), ...accounts.listGroups()].some(({ reserved }) => reserved > 0n),
+    )
+  }
+
   #hasSlow(): boolean {
     return [...this.processes.values()].some(({ line }) => line.isSlow)
   }
@@ -392,11 +557,15 @@ export class KilledWorld {
     await this.#rest()
   }
 
-  #kill(place: string): void {
+  kill(place: string): void {
     const process = this.processes.get(place)
     if (!process) return
+    process.fate.die()
     this.processes.delete(place)
     this.left.push(process.journal)
+    for (const running of this.#running) {
+      if (running.process === process && !running.isForgotten) this.#cut.add(running.id)
+    }
     this.#running = this.#running.filter((running) => running.process !== process)
   }
 
@@ -412,33 +581,39 @@ export class KilledWorld {
       estimate: () => ({ promptTokens: tokens }),
     }
     try {
-      const admission = await this.#meanwhile(Promise.resolve(caller.admit(ask)))
+      const asking = Promise.resolve(caller.admit(ask))
+      const admission = await this.#meanwhile(untilDeath(process, asking))
+      if (!admission) return
       const reserved = BigInt(tokens) * price
-      this.#running.push({ id, key, reserved, admission, process })
+      this.#running.push({ id, key, reserved, admission, process, isForgotten: false })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
-      this.#record({ id, key, process }, 0n)
+      await this.#record({ id, key, process }, 0n)
     }
     await this.#rest()
   }
 
-  #settle({ id, key, admission, process }: Running, cost: bigint): void {
+  async #settle({ id, key, admission, process, isForgotten }: Running, cost: bigint) {
+    if (!isForgotten) this.#cut.add(id)
     admission.settle({ cost: nano(cost), tokens: 1 })
-    this.#record({ id, key, process }, cost)
+    await this.#record({ id, key, process }, cost)
   }
 
-  #record({ id, key, process }: Pick<Running, 'id' | 'key' | 'process'>, cost: bigint): void {
+  async #record({ id, key, process }: Pick<Running, 'id' | 'key' | 'process'>, cost: bigint) {
+    this.#costs.set(id, cost)
+    const { usageLog, keeper, clock, fate } = process
     const groupId = this.store.keys.get(key)?.groupId ?? null
-    const ts = unixSeconds(process.clock)
-    process.usageLog.add(usageRow({ ts, requestId: id, keyId: key, groupId, cost: nano(cost) }))
-    process.keeper.write()
-    this.#answered.set(id, cost)
+    const ts = unixSeconds(clock)
+    usageLog.add(usageRow({ ts, requestId: id, keyId: key, groupId, cost: nano(cost) }))
+    await keeper.kept
+    // The client of a process that was killed at that has seen no answer.
+    if (!fate.isDead && !fate.isStruck) this.#answered.add(id)
   }
 
   /** Waits until the processes have nothing to do. */
   async #rest(): Promise<void> {
     await this.#meanwhile(
-      Promise.all([...this.processes.values()].map(({ ledger }) => ledger.idle())),
+      Promise.all([...this.processes.values()].map((each) => untilDeath(each, each.ledger.idle()))),
     )
   }
 
@@ -468,4 +643,12 @@ export class KilledWorld {
     await this.#state.setTime(this.now)
     for (const { clock } of this.processes.values()) await clock.advance(time)
   }
+}
+
+/** Resolves to undefined when the process is killed before. */
+function untilDeath<Result>(
+  { fate }: KillableProcess,
+  work: Promise<Result>,
+): Promise<Result | undefined> {
+  return Promise.race([work, fate.died.then(() => undefined)])
 }

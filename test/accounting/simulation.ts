@@ -159,6 +159,7 @@ class SimulatedProcess {
         events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
         find: (name) => this.accounts.find(name),
         recover: async () => [],
+        keeper: noRowKeeper,
         addRow: (row) => this.usageLog.add(row),
       })
     this.accounts = new KeyRegistry({

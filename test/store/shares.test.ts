@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { BudgetTerm } from '../../src/core/budget-period.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
-import { type Store, UsageBatchBuilder } from '../../src/store/index.ts'
+import { type LostCharge, type Store, UsageBatchBuilder } from '../../src/store/index.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usageRow } from './support/rows.ts'
@@ -101,16 +101,23 @@ test('a process that is forgotten leaves its spend, and no part of it, in every 
   }
 })
 
-test('requests are found by their key and their id, with what was charged when they were lost', async () => {
+const lost = 'LM-6002'
+
+/** Adds rows of requests of one key, each `[request, cost, error code]`. */
+function addRows(
+  store: Store,
+  id: string,
+  rows: readonly (readonly [string, number, string?])[],
+): Promise<readonly LostCharge[]> {
+  const batch = new UsageBatchBuilder(id, 'p1')
+  for (const [requestId, cost, errorCode = null] of rows) {
+    batch.add(usageRow({ requestId, keyId: 'a', cost: BigInt(cost) as NanoUsd, errorCode }))
+  }
+  return store.addUsage(batch)
+}
+
+test('requests are found by their key and their id, and whether they were only charged as lost', async () => {
   for (const store of await openStores()) {
-    const batch = new UsageBatchBuilder('rows', 'p1')
-    const add = (requestId: string, cost: bigint, errorCode: string | null = null) =>
-      batch.add(usageRow({ ts: 1_000, requestId, keyId: 'a', cost: cost as NanoUsd, errorCode }))
-    add('r-1', 5n)
-    add('r-1', 3_000_000_002n, 'LM-6002')
-    add('r-1', -1n, 'LM-6002')
-    add('r-2', 7n)
-    await store.addUsage(batch)
     const find = (since: number, until: number) => {
       const ids = ['r-1', 'r-2', 'r-3']
       const requests = ids.map((requestId) => ({ requestId, keyId: 'a' }))
@@ -120,12 +127,71 @@ test('requests are found by their key and their id, with what was charged when t
         until,
       })
     }
-    expect(
-      (await find(1_000, 1_000)).toSorted((a, b) => (a.requestId < b.requestId ? -1 : 1)),
-    ).toEqual([
-      { requestId: 'r-1', keyId: 'a', lostCost: 3_000_000_001n },
-      { requestId: 'r-2', keyId: 'a', lostCost: 0n },
+    expect(await find(0, 2_000)).toEqual({ last: 0, requests: [] })
+    await addRows(store, 'rows', [
+      ['r-1', 5],
+      ['r-1', 3, lost],
+      ['r-2', 7, lost],
     ])
-    expect([await find(1_001, 2_000), await find(0, 999)]).toEqual([[], []])
+    const { last, requests } = await find(1_000, 1_000)
+    expect(last).toBe(3)
+    expect(requests.toSorted((a, b) => (a.requestId < b.requestId ? -1 : 1))).toEqual([
+      { requestId: 'r-1', keyId: 'a', isLost: false },
+      { requestId: 'r-2', keyId: 'a', isLost: true },
+    ])
+    for (const none of [await find(1_001, 2_000), await find(0, 999)]) {
+      expect(none).toEqual({ last: 3, requests: [] })
+    }
+  }
+})
+
+test('saving a row shows what was charged for its request as lost, until that is taken back', async () => {
+  for (const store of await openStores()) {
+    await addRows(store, 'lost', [
+      ['r-1', 3_000_000_002, lost],
+      ['r-2', 4, lost],
+      ['r-2', -4, lost],
+      ['r-3', 6],
+    ])
+    const own = [['r-1', 5] as const, ['r-2', 5] as const, ['r-3', 5] as const, ['r-4', 5] as const]
+    const charge = { requestId: 'r-1', keyId: 'a', cost: 3_000_000_002n, row: 1 }
+    expect(await addRows(store, 'own', own)).toEqual([charge])
+    expect(await addRows(store, 'own', own)).toEqual([charge])
+    await addRows(store, 'refund', [['r-1', -3_000_000_002, lost]])
+    expect(await addRows(store, 'own', own)).toEqual([])
+    const alone = new UsageBatchBuilder('alone')
+    alone.add(usageRow({ requestId: 'r-5', keyId: 'a' }))
+    await addRows(store, 'another', [['r-5', 1, lost]])
+    expect(await store.addUsage(alone)).toEqual([])
+  }
+})
+
+test('the row of a lost request is saved once, unless the request has got a row since the lookup', async () => {
+  for (const store of await openStores()) {
+    const charge = (id: string, requestId: string, last: number) => {
+      const batch = new UsageBatchBuilder(id, 'p2')
+      const cost = 9n as NanoUsd
+      batch.add(usageRow({ requestId, keyId: 'a', cost, errorCode: lost }))
+      return store.addLostUsage(batch, { requestId, keyId: 'a', last })
+    }
+    await addRows(store, 'rows', [
+      ['r-1', 5],
+      ['r-2', 5],
+    ])
+    expect(await charge('c-1', 'r-2', 1)).toBe(false)
+    // A client has sent the id before.
+    expect(await charge('c-2', 'r-2', 2)).toBe(true)
+    expect(await charge('c-2', 'r-2', 2)).toBe(true)
+    expect(await charge('c-3', 'r-2', 2)).toBe(false)
+    expect(await charge('c-4', 'r-3', 2)).toBe(true)
+    const [spend] = await store.readSpend([keyId('a')])
+    expect(spend?.spentTotal).toBe(28n)
+    const shares = spend?.shares.map(({ process, total }) => [process, total])
+    expect(new Map(shares as [string, bigint][])).toEqual(
+      new Map([
+        ['p1', 10n],
+        ['p2', 18n],
+      ]),
+    )
   }
 })

@@ -9,13 +9,14 @@ import {
   type AuditRow,
   auditedMethods,
   type ChangeCounts,
-  type FoundRequest,
   type GrantError,
   type GroupChange,
   type GroupRow,
   type Journal,
   type KeyChange,
   type KeyRow,
+  type LostCharge,
+  type LostLookup,
   maxBudget,
   type NewKey,
   type NewUsageRow,
@@ -33,11 +34,13 @@ import {
   startOfInterval,
   type UsageBatch,
   type UsageFilter,
+  type UsageFindings,
   type UsageFindQuery,
   type UsageGrouping,
   type UsageIntervalQuery,
   type UsageIntervalSum,
   type UsageListQuery,
+  type UsageRequest,
   type UsageRow,
   type UsageSum,
   type UsageSumQuery,
@@ -188,14 +191,19 @@ export class MemoryStore implements Store {
     })
   }
 
-  addUsage(batch: UsageBatch): Promise<void> {
+  addUsage(batch: UsageBatch): Promise<readonly LostCharge[]> {
     return this.#call('addUsage', () => {
-      if (this.#isWritten(batch.id)) return
-      const rows = batch.rows()
-      this.batches.set(batch.id, rows)
-      const { spend, process } = batch.text()
-      this.#charge(spend, process)
-      for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
+      this.#addRows(batch)
+      return batch.text().process === undefined ? [] : this.#findLost(batch)
+    })
+  }
+
+  addLostUsage(batch: UsageBatch, { last, ...request }: LostLookup): Promise<boolean> {
+    return this.#call('addLostUsage', () => {
+      const isNew = !this.#isWritten(batch.id)
+      if (isNew && this.#rowsOf(request).some(({ id }) => id > last)) return false
+      this.#addRows(batch)
+      return true
     })
   }
 
@@ -234,22 +242,14 @@ export class MemoryStore implements Store {
     })
   }
 
-  findUsage({ requests, since, until }: UsageFindQuery): Promise<readonly FoundRequest[]> {
-    return this.#call('findUsage', () =>
-      requests.flatMap(({ requestId, keyId }) => {
-        const rows = this.usage.filter(
-          (row) =>
-            row.ts >= since &&
-            row.ts <= until &&
-            row.requestId === requestId &&
-            row.keyId === keyId,
-        )
-        if (rows.length === 0) return []
-        const lost = rows.filter(({ errorCode }) => errorCode === 'LM-6002')
-        const lostCost = lost.reduce((sum, { cost }) => sum + cost, 0n)
-        return [{ requestId, keyId, lostCost: lostCost as NanoUsd }]
+  findUsage({ requests, since, until }: UsageFindQuery): Promise<UsageFindings> {
+    return this.#call('findUsage', () => ({
+      last: this.usage.at(-1)?.id ?? 0,
+      requests: requests.flatMap((request) => {
+        const rows = this.#rowsOf(request).filter(({ ts }) => ts >= since && ts <= until)
+        return rows.length === 0 ? [] : [{ ...request, isLost: rows.every(isLost) }]
       }),
-    )
+    }))
   }
 
   purgeUsage(before: number, limit: number): Promise<number> {
@@ -402,6 +402,30 @@ export class MemoryStore implements Store {
     return this.flushes.has(id) || this.batches.has(id)
   }
 
+  #addRows(batch: UsageBatch): void {
+    if (this.#isWritten(batch.id)) return
+    const rows = batch.rows()
+    this.batches.set(batch.id, rows)
+    const { spend, process } = batch.text()
+    this.#charge(spend, process)
+    for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
+  }
+
+  #rowsOf({ requestId, keyId }: UsageRequest): readonly UsageRow[] {
+    return this.usage.filter((row) => row.requestId === requestId && row.keyId === keyId)
+  }
+
+  #findLost(batch: UsageBatch): LostCharge[] {
+    const requests = new Map(
+      batch.rows().map(({ requestId, keyId }) => [`${keyId} ${requestId}`, { requestId, keyId }]),
+    )
+    return [...requests.values()].flatMap((request) => {
+      const rows = this.#rowsOf(request).filter(isLost)
+      const cost = rows.reduce((sum, row) => sum + row.cost, 0n) as NanoUsd
+      return cost > 0n ? [{ ...request, cost, row: rows.at(-1)?.id ?? 0 }] : []
+    })
+  }
+
   #addAudit(entry: AuditEntry): void {
     this.audit.push({ ...entry, id: ++this.#lastAuditId })
   }
@@ -522,6 +546,10 @@ function granted(row: KeyRow | GroupRow, amount: NanoUsd): NanoUsd | GrantError 
   if (row.budgetMax === null) return 'no-cap'
   const sum = (row.budgetMax + amount) as NanoUsd
   return sum > maxBudget ? 'too-much' : sum
+}
+
+function isLost({ errorCode }: UsageRow): boolean {
+  return errorCode === 'LM-6002'
 }
 
 function matches(row: UsageRow, filter: UsageFilter): boolean {

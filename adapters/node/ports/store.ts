@@ -92,9 +92,10 @@ function createStore(thread: StoreThread, journal: Journal | undefined): Store {
     // The store behind the thread has the same methods, with the same results.
     ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
     journal,
-    async addUsage(batch) {
-      await thread.call('addUsage', batch.text())
-    },
+    // With the results of the same methods, too.
+    addUsage: (batch) => thread.call('addUsage', batch.text()) as ReturnType<Store['addUsage']>,
+    addLostUsage: (batch, lookup) =>
+      thread.call('addLostUsage', batch.text(), lookup) as ReturnType<Store['addLostUsage']>,
     audited,
     abandon: () => thread.abandon(),
     close: () => thread.close(),

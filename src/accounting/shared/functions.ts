@@ -91,8 +91,8 @@ export interface HoldEnd {
   readonly tokens: number | undefined
 }
 
-/** `gone`: it has ended before. `charged`: another process has charged it as lost. */
-export type EndOutcome = 'ended' | 'gone' | 'charged'
+/** `gone`: it has ended before. */
+export type EndOutcome = 'ended' | 'gone'
 
 /** What a settlement delivers. */
 export interface Delivery {

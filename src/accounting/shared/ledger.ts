@@ -2,7 +2,7 @@ import type { Admission } from '../../core/admission.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Clock, Log } from '../../core/ports.ts'
 import { type SharedState, SharedStateFault } from '../../core/shared-state.ts'
-import type { ChargedRow, Store } from '../../store/index.ts'
+import type { JournalRow, LostCharge, Store } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import {
   checkAdmission,
@@ -15,6 +15,7 @@ import type { AdmissionRequest, HitRequest, PreviewRequest } from '../admission-
 import type { BudgetEvents } from '../budget-events.ts'
 import type { BudgetObserver } from '../budget-observer.ts'
 import { admitHit } from '../hit-admission.ts'
+import type { RowKeeper } from '../journal-writer.ts'
 import type { Ledger } from '../ledger.ts'
 import { buildRateHeaders } from '../rate-headers.ts'
 import { SharedAdmission, SharedHit } from './admission.ts'
@@ -22,7 +23,6 @@ import { Alerts } from './alerts.ts'
 import { Configurations } from './configurations.ts'
 import { EndedBooks } from './ended-books.ts'
 import {
-  type EndOutcome,
   type HoldEnd,
   type SharedAsk,
   type SharedDecision,
@@ -40,6 +40,7 @@ import {
 } from './hold.ts'
 import { isLoss, mayHaveRun, unavailable } from './loss.ts'
 import { LostHolds } from './lost-holds.ts'
+import { LostRows } from './lost-rows.ts'
 import { Membership } from './membership.ts'
 import { Mirror } from './mirror.ts'
 import { OpenHolds } from './open-holds.ts'
@@ -58,15 +59,19 @@ export interface SharedLedgerOptions {
   readonly onLoss: 'refuse' | 'local'
   readonly onLostHold: 'charge' | 'release'
   readonly lease: Millis
-  readonly store: Pick<Store, 'readSpend' | 'readShares' | 'forgetProcess' | 'findUsage'>
+  readonly store: Pick<
+    Store,
+    'readSpend' | 'readShares' | 'forgetProcess' | 'findUsage' | 'addLostUsage'
+  >
+  readonly keeper: RowKeeper
   readonly clock: Clock
   readonly log: Log
   readonly events: BudgetEvents
   readonly find: (name: SubjectName) => AccountEntry | undefined
   /** See `recoverUsage`. */
   readonly recover: Recover
-  /** Adds a row for a request whose process has died. */
-  readonly addRow: (row: ChargedRow) => void
+  /** Adds a row that takes a charge back. */
+  readonly addRow: (row: JournalRow) => void
 }
 
 /** A server that pauses must not run a call that was given up: until then it may. */
@@ -95,6 +100,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   readonly #refunds: Refunds
   readonly #books: EndedBooks
   readonly #lost: LostHolds
+  readonly #lostRows: LostRows
   readonly #configurations: Configurations
   readonly #membership: Membership
   #lastHold = 0
@@ -117,6 +123,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     const settlements = new Settlements({
       functions,
       own,
+      keeper: options.keeper,
       log,
       onFired: (fired) => {
         for (const [name, subject] of fired) this.#mirror.follow([find(name)], [subject])
@@ -124,8 +131,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     })
     this.#settlements = settlements
     this.#seeds = new Seeds({ ...options, functions })
-    const refunds = new Refunds({ ...options, own, settlements })
-    this.#refunds = refunds
+    this.#refunds = new Refunds({ ...options, own, settlements })
     const books = new EndedBooks({
       ...options,
       functions,
@@ -133,7 +139,9 @@ export class SharedLedger implements Ledger, BudgetObserver {
       bring: (unseeded) => this.#bring(unseeded),
     })
     this.#books = books
-    this.#lost = new LostHolds({ ...options, own, settlements, books })
+    const lostRows = new LostRows(options)
+    this.#lostRows = lostRows
+    this.#lost = new LostHolds({ ...options, own, settlements, books, rows: lostRows })
     const configurations = new Configurations({ functions, log })
     this.#configurations = configurations
     this.#membership = new Membership({
@@ -145,7 +153,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
       holds: this.#holds,
       lost: this.#lost,
       books,
-      refunds,
+      lostRows,
     })
   }
 
@@ -189,10 +197,16 @@ export class SharedLedger implements Ledger, BudgetObserver {
     await this.#rest()
   }
 
-  /** Delivers what is left, if the server can be used, and ends the renewals. */
+  /** Takes back a charge for the request of a saved row, which another process took for lost. */
+  refund(row: JournalRow, charge: LostCharge): void {
+    this.#refunds.add(row, charge)
+  }
+
+  /** Delivers and saves what is left, if that is possible, and ends the renewals. */
   async close(): Promise<void> {
     this.#membership.close()
     await this.#rest()
+    await this.#lostRows.save()
     if (this.#options.state.isUp) this.#settlements.sendPending()
     await this.#settlements.idle()
   }
@@ -241,9 +255,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
       if (!isLoss(error)) throw error
       // The server may have admitted it all the same.
       if (mayHaveRun(error)) {
-        const subjects = accounts.map((account) => ({ account, term: account.term }))
-        const onOutcome = this.#followEnd({ facts, subjects })
-        this.#settlements.keep({ id, mode: 'withdraw', tokens: undefined, onOutcome })
+        this.#settlements.keep({ id, mode: 'withdraw', tokens: undefined })
       }
       if (this.#options.onLoss === 'refuse') throw unavailable()
       return this.#enter(request, checkAdmission({ ...request, now: this.now() }))
@@ -366,20 +378,13 @@ export class SharedLedger implements Ledger, BudgetObserver {
         account.leave()
         account.release(reserved, term)
       }
-      const onOutcome = this.#followEnd(hold)
       const isKnown = this.#holds.end(id)
       const isUrgent = subjects.some(({ account }) => account.record.maxParallel !== null)
-      const ends = isKnown ? [{ id, mode, tokens, onOutcome, isUrgent }] : []
+      const ends = isKnown ? [{ id, mode, tokens, isUrgent }] : []
       const isFree = mode === 'withdraw' && facts.cost === 0n
       this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
     },
     deliver: (hold: ChargedHold) => this.#settlements.send([], listSubjects(hold)),
-  }
-
-  #followEnd(hold: ChargedHold): (outcome: EndOutcome) => void {
-    return (outcome) => {
-      if (this.#options.onLostHold === 'charge') this.#refunds.follow(hold, outcome)
-    }
   }
 
   #nextId(): string {

@@ -3,13 +3,14 @@ import type { NanoUsd, UnixSeconds } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Clock, Log } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import type { ChargedRow, Store, UsageRequest } from '../../store/index.ts'
+import type { ChargedRow, FoundRequest, Store, UsageRequest } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import type { EndedBooks } from './ended-books.ts'
-import type { Claim } from './functions.ts'
+import type { Claim, EndOutcome } from './functions.ts'
 import { type LostHold, processOf, readRecord } from './hold.ts'
 import { isLoss } from './loss.ts'
 import { toLostRow } from './lost-row.ts'
+import type { LostRow, LostRows } from './lost-rows.ts'
 import type { OwnShares } from './own-shares.ts'
 import type { Settlements } from './settlements.ts'
 import type { SubjectName } from './values.ts'
@@ -22,8 +23,11 @@ export interface LostHoldOptions {
   readonly books: Pick<EndedBooks, 'close'>
   readonly store: Pick<Store, 'findUsage'>
   readonly find: (name: SubjectName) => AccountEntry | undefined
-  readonly addRow: (row: ChargedRow) => void
+  readonly rows: LostRows
 }
+
+/** For so long a hold remains whose request has only the row of another process. */
+const maxSlowMinutes = 15
 
 /** The clocks of the server and of a process may differ by so much. */
 const maxClockSkew: UnixSeconds = 60
@@ -63,32 +67,59 @@ export class LostHolds {
   }
 
   async #end(holds: readonly LostHold[]): Promise<void> {
-    const { books, store, settlements } = this.#options
+    const { books, store, rows } = this.#options
     // First: a process that has died may have left the row in its journal, and its charge is not to be
     // missing when the reservation goes.
     await books.close(holds.map(({ id }) => processOf(id)))
-    const rows = await store.findUsage({
+    const { last, requests } = await store.findUsage({
       requests: holds.map(toRequest),
       since: 60 * Math.min(...holds.map(({ minute }) => minute)) - maxClockSkew,
       until: Number.MAX_SAFE_INTEGER,
     })
-    const recorded = new Set(rows.map(describe))
+    const recorded = new Map(requests.map((one) => [describe(one), one]))
+    const lost: LostHold[] = []
     for (const hold of holds) {
-      if (!recorded.has(describe(toRequest(hold)))) this.#charge(hold)
-      else settlements.send([{ id: hold.id, mode: 'recorded', tokens: undefined }], [])
+      const found = recorded.get(describe(toRequest(hold)))
+      if (found) this.#release(hold, found)
+      else lost.push(hold)
     }
+    const kept = rows.keep(
+      lost.map((hold) => this.#toRow(hold)),
+      last,
+    )
+    for (const [at, row] of kept.entries()) this.#charge(lost[at] as LostHold, row)
   }
 
-  #charge(hold: LostHold): void {
-    const { settlements } = this.#options
-    const { id, facts } = hold
+  #release({ id, minute }: LostHold, { isLost }: FoundRequest): void {
+    const { clock, settlements } = this.#options
+    // The server may not know the charge of another process that has charged the request and has died.
+    const age = Math.floor(clock.now() / 60_000) - minute
+    if (isLost && age <= maxSlowMinutes) return
+    settlements.send([{ id, mode: 'recorded', tokens: undefined }], [])
+  }
+
+  #charge(hold: LostHold, row: LostRow): void {
+    const { settlements, rows, log } = this.#options
+    const { id, facts, account } = hold
     const names = hold.terms.map(({ name }) => name)
     // Before the call: it counts the charge and ends the hold together, or neither.
     this.#add(hold, facts.cost)
-    const onOutcome = (outcome: string) => {
-      if (outcome === 'ended') return this.#addRow(hold)
+    const takeBack = () => {
       this.#add(hold, -facts.cost)
       settlements.send([], names)
+    }
+    const onSaved = () => {
+      log.write('warn', 'charged a request whose gateway has died', {
+        request_id: facts.id,
+        key_id: account.keyId,
+        // An amount of nano-dollars.
+        cost_usd: toUsd(facts.cost as NanoUsd),
+      })
+    }
+    const onOutcome = (outcome: EndOutcome) => {
+      if (outcome === 'ended') return rows.add({ ...row, onSaved, onRefused: takeBack })
+      rows.drop(row)
+      takeBack()
     }
     settlements.send([{ id, mode: 'lost', tokens: undefined, onOutcome }], names)
   }
@@ -103,17 +134,11 @@ export class LostHolds {
     }
   }
 
-  #addRow({ facts, account, terms }: LostHold): void {
-    const { clock, log, find, addRow } = this.#options
+  #toRow({ facts, account, terms }: LostHold): ChargedRow {
+    const { clock, find } = this.#options
     const [keyTerm, groupTerm] = terms.map(({ name, since }) => toTerm(since, find(name)))
     const ts = unixSeconds(clock)
-    addRow(toLostRow({ facts, account, keyTerm, groupTerm, cost: facts.cost, ts }))
-    log.write('warn', 'charged a request whose gateway has died', {
-      request_id: facts.id,
-      key_id: account.keyId,
-      // An amount of nano-dollars.
-      cost_usd: toUsd(facts.cost as NanoUsd),
-    })
+    return toLostRow({ facts, account, keyTerm, groupTerm, cost: facts.cost, ts })
   }
 }
 

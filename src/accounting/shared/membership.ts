@@ -7,9 +7,9 @@ import type { SharedFunctions } from './functions.ts'
 import { writeRecord } from './hold.ts'
 import { isLoss } from './loss.ts'
 import type { LostHolds } from './lost-holds.ts'
+import type { LostRows } from './lost-rows.ts'
 import type { OpenHolds } from './open-holds.ts'
 import type { OwnShares } from './own-shares.ts'
-import type { Refunds } from './refunds.ts'
 import type { Settlements } from './settlements.ts'
 
 export interface MembershipOptions {
@@ -25,7 +25,7 @@ export interface MembershipOptions {
   readonly holds: OpenHolds
   readonly lost: LostHolds
   readonly books: EndedBooks
-  readonly refunds: Refunds
+  readonly lostRows: LostRows
 }
 
 /** Holds per call, so that no call holds the server up. */
@@ -107,17 +107,17 @@ export class Membership {
   }
 
   async #renewAll(): Promise<void> {
-    const { settlements, configurations, books, refunds } = this.#options
+    const { settlements, configurations, books, lostRows } = this.#options
     await this.#renew()
     settlements.sendPending()
     await configurations.sendPending()
     await books.renew()
-    await refunds.check()
+    await lostRows.save()
   }
 
   /** Renews all leases. Without any it makes the call all the same, which finds lost holds. */
   async #renew(): Promise<void> {
-    const { functions, process, holds, lost, refunds } = this.#options
+    const { functions, process, holds, lost } = this.#options
     const ids = holds.ids()
     for (let at = 0; at === 0 || at < ids.length; at += maxPerCall) {
       const { unknown, claims } = await functions.renew(ids.slice(at, at + maxPerCall))
@@ -125,10 +125,7 @@ export class Membership {
       // Some may have ended in the meantime.
       const missing = unknown.flatMap((id) => holds.get(id) ?? [])
       if (missing.length === 0) continue
-      for (const hold of missing) {
-        holds.know(hold.id)
-        refunds.doubt(hold)
-      }
+      for (const hold of missing) holds.know(hold.id)
       await functions.restore(missing.map((hold) => [hold.id, writeRecord(process, hold)]))
     }
   }

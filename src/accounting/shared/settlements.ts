@@ -1,5 +1,6 @@
 import type { Log } from '../../core/ports.ts'
 import { SharedStateFault } from '../../core/shared-state.ts'
+import type { RowKeeper } from '../journal-writer.ts'
 import type { EndOutcome, Fired, HoldEnd, SharedFunctions } from './functions.ts'
 import type { OwnShares } from './own-shares.ts'
 import type { SubjectName } from './values.ts'
@@ -14,6 +15,7 @@ export interface PendingEnd extends HoldEnd {
 export interface SettlementOptions {
   readonly functions: Pick<SharedFunctions, 'settle'>
   readonly own: OwnShares
+  readonly keeper: Pick<RowKeeper, 'write'>
   readonly log: Log
   /** Called with the subjects whose alert a delivery has fired. */
   readonly onFired: (fired: readonly Fired[]) => void
@@ -103,12 +105,14 @@ export class Settlements {
   }
 
   async #deliver(collected: Collected, canWait: boolean): Promise<void> {
-    const { functions, own, log, onFired } = this.#options
+    const { functions, own, keeper, log, onFired } = this.#options
     const { ends, names } = collected
     const shares: [SubjectName, string][] = []
     try {
       const { outcomes, fired } = await functions.settle(() => {
         this.#close(collected)
+        // The rows of these charges: if the process is killed now, the server knows no charge without its row.
+        keeper.write()
         for (const name of names) shares.push([name, own.write(name)])
         return { ends, shares }
       }, canWait)

@@ -21,6 +21,7 @@ export async function memoryStore(): Promise<MemoryStore> {
   return {
     ...store,
     addUsage: (batch) => store.addUsage(batch.text()),
+    addLostUsage: (batch, lookup) => store.addLostUsage(batch.text(), lookup),
     listUsage: async (query) => parseUsageRows(`[${(await store.listUsage(query)).join()}]`),
     journal: undefined,
     abandon() {},
