@@ -21,8 +21,6 @@ export interface GatewayOptions {
   readonly home?: string
   /** The address of a database server, instead of a file. */
   readonly databaseUrl?: string
-  /** Further options of the command. */
-  readonly args?: readonly string[]
   /** Further settings of `[auth]`. */
   readonly auth?: string
   /** The address of a Redis server for the state that several gateways share. */
@@ -34,13 +32,11 @@ export class ProvedGateway {
   readonly port: number
   readonly database: string
   readonly #folder: string
-  readonly #args: readonly string[]
   #process: ChildProcess | undefined
 
   constructor(port: number, options: GatewayOptions) {
-    const { upstreamPort, home, databaseUrl, args = [], auth = '', sharedUrl } = options
+    const { upstreamPort, home, databaseUrl, auth = '', sharedUrl } = options
     this.port = port
-    this.#args = args
     this.#folder = mkdtempSync(join(tmpdir(), 'gateway-proof-'))
     process.once('exit', () => rmSync(this.#folder, { recursive: true, force: true }))
     this.database = databaseUrl ?? join(home ?? this.#folder, 'gateway.db')
@@ -53,7 +49,7 @@ export class ProvedGateway {
   /** Starts a process, and waits until it serves. */
   async start(): Promise<void> {
     const log = openSync(join(this.#folder, 'log'), 'a')
-    const command = [bundlePath, '--config', join(this.#folder, 'config.toml'), ...this.#args]
+    const command = [bundlePath, '--config', join(this.#folder, 'config.toml')]
     this.#process = startNode(command, {
       cwd: this.#folder,
       env: { PATH: process.env['PATH'], GATEWAY_MASTER_KEY: masterKey, UPSTREAM_KEY: 'sk-proof' },
@@ -113,18 +109,23 @@ export async function createGateway(options: GatewayOptions): Promise<ProvedGate
 
 /** Starts three gateways on one database, which share their state. */
 export async function startThree(
-  upstreamPort: number,
-  sharedUrl: string,
-): Promise<readonly ProvedGateway[]> {
+  options: Omit<GatewayOptions, 'home'> & Required<Pick<GatewayOptions, 'sharedUrl'>>,
+): Promise<Three> {
   const home = mkdtempSync(join(tmpdir(), 'gateway-proof-'))
   process.once('exit', () => rmSync(home, { recursive: true, force: true }))
-  const gateways: ProvedGateway[] = []
-  for (let count = 0; count < 3; count++) {
-    const gateway = await createGateway({ upstreamPort, home, sharedUrl })
+  const open = async () => {
+    const gateway = await createGateway({ ...options, home })
     await gateway.start()
-    gateways.push(gateway)
+    return gateway
   }
-  return gateways
+  return [await open(), await open(), await open()]
+}
+
+export type Three = readonly [ProvedGateway, ProvedGateway, ProvedGateway]
+
+export function pickOne(gateways: Three, random: () => number): ProvedGateway {
+  // `random` is below 1.
+  return gateways[Math.floor(random() * 3)] as ProvedGateway
 }
 
 interface ConfigValues {

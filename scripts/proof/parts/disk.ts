@@ -3,9 +3,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createKeys, readHeld } from '../harness/accounts.ts'
-import { readBooks } from '../harness/books.ts'
-import { bookFigures, heldFigures } from '../harness/figures.ts'
+import { createKeys } from '../harness/accounts.ts'
+import { endGateways } from '../harness/ended.ts'
 import { createGateway } from '../harness/gateway.ts'
 import { Load } from '../harness/load.ts'
 import { startUpstream } from '../harness/upstream.ts'
@@ -55,14 +54,12 @@ async function fill(home: string, { rounds, progress }: PartOptions): Promise<Ou
     progress(`filled ${time} times, ${load.seen.length} requests`)
   }
   await load.stop()
-  const held = await readHeld(gateway)
-  await gateway.stop()
+  const ended = await endGateways({ gateways: [gateway], load, path: gateway.database })
   return {
     figures: [
       { title: 'times that the disk was full for 5 seconds', value: times },
       { title: 'rows that were only in memory then', value: unjournaled, holds: unjournaled > 0 },
-      ...bookFigures(readBooks(gateway.database, load.seen), load.seen),
-      ...heldFigures(held),
+      ...ended,
     ],
   }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createKeys, readHeld } from '../harness/accounts.ts'
-import { readBooks } from '../harness/books.ts'
-import { bookFigures, heldFigures } from '../harness/figures.ts'
+import { createKeys } from '../harness/accounts.ts'
+import { endGateways, recoveredFigure } from '../harness/ended.ts'
 import { createGateway } from '../harness/gateway.ts'
 import { Load } from '../harness/load.ts'
 import { startUpstream } from '../harness/upstream.ts'
@@ -26,18 +25,7 @@ its end must have one row with its cost, and the spend must equal the rows.`,
     }
     await sleep(500)
     await load.stop()
-    const held = await readHeld(gateway)
-    await gateway.stop()
-    const recovered = gateway
-      .logLines('has left in its journal')
-      .reduce((sum, { rows }) => sum + Number(rows), 0)
-    return {
-      figures: [
-        { title: 'kills', value: rounds },
-        { title: 'rows that were only in the journal', value: recovered, holds: recovered > 0 },
-        ...bookFigures(readBooks(gateway.database, load.seen), load.seen),
-        ...heldFigures(held),
-      ],
-    }
+    const ended = await endGateways({ gateways: [gateway], load, path: gateway.database })
+    return { figures: [{ title: 'kills', value: rounds }, recoveredFigure([gateway]), ...ended] }
   },
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createKeys, readHeld } from '../harness/accounts.ts'
-import { lockDatabase, readBooks } from '../harness/books.ts'
-import { bookFigures, heldFigures } from '../harness/figures.ts'
+import { createKeys } from '../harness/accounts.ts'
+import { lockDatabase } from '../harness/books.ts'
+import { endGateways } from '../harness/ended.ts'
 import { createGateway } from '../harness/gateway.ts'
 import { Load } from '../harness/load.ts'
 import { startUpstream } from '../harness/upstream.ts'
@@ -33,16 +33,14 @@ cost nothing, the journal keeps only those that the queue took.`,
       progress(`locked ${time} times, ${load.seen.length} requests`)
     }
     await load.stop()
-    const held = await readHeld(gateway)
     const unjournaled = await gateway.metric('gateway_usage_unjournaled_total')
-    await gateway.stop()
+    const ended = await endGateways({ gateways: [gateway], load, path: gateway.database })
     return {
       figures: [
         { title: 'locks of 8 seconds, each with a kill', value: times },
         { title: 'rows dropped from the queue', value: dropped, holds: dropped > 0 },
         zero('rows that the journal could not keep', unjournaled),
-        ...bookFigures(readBooks(gateway.database, load.seen), load.seen),
-        ...heldFigures(held),
+        ...ended,
       ],
     }
   },

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasRedis, startRedis } from '../../../test/support/redis.ts'
-import { createKeys, readHeld } from '../harness/accounts.ts'
-import { readBooks } from '../harness/books.ts'
-import { bookFigures, heldFigures } from '../harness/figures.ts'
-import { leaseMs, type ProvedGateway, startThree } from '../harness/gateway.ts'
+import { createKeys } from '../harness/accounts.ts'
+import { endGateways } from '../harness/ended.ts'
+import { leaseMs, pickOne, startThree } from '../harness/gateway.ts'
 import { Load } from '../harness/load.ts'
 import { startUpstream } from '../harness/upstream.ts'
 import type { Part } from '../part.ts'
@@ -18,9 +17,11 @@ books hold as for one process.`,
     if (!hasRedis) return { skipped: 'it needs redis-server' }
     const redis = await startRedis()
     try {
-      const gateways = await startThree(await startUpstream(), redis.url)
-      // There are three.
-      const pick = () => gateways[Math.floor(random() * 3)] as ProvedGateway
+      const gateways = await startThree({
+        upstreamPort: await startUpstream(),
+        sharedUrl: redis.url,
+      })
+      const pick = () => pickOne(gateways, random)
       const keys = await createKeys(pick())
       await sleep(1_500)
       const load = new Load({ connections: 64, keys, ports: gateways.map(({ port }) => port) })
@@ -34,16 +35,8 @@ books hold as for one process.`,
       }
       await load.stop()
       await sleep(2 * leaseMs)
-      const held = await readHeld(pick())
-      for (const gateway of gateways) await gateway.stop()
-      const path = (gateways[0] as ProvedGateway).database
-      return {
-        figures: [
-          { title: 'kills', value: kills },
-          ...bookFigures(readBooks(path, load.seen), load.seen),
-          ...heldFigures(held),
-        ],
-      }
+      const ended = await endGateways({ gateways, load, path: gateways[0].database })
+      return { figures: [{ title: 'kills', value: kills }, ...ended] }
     } finally {
       await redis.stop()
     }

@@ -3,7 +3,7 @@ import { hasRedis, type RedisServer, startRedis } from '../../../test/support/re
 import { createKeys, raiseCaps, readAccounts, readHeld } from '../harness/accounts.ts'
 import { readBooks, sumRows } from '../harness/books.ts'
 import { bookFigures, heldFigures } from '../harness/figures.ts'
-import { leaseMs, type ProvedGateway, startThree } from '../harness/gateway.ts'
+import { leaseMs, type ProvedGateway, pickOne, startThree } from '../harness/gateway.ts'
 import { Load } from '../harness/load.ts'
 import { startUpstream } from '../harness/upstream.ts'
 import { type Part, zero } from '../part.ts'
@@ -21,9 +21,11 @@ back, count as none.`,
     if (!hasRedis) return { skipped: 'it needs redis-server' }
     const server = await startRedis()
     try {
-      const gateways = await startThree(await startUpstream(), server.url)
-      // There are three.
-      const pick = () => gateways[Math.floor(random() * 3)] as ProvedGateway
+      const gateways = await startThree({
+        upstreamPort: await startUpstream(),
+        sharedUrl: server.url,
+      })
+      const pick = () => pickOne(gateways, random)
       const keys = await createKeys(pick())
       await sleep(1_500)
       const load = new Load({ connections: 64, keys, ports: gateways.map(({ port }) => port) })
@@ -44,7 +46,7 @@ back, count as none.`,
       const shown = (await Promise.all(gateways.map(readAccounts))).flat()
       const up = await Promise.all(gateways.map((each) => each.metric('gateway_shared_state_up')))
       for (const gateway of gateways) await gateway.stop()
-      const { database } = gateways[0] as ProvedGateway
+      const { database } = gateways[0]
       const books = readBooks(database, load.seen)
       const sums = sumRows(database)
       const away = load.seen.filter(({ end }) => end === 'away').length

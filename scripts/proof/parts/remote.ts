@@ -2,64 +2,80 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startLibsqlServer } from '../../../test/support/libsql-server.ts'
-import { createKeys, readHeld } from '../harness/accounts.ts'
-import { readBooks } from '../harness/books.ts'
-import { bookFigures, heldFigures } from '../harness/figures.ts'
-import { createGateway } from '../harness/gateway.ts'
+import { type LibsqlServer, startLibsqlServer } from '../../../test/support/libsql-server.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../../test/support/redis.ts'
+import { createKeys } from '../harness/accounts.ts'
+import { endGateways, recoveredFigure } from '../harness/ended.ts'
+import { leaseMs, pickOne, startThree } from '../harness/gateway.ts'
 import { Load } from '../harness/load.ts'
 import { startUpstream } from '../harness/upstream.ts'
-import type { Part } from '../part.ts'
+import type { Outcome, Part, PartOptions } from '../part.ts'
 
 export const remote: Part = {
   name: 'remote',
-  title: 'The database on a server',
-  text: `As the first part, with a libSQL server as the database, so that the journal is in a folder of the gateway. For
-up to 2 seconds before every second kill the server does what it is asked but loses its answers, so that the gateway
-cannot know whether its rows are saved. The server is the stand-in of the tests.`,
-  async run({ random, rounds, progress }) {
+  title: 'Three machines, and the database on a server',
+  text: `Three gateways share their budgets through a Redis server, with a libSQL server as the database. Each has the
+journal in a folder of its own, as on a machine of its own: what it leaves there, no other gateway can find. At random
+moments one of them is killed by SIGKILL, and started again up to two leases later, so that the others charge what was
+running there while its next process reads the journal. For up to 2 seconds before every second kill the database server
+does what it is asked but loses its answers, so that the gateways cannot know whether their rows are saved. A charge for a
+gateway that was taken for dead, and the row that takes it back, count as none. The database server is the stand-in of
+the tests.`,
+  async run(options) {
+    if (!hasRedis) return { skipped: 'it needs redis-server' }
     const folder = mkdtempSync(join(tmpdir(), 'gateway-proof-'))
     const path = join(folder, 'server.db')
     const server = await startLibsqlServer({ path })
+    const redis = await startRedis()
     try {
-      const gateway = await createGateway({
-        upstreamPort: await startUpstream(),
-        databaseUrl: server.url,
-        // The next process must not wait for the lease of the one that was killed.
-        args: ['--allow-second'],
-      })
-      await gateway.start()
-      const keys = await createKeys(gateway)
-      const load = new Load({ connections: 64, keys, ports: [gateway.port] })
-      for (let round = 1; round <= rounds; round++) {
-        await sleep(200 + random() * 3_000)
-        if (round % 2 === 0) {
-          server.loseAnswers(Number.POSITIVE_INFINITY)
-          await sleep(random() * 2_000)
-        }
-        await gateway.kill()
-        server.loseAnswers(0)
-        await gateway.start()
-        progress(`killed ${round} times, ${load.seen.length} requests`)
-      }
-      await sleep(500)
-      await load.stop()
-      const held = await readHeld(gateway)
-      await gateway.stop()
-      const recovered = gateway
-        .logLines('has left in its journal')
-        .reduce((sum, { rows }) => sum + Number(rows), 0)
-      return {
-        figures: [
-          { title: 'kills', value: rounds },
-          { title: 'rows that were only in the journal', value: recovered, holds: recovered > 0 },
-          ...bookFigures(readBooks(path, load.seen), load.seen),
-          ...heldFigures(held),
-        ],
-      }
+      return await killOneByOne({ ...options, server, redis, path })
     } finally {
+      await redis.stop()
       server.stop()
       rmSync(folder, { recursive: true })
     }
   },
+}
+
+interface RemoteOptions extends PartOptions {
+  readonly server: LibsqlServer
+  readonly redis: RedisServer
+  readonly path: string
+}
+
+async function killOneByOne(options: RemoteOptions): Promise<Outcome> {
+  const { random, rounds, progress, server, redis, path } = options
+  const gateways = await startThree({
+    upstreamPort: await startUpstream(),
+    databaseUrl: server.url,
+    sharedUrl: redis.url,
+  })
+  const keys = await createKeys(pickOne(gateways, random))
+  await sleep(1_500)
+  const load = new Load({ connections: 64, keys, ports: gateways.map(({ port }) => port) })
+  for (let round = 1; round <= rounds; round++) {
+    await sleep(200 + random() * 3_000)
+    if (round % 2 === 0) {
+      server.loseAnswers(Number.POSITIVE_INFINITY)
+      await sleep(random() * 2_000)
+    }
+    const gateway = pickOne(gateways, random)
+    await gateway.kill()
+    server.loseAnswers(0)
+    await sleep(random() * 2 * leaseMs)
+    await gateway.start()
+    progress(`killed ${round} times, ${load.seen.length} requests`)
+  }
+  await load.stop()
+  await sleep(2 * leaseMs)
+  const ended = await endGateways({ gateways, load, path })
+  const charges = gateways.flatMap((each) => each.logLines('whose gateway has died')).length
+  return {
+    figures: [
+      { title: 'kills', value: rounds },
+      recoveredFigure(gateways),
+      { title: 'charges for a killed gateway', value: charges, holds: charges > 0 },
+      ...ended,
+    ],
+  }
 }
