@@ -77,7 +77,7 @@ export class FileJournal implements Journal {
   }
 
   afterTurn(run: () => void): void {
-    setImmediate(run)
+    process.nextTick(run)
   }
 
   forget(batch: string): void {
