@@ -4,7 +4,7 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { jsonObject } from '../canonical/tools.ts'
-import { parseRequestFields } from '../canonical/vendor-fields.ts'
+import { createOwnReader } from '../canonical/vendor-fields.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { claudeFields, mergeOutputConfig } from '../claude/own-fields.ts'
 import { resolveThinking } from '../claude/reasoning.ts'
@@ -35,7 +35,7 @@ export function toAnthropicRequest(
   { upstreamId, model, maxOutputTokens }: AnthropicTarget,
 ): AnthropicRequest {
   const original = readRequest(call)
-  const own = parseRequestFields(ownFields, original)
+  const own = readOwnFields(original)
   const reasoning = resolveThinking({
     request: original,
     clientThinking: own.thinking ?? undefined,
@@ -74,8 +74,8 @@ export function toAnthropicRequest(
 
 const text = z.string().nullish()
 
-/** The fields that this vendor uses and the canonical request does not read. */
-const ownFields = loose({
+/** Reads the fields that this vendor uses and the canonical request does not read. */
+const readOwnFields = createOwnReader({
   user: text,
   safety_identifier: text,
   metadata: jsonObject,
@@ -85,7 +85,7 @@ const ownFields = loose({
   mcp_servers: list(loose({})).nullish(),
 })
 
-type OwnFields = z.infer<typeof ownFields>
+type OwnFields = ReturnType<typeof readOwnFields>
 
 function listBetas({ messages }: CanonicalRequest, { anthropic_beta: own }: OwnFields): string[] {
   const files = messages.some(usesStoredFiles) ? ['files-api-2025-04-14'] : []

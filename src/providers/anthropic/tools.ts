@@ -74,11 +74,19 @@ function toToolBlock(tool: FunctionTool): Block {
     input_schema: parameters
       ? { type: 'object', ...parameters }
       : { type: 'object', properties: {} },
-    ...(strict && { strict }),
-    ...Object.fromEntries(
-      anthropicToolMembers.map((member) => [member, findToolMember(tool, member)?.value]),
-    ),
+    strict: strict || undefined,
+    ...readOwnMembers(tool),
   }
+}
+
+/** Reads the members of a tool that only this vendor has. Most tools have none. */
+function readOwnMembers(tool: FunctionTool): object {
+  const members: Record<string, unknown> = {}
+  for (const name of anthropicToolMembers) {
+    const member = findToolMember(tool, name)
+    if (member) members[name] = member.value
+  }
+  return members
 }
 
 /** `own` are the members of the vendor's own block, if the client has returned it. */

@@ -39,10 +39,10 @@ function findPlainResult({ toolResult }: JsonObject): string | undefined {
 
 /** Returns the text of a block. That of a cited block is a list. */
 export function readText({ text, citationsContent: cited }: JsonObject): string {
-  const parts = isObject(cited) && Array.isArray(cited['content']) ? cited['content'] : []
-  return [{ text }, ...parts]
-    .map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
-    .join('')
+  const own = typeof text === 'string' ? text : ''
+  if (!isObject(cited) || !Array.isArray(cited['content'])) return own
+  const parts = cited['content'].map((part: unknown) => (isObject(part) ? readText(part) : ''))
+  return `${own}${parts.join('')}`
 }
 
 /** True for a call that the service runs itself. */

@@ -1,14 +1,13 @@
-import { loose } from '../../core/as-sent.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import { toCamelCase } from '../base/camel-case.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { jsonObject } from '../canonical/tools.ts'
-import { getFieldPath, parseRequestFields } from '../canonical/vendor-fields.ts'
+import { createOwnReader, getFieldPath } from '../canonical/vendor-fields.ts'
 
-/** The fields of Converse that no other API has: the names are those of AWS in snake case. */
-const ownFields = loose({
+/** Reads the fields of Converse that no other API has: the names are those of AWS in snake case. */
+const readGiven = createOwnReader({
   guardrail_config: jsonObject,
   performance_config: jsonObject,
   request_metadata: jsonObject,
@@ -17,34 +16,22 @@ const ownFields = loose({
 
 /** The client's own fields in the form of Converse. */
 export interface OwnFields {
-  /** Members of the body. */
-  readonly members: object
+  readonly guardrailConfig: unknown
+  readonly performanceConfig: JsonObject | undefined
+  readonly requestMetadata: JsonObject | undefined
   /** Members of `additionalModelRequestFields`. */
   readonly additional: JsonObject
 }
 
-const names = [
-  'guardrail_config',
-  'performance_config',
-  'request_metadata',
-  'additional_model_request_fields',
-] as const
-
-const none: OwnFields = Object.freeze({ members: {}, additional: {} })
-
 /** Reads the client's own fields. Throws `UntranslatableError` for one that is not valid. */
 export function readOwnFields(request: CanonicalRequest): OwnFields {
-  // Few requests have one.
-  if (names.every((name) => request.raw[name] === undefined)) return none
-  const own = parseRequestFields(ownFields, request)
+  const own = readGiven(request)
   const additional = own.additional_model_request_fields ?? {}
   checkBounds(additional, getFieldPath(request, 'additional_model_request_fields'))
   return {
-    members: {
-      guardrailConfig: own.guardrail_config ? toCamelCase(own.guardrail_config) : undefined,
-      performanceConfig: own.performance_config ?? undefined,
-      requestMetadata: own.request_metadata ?? undefined,
-    },
+    guardrailConfig: own.guardrail_config ? toCamelCase(own.guardrail_config) : undefined,
+    performanceConfig: own.performance_config ?? undefined,
+    requestMetadata: own.request_metadata ?? undefined,
     additional,
   }
 }

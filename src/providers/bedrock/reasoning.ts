@@ -1,8 +1,7 @@
-import { loose } from '../../core/as-sent.ts'
 import { clampBound } from '../base/output-bound.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
-import { parseRequestFields } from '../canonical/vendor-fields.ts'
+import { createOwnReader } from '../canonical/vendor-fields.ts'
 import { readThinkingBudget } from '../claude/max-tokens.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { claudeFields, mergeOutputConfig } from '../claude/own-fields.ts'
@@ -79,7 +78,7 @@ const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> 
   max: 'high',
 }
 
-const ownFields = loose(claudeFields)
+const readOwnFields = createOwnReader(claudeFields)
 
 /** Tokens for the answer itself, where thinking has a budget and the client has set no limit. */
 const answerTokens = 4096
@@ -88,7 +87,7 @@ function resolveClaudeReasoning(
   { request, model: bedrockModel, maxOutputTokens }: ReasoningInput,
   model: ClaudeModel,
 ): BedrockReasoning {
-  const own = parseRequestFields(ownFields, request)
+  const own = readOwnFields(request)
   const clientThinking = own.thinking ?? undefined
   const { thinking, effort, maxTokens, dropReason } = resolveThinking({
     request,

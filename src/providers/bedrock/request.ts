@@ -31,9 +31,11 @@ export function toConverseRequest(
   )
   const own = readOwnFields(request)
   const tools = toToolFields({ request, model, thinking: reasoning.thinking })
+  const { system, messages } = toConverseMessages(request.messages, model)
   // Members that are undefined do not reach the wire. Converse rejects empty objects.
   const body = {
-    ...toConverseMessages(request.messages, model),
+    system,
+    messages,
     inferenceConfig: omitIfEmpty({
       maxTokens: reasoning.maxTokens,
       temperature: request.temperature === undefined ? undefined : Math.min(request.temperature, 1),
@@ -49,7 +51,9 @@ export function toConverseRequest(
     }),
     outputConfig: toOutputConfig(request),
     serviceTier: request.serviceTier && { type: request.serviceTier },
-    ...own.members,
+    guardrailConfig: own.guardrailConfig,
+    performanceConfig: own.performanceConfig,
+    requestMetadata: own.requestMetadata,
   }
   return { body, maxTokens: reasoning.maxTokens, dropped }
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { validateAsSent } from '../../core/as-sent.ts'
+import { loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatRequest } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
@@ -81,6 +81,22 @@ function isAbsent(value: unknown): boolean {
 export function getFieldPath({ nested }: LiftedRequest, field: string): string {
   const holder = nested.get(field)
   return holder === undefined ? field : `${holder}.${field}`
+}
+
+/**
+ * Creates a reader of fields that few requests have: only a request that has one is validated. The reader
+ * throws `UntranslatableError` for a field that is not valid.
+ */
+export function createOwnReader<Shape extends z.ZodRawShape>(
+  shape: Shape,
+): (request: LiftedRequest) => Partial<z.infer<z.ZodObject<Shape>>> {
+  const names = Object.keys(shape)
+  const schema = loose(shape)
+  const none = Object.freeze({})
+  return (request) => {
+    const hasOne = names.some((name) => !isAbsent(request.raw[name]))
+    return hasOne ? parseRequestFields(schema, request) : none
+  }
 }
 
 /** Validates fields of a request. Throws `UntranslatableError` with the path at which the client put one. */

@@ -75,6 +75,8 @@ export function collectThinking<Block>(
   content: readonly Block[],
   toThinking: (block: Block) => JsonObject | undefined,
 ): readonly JsonObject[] {
+  // Most answers hold no thinking.
+  if (!content.some(toThinking)) return none
   const runs = new ThinkingRuns()
   const earlier = content.flatMap((block, index) => {
     const thinking = toThinking(block)

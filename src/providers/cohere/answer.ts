@@ -5,8 +5,9 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
-import { citationSchema, toAnnotations } from './citations.ts'
+import { type Citation, citationSchema, toAnnotations } from './citations.ts'
 import { type AnswerContent, type AnswerShape, carryContent } from './content.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
@@ -64,9 +65,7 @@ export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResul
   const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
   const carried = carryContent(describe(answered), () => readContent(json, answered.tool_plan))
-  const annotations = (answered.citations ?? []).flatMap((cited) =>
-    toAnnotations(cited, measureStarts(texts)),
-  )
+  const annotations = collectAnnotations(answered.citations ?? [], texts)
   const thought = joinTexts(answered.content?.map((part) => part.thinking))
   // The plan is reasoning about the calls, not part of the answer.
   const reasoning = [thought, answered.tool_plan].filter(Boolean).join('\n')
@@ -100,13 +99,18 @@ function describe({
   tool_calls: calls,
   citations,
 }: z.infer<typeof message>): AnswerShape {
-  const given = calls?.map(({ function: called }) => called?.arguments ?? '') ?? []
+  let texts = 0
+  let thoughts = 0
+  for (const part of content ?? []) {
+    if (part.text) texts++
+    if (part.thinking) thoughts++
+  }
   return {
-    texts: content?.filter((part) => part.text).length ?? 0,
-    thoughts: content?.filter((part) => part.thinking).length ?? 0,
+    texts,
+    thoughts,
     hasPlan: Boolean(plan),
-    calls: given.length,
-    hasBareCall: given.some(isEmptyArguments),
+    calls: calls?.length ?? 0,
+    hasBareCall: calls?.some((call) => isEmptyArguments(call.function?.arguments ?? '')) ?? false,
     citations: citations?.length ?? 0,
   }
 }
@@ -139,12 +143,22 @@ export function isEmptyArguments(given: string): boolean {
   return given.trim() === '' || given.trim() === 'null'
 }
 
+function collectAnnotations(
+  citations: readonly Citation[],
+  texts: readonly string[],
+): readonly Annotation[] {
+  // Most answers cite nothing, and need no count.
+  if (citations.length === 0) return []
+  const starts = measureStarts(texts)
+  return citations.flatMap((cited) => toAnnotations(cited, starts))
+}
+
 /** Returns the start of each block in the joined text, in characters. */
 function measureStarts(texts: readonly string[]): number[] {
   let length = 0
   return texts.map((piece) => {
     const start = length
-    length += [...piece].length
+    length += countCharacters(piece)
     return start
   })
 }

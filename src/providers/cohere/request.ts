@@ -3,7 +3,7 @@ import { clampBound } from '../base/output-bound.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toCohereMessages } from './messages.ts'
-import { toOwnFields } from './own-fields.ts'
+import { readOwnFields } from './own-fields.ts'
 import { toToolFields } from './tools.ts'
 
 /*
@@ -36,6 +36,8 @@ function toBody(
   call: ChatCall,
   { upstreamId, maxOutputTokens }: CohereTarget,
 ): object {
+  const own = readOwnFields(request)
+  // Members that are undefined do not reach the wire.
   return {
     model: upstreamId,
     messages: toCohereMessages(request.messages),
@@ -45,7 +47,9 @@ function toBody(
     ...toFormatFields(request),
     ...toSamplingFields(request, maxOutputTokens),
     ...toThinkingFields(request),
-    ...toOwnFields(request),
+    documents: own.documents ?? undefined,
+    citation_options: own.citation_options ?? undefined,
+    safety_mode: own.safety_mode ?? undefined,
   }
 }
 

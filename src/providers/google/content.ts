@@ -59,12 +59,10 @@ export function carryContent(
   parts: readonly GeminiPart[],
   readJson: (index: number) => string,
 ): ProviderContent | undefined {
-  const [first] = parts
-  if (parts.length === 1 && first && isPlainText(first) && !first.thought) return undefined
+  if (isPlain(parts) && !parts.some(isSigned)) return undefined
   const returned = parts.filter((part) => !isEmpty(part) && !isDraft(part))
   const hasMedia = returned.some(({ inlineData }) => inlineData)
-  const isSigned = returned.some(({ thoughtSignature }) => thoughtSignature)
-  if ((hasMedia || !isSigned) && isPlain(returned)) return undefined
+  if ((hasMedia || !returned.some(isSigned)) && isPlain(returned)) return undefined
   return createProviderContent(
     'google',
     returned.map((part) => readJson(parts.indexOf(part))),
@@ -72,11 +70,19 @@ export function carryContent(
   )
 }
 
+function isSigned({ thoughtSignature }: GeminiPart): boolean {
+  return Boolean(thoughtSignature)
+}
+
 /** True for one text, then media, then calls, without anything that a message has no place for. */
 function isPlain(parts: readonly GeminiPart[]): boolean {
-  const order = parts.map(rank)
-  const isOneText = order.filter((own) => own === 0).length < 2
-  return isOneText && order.every((own, at) => own !== undefined && own >= (order[at - 1] ?? 0))
+  let last = -1
+  for (const part of parts) {
+    const own = rank(part)
+    if (own === undefined || own < last || (own === 0 && last === 0)) return false
+    last = own
+  }
+  return true
 }
 
 /** Counts the thoughts with nothing else before them. Without signatures they prove nothing. */
@@ -107,10 +113,8 @@ const known: ReadonlySet<string> = new Set([
 /** Returns the place of a part in what comes back of a message; undefined if it does not come back. */
 function rank(part: GeminiPart): number | undefined {
   const { text, thought, functionCall, inlineData, thoughtSignature } = part
-  const isKnown = Object.entries(part).every(
-    ([name, value]) => known.has(name) || value === undefined,
-  )
-  if (thought || !isKnown) return undefined
+  if (thought) return undefined
+  for (const name in part) if (!known.has(name) && part[name] !== undefined) return undefined
   if (functionCall) return 3
   if (inlineData?.mimeType?.startsWith('image/')) return 2
   if (inlineData?.mimeType?.startsWith('audio/')) return thoughtSignature ? undefined : 1

@@ -1,12 +1,18 @@
+import { toCamelCase } from '../base/camel-case.ts'
 import { clampBound } from '../base/output-bound.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { ConditionFlags } from '../translation/conditions.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
-import { readOwnFields, toOwnConfig, toOwnMembers } from './own-fields.ts'
+import { readOwnFields } from './own-fields.ts'
 import { readThinkingConfig } from './reasoning.ts'
-import { newSchemaBudgets, type SchemaContext, toResponseSchemaFields } from './schema/fit.ts'
+import {
+  newSchemaBudgets,
+  type ResponseSchemaFields,
+  type SchemaContext,
+  toResponseSchemaFields,
+} from './schema/fit.ts'
 import { selectDeclaredTools, toToolFields } from './tools.ts'
 
 /** The differences between the services that speak this dialect. */
@@ -75,47 +81,40 @@ function geminiConditions(
 }
 
 /** `JSON.stringify` leaves out the members that are undefined. */
-function toBody(
-  request: CanonicalRequest,
-  { model, dialect, maxOutputTokens }: GeminiTarget,
-): object {
-  const { defaultMimeType } = dialect
+function toBody(request: CanonicalRequest, target: GeminiTarget): object {
+  const { model, dialect } = target
   const schemas = { model, budgets: newSchemaBudgets() }
   const own = readOwnFields(request)
+  const { contents, systemInstruction } = toGeminiContents(request.messages, {
+    model,
+    defaultMimeType: dialect.defaultMimeType,
+  })
+  const { tools, toolConfig } = toToolFields(request, schemas)
   return {
-    ...toGeminiContents(request.messages, { model, defaultMimeType }),
-    ...toToolFields(request, schemas),
-    generationConfig: omitEmpty({
-      ...toLimitFields(request, maxOutputTokens),
-      ...toSamplingFields(request),
-      ...toLogprobFields(request, dialect),
-      ...toFormatFields(request, schemas),
-      responseModalities: toResponseModalities(request),
-      thinkingConfig: readThinkingConfig(request, model),
-      ...toOwnConfig(own),
-    }),
+    contents,
+    systemInstruction,
+    tools,
+    toolConfig,
+    generationConfig: omitEmpty(toGenerationConfig(request, target, schemas)),
     serviceTier: request.serviceTier === 'default' ? 'standard' : request.serviceTier,
-    ...toOwnMembers(own),
+    safetySettings: own.safety_settings ?? undefined,
+    cachedContent: own.cached_content ?? undefined,
+    labels: own.labels ?? undefined,
   }
 }
 
-function omitEmpty(config: object): object | undefined {
-  return Object.values(config).some((value) => value !== undefined) ? config : undefined
-}
-
-function toLimitFields(
-  { maxTokens, stop }: CanonicalRequest,
-  maxOutputTokens: number | undefined,
+/** Names each member: spreads of a few objects cost as much as the rest of the translation. */
+function toGenerationConfig(
+  request: CanonicalRequest,
+  { model, dialect, maxOutputTokens }: GeminiTarget,
+  schemas: SchemaContext,
 ): object {
+  const { temperature, topP, topK, presencePenalty, frequencyPenalty, n, seed, stop } = request
+  const { image_config: imageConfig, media_resolution: mediaResolution } = readOwnFields(request)
+  const { responseMimeType, responseSchema, responseJsonSchema } = toFormatFields(request, schemas)
   return {
-    maxOutputTokens: clampBound(maxOutputTokens, maxTokens),
+    maxOutputTokens: clampBound(maxOutputTokens, request.maxTokens),
     stopSequences: stop.length > 0 ? stop : undefined,
-  }
-}
-
-function toSamplingFields(request: CanonicalRequest): object {
-  const { temperature, topP, topK, presencePenalty, frequencyPenalty, n, seed } = request
-  return {
     temperature,
     topP,
     topK,
@@ -123,7 +122,20 @@ function toSamplingFields(request: CanonicalRequest): object {
     frequencyPenalty: frequencyPenalty || undefined,
     candidateCount: n === 1 ? undefined : n,
     seed: seed === undefined ? undefined : foldToInt32(seed),
+    responseLogprobs: request.logprobs || undefined,
+    logprobs: toLogprobs(request, dialect),
+    responseMimeType,
+    responseSchema,
+    responseJsonSchema,
+    responseModalities: toResponseModalities(request),
+    thinkingConfig: readThinkingConfig(request, model),
+    imageConfig: imageConfig ? toCamelCase(imageConfig) : undefined,
+    mediaResolution: mediaResolution ?? undefined,
   }
+}
+
+function omitEmpty(config: object): object | undefined {
+  return Object.values(config).some((value) => value !== undefined) ? config : undefined
 }
 
 /** OpenAI's seeds may be 64 bits wide, Gemini's are 32. Folding maps equal seeds to equal seeds. */
@@ -131,11 +143,13 @@ function foldToInt32(seed: number): number {
   return Number(BigInt.asIntN(32, BigInt(seed)))
 }
 
-function toLogprobFields(request: CanonicalRequest, { minTopLogprobs }: GeminiDialect): object {
-  const { logprobs: isRequested, topLogprobs } = request
-  if (!isRequested) return {}
+/** Some services refuse a count of 0. */
+function toLogprobs(
+  { logprobs: isRequested, topLogprobs }: CanonicalRequest,
+  { minTopLogprobs }: GeminiDialect,
+): number | undefined {
   const isAllowed = topLogprobs !== undefined && topLogprobs >= minTopLogprobs
-  return { responseLogprobs: true, logprobs: isAllowed ? topLogprobs : undefined }
+  return isRequested && isAllowed ? topLogprobs : undefined
 }
 
 /** Text alone is the default, and is not sent. */
@@ -146,7 +160,11 @@ function toResponseModalities({
   return isMore ? requested.map((modality) => modality.toUpperCase()) : undefined
 }
 
-function toFormatFields(request: CanonicalRequest, schemas: SchemaContext): object {
+interface FormatFields extends ResponseSchemaFields {
+  readonly responseMimeType?: string
+}
+
+function toFormatFields(request: CanonicalRequest, schemas: SchemaContext): FormatFields {
   const { responseFormat } = request
   if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }

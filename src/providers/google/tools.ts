@@ -16,8 +16,13 @@ export function selectDeclaredTools(request: CanonicalRequest): readonly Functio
   return isNarrowed ? listCallableTools(request) : request.tools
 }
 
-/** The fields `tools` and `toolConfig`: https://ai.google.dev/api/generate-content */
-export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): object {
+/** The fields of a request for tools: https://ai.google.dev/api/generate-content */
+export interface ToolFields {
+  readonly tools?: readonly object[]
+  readonly toolConfig?: object | undefined
+}
+
+export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): ToolFields {
   const functions = selectDeclaredTools(request)
   const own = listVendorTools(request)
   // All functions go into one tool object, because some models refuse several.

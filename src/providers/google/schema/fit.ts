@@ -45,11 +45,17 @@ export function toParameterFields(
     : { parametersJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
 }
 
+/** The schema of the answer in one of its forms, as `generationConfig` has it. */
+export interface ResponseSchemaFields {
+  readonly responseSchema?: object
+  readonly responseJsonSchema?: unknown
+}
+
 /** The field of `generationConfig` for the schema of the answer. */
 export function toResponseSchemaFields(
   schema: JsonObject,
   { model, budgets, hasTools }: SchemaContext & { readonly hasTools: boolean },
-): object {
+): ResponseSchemaFields {
   const path = 'response_format.json_schema.schema'
   const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
   if (!openApi) return {}
