@@ -77,7 +77,13 @@ function geminiEvents(): Uint8Array[] {
     const content = { parts: [{ text }], role: 'model' }
     const response = {
       candidates: [{ content, ...(isLast && { finishReason: 'STOP' }), index: 0 }],
-      usageMetadata: { promptTokenCount: 21, candidatesTokenCount: 34, totalTokenCount: 55 },
+      // Running totals.
+      usageMetadata: {
+        promptTokenCount: 21,
+        candidatesTokenCount: index + 1,
+        totalTokenCount: index + 22,
+        promptTokensDetails: [{ modality: 'TEXT', tokenCount: 21 }],
+      },
       modelVersion: 'gemini-2.5-flash',
       responseId: 'bench',
     }

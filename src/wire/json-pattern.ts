@@ -1,16 +1,31 @@
 import { tryParseJson } from './json.ts'
 
 export interface JsonPatternOptions {
-  /** Returns the text of a parsed JSON text, which must not depend on anything else in it. */
-  readonly readText: (json: unknown) => string | undefined
+  /** Returns what a JSON text reads as, which must not depend on anything else in it. */
+  readonly readText: (json: string) => string | undefined
   /** Names of members whose values may differ too: whole numbers, and strings without escapes. */
   readonly varying?: readonly string[] | undefined
+  readonly counts?: CountOptions<string> | undefined
+}
+
+/** Members of one object that may differ too: whole numbers, which are read. */
+export interface CountOptions<Source> {
+  readonly names: readonly string[]
+  /** Returns the object. */
+  readonly read: (source: Source) => Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a text has in place of the learned text and counts. */
+export interface Repeated {
+  readonly text: string
+  /** By the names of their members. */
+  readonly counts: Readonly<Record<string, number>>
 }
 
 /**
- * Recognizes JSON texts that differ only in one string, as most events of a stream do. It learns what they
- * have in common from one that was parsed. Comparing takes a fraction of the time of parsing (bench scenario
- * `stream`).
+ * Recognizes JSON texts that differ only in one string and in numbers, as most events of a stream do. It learns
+ * what they have in common from one that was parsed. Comparing takes a fraction of the time of parsing (bench
+ * scenario `stream`).
  */
 export class JsonPattern {
   readonly #options: JsonPatternOptions
@@ -22,34 +37,29 @@ export class JsonPattern {
     this.#options = options
   }
 
-  /** Returns the string of a text that equals the learned one otherwise; undefined for any other text. */
-  match(json: string): string | undefined {
-    const text = this.#common && readHole(json, this.#common)
-    if (text !== undefined) this.#attempts = 0
-    return text
+  /** Returns what differs in a text that equals the learned one otherwise; undefined for any other text. */
+  match(json: string): Repeated | undefined {
+    const repeated = this.#common && readHoles(json, this.#common)
+    if (repeated) this.#attempts = 0
+    return repeated
   }
 
   /**
-   * Learns from a text that reads as `text`. Returns false when the place of that string is not certain, and
-   * after several texts that had nothing in common.
+   * Learns from a text that reads as `text`. Returns false when the place of that string or of a count is not
+   * certain, and after several texts that had nothing in common.
    */
   learn(json: string, text: string): boolean {
     if (this.#attempts >= maxAttempts) return false
     this.#attempts++
-    const { readText, varying = [] } = this.#options
-    const common = findCommonParts(json, text, varying)
-    // The string may occur elsewhere, too.
-    const isRead = common && readText(tryParseJson(fill(common, probe))) === probe
-    if (isRead) this.#common = common
-    return isRead === true
+    const common = findCommonParts(json, text, this.#options)
+    if (!common || !isCertain(common, this.#options)) return false
+    this.#common = common
+    return true
   }
 }
 
 /** A stream whose events have nothing in common costs no more than this many attempts. */
 const maxAttempts = 8
-
-/** A text that no vendor sends. */
-const probe = '\ue000probe\ue000'
 
 /** What the texts have in common, around the holes. */
 interface CommonParts {
@@ -57,20 +67,30 @@ interface CommonParts {
   /** The parts between two holes. */
   readonly inner: readonly string[]
   readonly last: string
-  /** The index of the hole that has the text; the others have scalars. */
-  readonly textHole: number
+  readonly holes: readonly Hole[]
+}
+
+interface Hole {
+  readonly content: 'text' | 'count' | 'unread'
+  /** The name of the member; empty for the text. */
+  readonly name: string
+  readonly start: number
+  readonly end: number
 }
 
 function findCommonParts(
   json: string,
   text: string,
-  varying: readonly string[],
+  { varying = [], counts }: JsonPatternOptions,
 ): CommonParts | undefined {
   const literal = JSON.stringify(text)
   const at = json.indexOf(literal)
   if (at < 0) return undefined
-  const own: Hole = { start: at + 1, end: at + literal.length - 1 }
-  const holes = [own, ...varying.flatMap((name) => findScalar(json, name))]
+  const holes: Hole[] = [
+    { content: 'text', name: '', start: at + 1, end: at + literal.length - 1 },
+    ...varying.flatMap((name) => findMember(json, { content: 'unread', name })),
+    ...(counts?.names ?? []).flatMap((name) => findMember(json, { content: 'count', name })),
+  ]
   holes.sort((first, second) => first.start - second.start)
   const starts = holes.map(({ start }) => start)
   const ends = holes.map(({ end }) => end)
@@ -78,45 +98,75 @@ function findCommonParts(
     first: json.slice(0, starts[0]),
     inner: ends.slice(0, -1).map((end, index) => json.slice(end, starts[index + 1])),
     last: json.slice(ends.at(-1)),
-    textHole: holes.indexOf(own),
+    holes,
   }
 }
 
-interface Hole {
-  readonly start: number
-  readonly end: number
-}
-
-function findScalar(json: string, name: string): Hole[] {
+/** Returns the place of the value, if it begins as the holes of that content do. */
+function findMember(json: string, { content, name }: Pick<Hole, 'content' | 'name'>): Hole[] {
   const key = `"${name}":`
   const at = json.indexOf(key)
   if (at < 0) return []
-  const start = at + key.length
-  const [scalar] = startsWithScalar.exec(json.slice(start)) ?? []
-  return scalar === undefined ? [] : [{ start, end: start + scalar.length }]
+  const keyEnd = at + key.length
+  const start = json[keyEnd] === ' ' ? keyEnd + 1 : keyEnd
+  const begins = content === 'count' ? startsWithCount : startsWithScalar
+  const [value] = begins.exec(json.slice(start)) ?? []
+  return value === undefined ? [] : [{ content, name, start, end: start + value.length }]
 }
 
-function fill({ first, inner, last, textHole }: CommonParts, text: string): string {
-  const value = (hole: number) => (hole === textHole ? text : '0')
-  return [first, ...inner].map((part, hole) => part + value(hole)).join('') + last
+/** The string, and the names of the counts, may occur elsewhere: other values must read as such. */
+function isCertain(common: CommonParts, { readText, counts }: JsonPatternOptions): boolean {
+  const json = fill(common)
+  if (readText(json) !== probeText) return false
+  const found = counts?.read(json)
+  return common.holes.every(
+    ({ content, name }, hole) => content !== 'count' || found?.[name] === toProbe(hole),
+  )
 }
 
-function readHole(json: string, { first, inner, last, textHole }: CommonParts): string | undefined {
+function fill({ first, inner, last, holes }: CommonParts): string {
+  const values = holes.map(({ content }, hole) => (content === 'text' ? probeText : toProbe(hole)))
+  return [first, ...inner].map((part, hole) => `${part}${values[hole]}`).join('') + last
+}
+
+/** A text that no vendor sends. */
+const probeText = '\ue000probe\ue000'
+
+/** Each hole gets another number. */
+function toProbe(hole: number): number {
+  return 987_654_000 + hole
+}
+
+function readHoles(json: string, { first, inner, last, holes }: CommonParts): Repeated | undefined {
   let start = first.length
   const lastStart = json.length - last.length
   // Equality of slices is several times as fast as `startsWith` and `endsWith`.
   if (lastStart < start || json.slice(0, start) !== first || json.slice(lastStart) !== last) return
   let text: string | undefined
-  for (let hole = 0; hole <= inner.length; hole++) {
-    const next = inner[hole]
+  const counts: Record<string, number> = {}
+  for (let at = 0; at < holes.length; at++) {
+    const hole = holes[at]
+    const next = inner[at]
     const end = next === undefined ? lastStart : json.indexOf(next, start)
-    if (end < start || end > lastStart) return
+    if (!hole || end < start || end > lastStart) return
     const inside = json.slice(start, end)
-    if (hole === textHole) text = readString(inside)
-    else if (!isScalar.test(inside)) return
+    switch (hole.content) {
+      case 'text':
+        text = readString(inside)
+        break
+      case 'count':
+        if (!isCount.test(inside)) return
+        counts[hole.name] = Number(inside)
+        break
+      case 'unread':
+        if (!isScalar.test(inside)) return
+        break
+      default:
+        return hole.content satisfies never
+    }
     start = end + (next?.length ?? 0)
   }
-  return text
+  return text === undefined ? undefined : { text, counts }
 }
 
 /** Returns the text of a string of JSON without its quotes; undefined when it is not exactly one string. */
@@ -130,5 +180,8 @@ function readString(hole: string): string | undefined {
 /** A character that a string of JSON may have only as an escape, or another control character. */
 const hasSpecial = /["\\\p{Cc}]/u
 
+/** Up to 15 digits: each such number is exact. */
+const startsWithCount = /^(?:0|[1-9]\d{0,14})/
+const isCount = new RegExp(`${startsWithCount.source}$`)
 const startsWithScalar = /^(?:0|[1-9]\d{0,14}|"[\w.-]*")/
 const isScalar = new RegExp(`${startsWithScalar.source}$`)

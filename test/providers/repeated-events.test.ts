@@ -5,10 +5,13 @@ import { NativeStream } from '../../src/providers/anthropic/native-stream.ts'
 import { AnthropicStream } from '../../src/providers/anthropic/stream.ts'
 import { ConverseStream } from '../../src/providers/bedrock/stream.ts'
 import { createCohereDecoder } from '../../src/providers/cohere/stream.ts'
+import { GeminiStream } from '../../src/providers/google/stream.ts'
 import { chatChunks } from '../../src/providers/openai/chat.ts'
 import { createResponsesDecoder } from '../../src/providers/openai/responses-stream.ts'
 import { createOpenAiDecoder } from '../../src/providers/openai/stream.ts'
+import { JsonPattern } from '../../src/wire/json-pattern.ts'
 import { awsEvent } from '../support/aws-event-stream.ts'
+import { dialectTarget } from '../support/translated-kinds.ts'
 
 interface Api {
   readonly createDecoder: () => FrameDecoder
@@ -28,6 +31,10 @@ const few = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
 /** Mostly the first value, so that events repeat. */
 const mostly = <Value>(first: Value, ...others: readonly Value[]) =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(first) }, { weight: 1, arbitrary: few(...others) })
+
+/** Mostly a list of one value. */
+const mostlyOne = <Value>(value: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 8, arbitrary: fc.tuple(value) }, fc.array(value, { maxLength: 3 }))
 
 const usage = { prompt_tokens: 3, completion_tokens: 4 }
 
@@ -97,6 +104,59 @@ const converseDelta = fc.oneof(
   fc.record({ text, toolUse: fc.record({ input: text }) }),
 )
 
+const toGeminiDelta = (value: string, count: number) => ({
+  candidates: [{ content: { parts: [{ text: value }], role: 'model' }, index: 0 }],
+  usageMetadata: {
+    promptTokenCount: 3,
+    candidatesTokenCount: count,
+    totalTokenCount: 3 + count,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: 3 }],
+  },
+  modelVersion: 'm',
+  responseId: 'r',
+})
+
+const geminiPart = fc.oneof(
+  { weight: 8, arbitrary: text.map((value): object => ({ text: value })) },
+  fc.record({ text, thought: fc.boolean() }),
+  fc.record({ text, thoughtSignature: few('c2ln', 'bmF0') }),
+  few<object>(
+    { functionCall: { id: 'c1', name: 'f', args: { a: 1 } } },
+    { functionCall: { id: 'c1', name: 'f', partialArgs: [{ jsonPath: '$.a', numberValue: 1.0 }] } },
+    { inlineData: { mimeType: 'image/png', data: 'iVBO' } },
+    { executableCode: { code: '1' } },
+  ),
+)
+
+const geminiCandidate = fc.record({
+  content: mostlyOne(geminiPart).map((parts) => ({ parts, role: 'model' })),
+  finishReason: mostly<unknown>(undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED', 'NEW'),
+  index: mostly<unknown>(0, 1, undefined),
+  citationMetadata: mostly<unknown>(undefined, { citationSources: [{ uri: 'http://a.test' }] }),
+})
+
+const growing = fc.oneof(fc.nat(), few<unknown>(-1, 0.5, 1e15, '2', null, undefined))
+
+const geminiEvent = fc.record({
+  candidates: mostlyOne(geminiCandidate),
+  usageMetadata: fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        promptTokenCount: mostly<unknown>(3, 4, undefined),
+        candidatesTokenCount: growing,
+        totalTokenCount: growing,
+        promptTokensDetails: mostly([{ modality: 'TEXT', tokenCount: 3 }], []),
+        thoughtsTokenCount: growing,
+      }),
+    },
+    few<unknown>(undefined, null, 7, { trafficType: 'ON_DEMAND' }),
+  ),
+  error: mostly<unknown>(undefined, { code: 503, message: 'broken', status: 'UNAVAILABLE' }),
+  modelVersion: mostly('m', 'n'),
+  responseId: few('r'),
+})
+
 const identity = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
 const apis: Readonly<Record<string, Api>> = {
@@ -161,6 +221,14 @@ const apis: Readonly<Record<string, Api>> = {
       p: 'abcdefghij'.slice(at % 10),
     }),
   },
+  google: {
+    createDecoder: () => new GeminiStream(dialectTarget),
+    event: fc.oneof(
+      { weight: 2, arbitrary: fc.tuple(text, fc.nat()).map((given) => toGeminiDelta(...given)) },
+      geminiEvent,
+    ),
+    toDelta: toGeminiDelta,
+  },
   cohere: {
     createDecoder: () => createCohereDecoder({ created: 1, model: 'm', wantsLogprobs: false }),
     start: { type: 'message-start', id: 'msg_1' },
@@ -185,6 +253,30 @@ const encodeSse = (event: object) => new TextEncoder().encode(`data: ${JSON.stri
 const factsOf = (frames: readonly Frame[]) =>
   frames.map((frame) => JSON.parse(JSON.stringify({ ...frame, bytes: undefined })))
 
+/** The frames of a stream, with their bytes as text; the last is the fault if a chunk cannot be decoded. */
+function readAll(decoder: FrameDecoder, chunks: readonly Uint8Array[]): unknown[] {
+  const read: unknown[] = []
+  const add = (frames: readonly Frame[]) => read.push(...frames.map(renderFrame))
+  try {
+    for (const chunk of chunks) add(decoder.push(chunk))
+    add(decoder.end())
+  } catch (error) {
+    read.push(error)
+  }
+  return read
+}
+
+/** Without the ids that decoders make up. */
+function renderFrame(frame: Frame): string {
+  const facts = JSON.stringify({ ...frame, bytes: Buffer.from(frame.bytes).toString() })
+  return facts.replaceAll(/chatcmpl-\w{32}/g, 'made up')
+}
+
+function splitBytes(bytes: Uint8Array, length: number): Uint8Array[] {
+  const count = Math.ceil(bytes.length / length)
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * length, (at + 1) * length))
+}
+
 describe.each(Object.entries(apis))('%s', (_api, api) => {
   const { event, encode = encodeSse, toDelta } = api
   const createDecoder = () => {
@@ -206,11 +298,30 @@ describe.each(Object.entries(apis))('%s', (_api, api) => {
           // No other event has this member, so all of these are parsed.
           expect(factsOf(frames)).toEqual(factsOf(reference.push(encode({ ...one, unlike: at }))))
         })
+        expect(factsOf(decoder.end())).toEqual(factsOf(reference.end()))
       }),
       { numRuns: 1000 },
     )
     parse.mockRestore()
     expect(unparsed).toBeGreaterThan(100)
+  })
+
+  test('damaged events, in chunks of any length, read as if each was parsed', () => {
+    const words = fc.array(text, { minLength: 1, maxLength: 8 })
+    const damage = fc.tuple(fc.nat(), few(...'"\\{}[],: 0x\n\u0001'))
+    const damages = fc.array(damage, { maxLength: 2 })
+    fc.assert(
+      fc.property(words, damages, fc.integer({ min: 1, max: 600 }), (said, damaged, length) => {
+        const bytes = Buffer.concat(said.map((word, at) => encode(toDelta(word, at))))
+        for (const [at, byte] of damaged) bytes.write(byte, at % bytes.length)
+        const chunks = splitBytes(bytes, length)
+        const frames = readAll(createDecoder(), chunks)
+        const match = vi.spyOn(JsonPattern.prototype, 'match').mockReturnValue(undefined)
+        expect(frames).toEqual(readAll(createDecoder(), chunks))
+        match.mockRestore()
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('of the deltas of a stream, few are parsed', () => {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { isObject, tryParseJson } from '../../src/wire/json.ts'
 import { JsonPattern } from '../../src/wire/json-pattern.ts'
 
 interface Chunk {
@@ -7,15 +8,23 @@ interface Chunk {
   readonly sequence: unknown
   readonly choices: readonly { readonly delta: { readonly content: string } }[]
   readonly padding?: unknown
+  readonly usage?: unknown
 }
 
-const readContent = (value: unknown) =>
-  (value as Partial<Chunk> | undefined)?.choices?.[0]?.delta.content
+const parse = (json: string) => tryParseJson(json) as Partial<Chunk> | undefined
+const readContent = (json: string) => parse(json)?.choices?.[0]?.delta.content
 
 const createPattern = () =>
   new JsonPattern({
     readText: readContent,
     varying: ['sequence', 'padding'],
+    counts: {
+      names: ['prompt', 'answer'],
+      read(json) {
+        const usage = parse(json)?.usage
+        return isObject(usage) ? usage : undefined
+      },
+    },
   })
 
 const chunk = (content: string, rest: Partial<Chunk> = {}) =>
@@ -23,7 +32,7 @@ const chunk = (content: string, rest: Partial<Chunk> = {}) =>
 
 function learned(json: string): JsonPattern {
   const pattern = createPattern()
-  expect(pattern.learn(json, readContent(JSON.parse(json)) ?? '')).toBe(true)
+  expect(pattern.learn(json, readContent(json) ?? '')).toBe(true)
   return pattern
 }
 
@@ -35,15 +44,53 @@ describe('texts that differ only in one string', () => {
     ['like the text around it', '"}}]}'],
     ['in another script', 'Привет 👋'],
   ])('a string is read as it is parsed: %s', (_, content) => {
-    expect(learned(chunk('Hello')).match(chunk(content))).toBe(content)
+    expect(learned(chunk('Hello')).match(chunk(content))?.text).toBe(content)
   })
 
   test('numbers and plain strings of the named members may differ, too', () => {
     const pattern = learned(chunk('Hello', { sequence: 9, padding: 'abc' }))
-    expect(pattern.match(chunk('x', { sequence: 10, padding: '' }))).toBe('x')
+    expect(pattern.match(chunk('x', { sequence: 10, padding: '' }))?.text).toBe('x')
     expect(pattern.match(chunk('x', { sequence: 10, padding: 'a"b' }))).toBeUndefined()
     expect(pattern.match(chunk('x', { sequence: -1, padding: '' }))).toBeUndefined()
     expect(pattern.match(chunk('x', { sequence: {}, padding: '' }))).toBeUndefined()
+  })
+
+  test('counts may differ and are read', () => {
+    const pattern = learned(chunk('Hello', { usage: { prompt: 3, answer: 1, other: 5 } }))
+    const match = (usage: unknown) => pattern.match(chunk('x', { usage }))
+    expect(match({ prompt: 3, answer: 20, other: 5 })).toEqual({
+      text: 'x',
+      counts: { prompt: 3, answer: 20 },
+    })
+    expect(match({ prompt: 0, answer: 999_999_999_999_999, other: 5 })?.counts).toEqual({
+      prompt: 0,
+      answer: 999_999_999_999_999,
+    })
+    for (const answer of [-1, 0.5, 1e15, 1e21, '2', 'b', null, {}]) {
+      expect(match({ prompt: 3, answer, other: 5 })).toBeUndefined()
+    }
+    expect(match({ prompt: 3, answer: 20, other: 6 })).toBeUndefined()
+    expect(match({ prompt: 3, other: 5 })).toBeUndefined()
+    expect(match({ answer: 1, prompt: 3, other: 5 })).toBeUndefined()
+  })
+
+  test('white space before a count is allowed', () => {
+    const spaced = chunk('Hello', { usage: { answer: 1 } }).replaceAll(':', ': ')
+    const text = spaced.replace('Hello', 'x').replace('1}', '17}')
+    expect(learned(spaced).match(text)).toEqual({ text: 'x', counts: { answer: 17 } })
+  })
+
+  test.each([
+    ['elsewhere before', '{"answer":7,"choices":[{"delta":{"content":"a"}}],"usage":{"answer":7}}'],
+    ['twice', '{"choices":[{"delta":{"content":"a"}}],"usage":{"answer":7,"answer":7}}'],
+    [
+      'in another name',
+      '{"choices":[{"delta":{"content":"a"}}],"usage":{"x\\"answer":7,"answer":7}}',
+    ],
+    ['as a fraction', '{"choices":[{"delta":{"content":"a"}}],"usage":{"answer":7.5}}'],
+    ['too long', '{"choices":[{"delta":{"content":"a"}}],"usage":{"answer":1234567890123456}}'],
+  ])('a count whose place is not certain is not learned: %s', (_, json) => {
+    expect(createPattern().learn(json, 'a')).toBe(false)
   })
 
   test('a string that occurs elsewhere before is not mistaken for the other', () => {
@@ -51,7 +98,7 @@ describe('texts that differ only in one string', () => {
     expect(pattern.learn(chunk('a'), 'a')).toBe(false)
     expect(pattern.match(chunk('b'))).toBeUndefined()
     expect(pattern.learn(chunk('b'), 'b')).toBe(true)
-    expect(pattern.match(chunk('c'))).toBe('c')
+    expect(pattern.match(chunk('c'))?.text).toBe('c')
   })
 
   test.each([
@@ -81,7 +128,7 @@ describe('texts that differ only in one string', () => {
     for (let at = 0; at < 20; at++) {
       const own = { id: `id-${at}` }
       expect(pattern.learn(chunk('Hello', own), 'Hello')).toBe(true)
-      expect(pattern.match(chunk('x', own))).toBe('x')
+      expect(pattern.match(chunk('x', own))?.text).toBe('x')
     }
   })
 
@@ -111,7 +158,7 @@ describe('texts that differ only in one string', () => {
     fc.assert(
       fc.property(inner, inner, (content, padding) => {
         const json = `${before}${content}${between}${padding}}`
-        const text = learned(JSON.stringify(start)).match(json)
+        const text = learned(JSON.stringify(start)).match(json)?.text
         if (text === undefined) return
         recognized++
         const { padding: _, ...value } = JSON.parse(json)

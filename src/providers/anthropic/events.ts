@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { tryParseJson } from '../../wire/json.ts'
 import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
 import { contentBlock, optionalText, stopDetails } from './answer.ts'
 
@@ -37,9 +38,9 @@ const streamEvent = z.object({
 
 /** Deltas of one block differ only in their text. */
 export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => streamEvent.safeParse(json).data,
+  read: (json) => streamEvent.safeParse(tryParseJson(json)).data,
   readText: ({ type, delta }) => (type === 'content_block_delta' ? delta?.[textField(delta)] : ''),
-  withText: (event, text) => ({
+  repeat: (event, { text }) => ({
     ...event,
     delta: event.delta && { ...event.delta, [textField(event.delta)]: text },
   }),

@@ -20,7 +20,10 @@ type Members = Readonly<Record<string, unknown>>
 export class NativeStream implements FrameDecoder {
   readonly #splitter = new SseSplitter()
   readonly #deltas = new JsonPattern({
-    readText: (event) => (isObject(event) ? readDeltaText(event) : undefined),
+    readText: (json) => {
+      const event = tryParseJson(json)
+      return isObject(event) ? readDeltaText(event) : undefined
+    },
   })
   #usage: Record<string, unknown> | undefined
   /** The events since the stop reason. */
@@ -48,7 +51,7 @@ export class NativeStream implements FrameDecoder {
     if (data === '[DONE]') return this.#tail ? [this.#finish(messageStop)] : []
     if (data === undefined) return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
     const repeated = this.#deltas.match(data)
-    if (repeated) return this.#release(toFrame(bytes, repeated, true))
+    if (repeated?.text) return this.#release(toFrame(bytes, repeated.text, true))
     const event = tryParseJson(data)
     if (!isObject(event)) return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
     const text = readDeltaText(event)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { tryParseJson } from '../../wire/json.ts'
 import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
 import { optionalText } from './answer.ts'
 
@@ -46,10 +47,10 @@ export type ToolUse = NonNullable<BlockStart['toolUse']>
 
 /** Deltas of one block differ only in their text. `p` pads them, to hide the length of the text. */
 export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => streamEvent.safeParse(json).data,
+  read: (json) => streamEvent.safeParse(tryParseJson(json)).data,
   readText: ({ delta }) =>
     delta?.text || delta?.reasoningContent?.text || delta?.toolUse?.input || undefined,
-  withText: (event, text) => ({ ...event, delta: replaceText(event.delta ?? {}, text) }),
+  repeat: (event, { text }) => ({ ...event, delta: replaceText(event.delta ?? {}, text) }),
   varying: ['p'],
 }
 

@@ -94,12 +94,12 @@ interface OpenCall {
 
 /** Pieces of one block differ only in their text. */
 const repeatedPieces: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => eventSchema.safeParse(json).data,
+  read: (json) => eventSchema.safeParse(tryParseJson(json)).data,
   readText: (event) => {
     const { text: piece, thinking } = contentOf(event) ?? {}
     return piece || thinking || undefined
   },
-  withText: (event, piece) => {
+  repeat: (event, { text: piece }) => {
     const { text: before, thinking } = contentOf(event) ?? {}
     const content = before ? { text: piece, thinking } : { text: before, thinking: piece }
     return { ...event, delta: { message: { content } } } as EventOf<'content-delta'>

@@ -3,16 +3,18 @@ import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.t
 import { newCompletionId } from '../../core/ids.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
 import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { RepeatedJson } from '../../wire/repeated-json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
+import { repeatedPieces } from './events.ts'
 import {
   createPartReader,
   type GeminiResponse,
   listCandidates,
   type PartReader,
-  parseGeminiResponse,
 } from './response.ts'
 import { StreamChoice } from './stream-choice.ts'
 import { parseUsage } from './usage.ts'
@@ -27,6 +29,7 @@ const decoder = new TextDecoder()
 export class GeminiStream implements FrameDecoder {
   readonly #target: DialectTarget
   readonly #splitter = new SseSplitter()
+  readonly #events = new RepeatedJson(repeatedPieces)
   readonly #choices = new Map<number, StreamChoice>()
   #id: string | null | undefined
   #writer: ChunkWriter | undefined
@@ -52,15 +55,12 @@ export class GeminiStream implements FrameDecoder {
   #read({ data, bytes }: RawEvent): Frame[] {
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
+    const response = data ? this.#events.parse(data) : undefined
+    if (data && response) return this.#translate(response, createPartReader(data))
     // The service may also send an error as bare JSON, without `data:`.
-    const value = tryParseJson(data ?? decoder.decode(bytes))
-    const failure = parseFailure(value)
+    const failure = parseFailure(tryParseJson(data ?? decoder.decode(bytes)))
     if (failure) return this.#fail(bytes, failure)
-    if (!data) return []
-    const response = parseGeminiResponse(data, value)
-    if (response) return this.#translate(response, createPartReader(data))
-    const detail = 'a stream event is not a GenerateContentResponse'
-    return this.#fail(bytes, { kind: 'malformed', detail })
+    return data ? this.#fail(bytes, malformed) : []
   }
 
   /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
@@ -76,14 +76,16 @@ export class GeminiStream implements FrameDecoder {
       this.#choices.set(candidate.index, choice)
       return choice.translate(candidate, readPart)
     })
-    if (isObject(response.usageMetadata)) frames.push(this.#count(response.usageMetadata))
+    if (!isObject(response.usageMetadata)) return frames
+    const last = frames.pop() ?? { bytes: noBytes, kind: 'quiet', outputBytes: 0 }
+    frames.push(withUsage(last, this.#count(response.usageMetadata)))
     return frames
   }
 
   /** Counts are running totals, and some appear in early events only: the last of each counts. */
-  #count(metadata: Record<string, unknown>): Frame {
+  #count(metadata: Record<string, unknown>): ReportedUsage | undefined {
     Object.assign(this.#usage, metadata)
-    return { bytes: noBytes, kind: 'quiet', usage: parseUsage(this.#usage), outputBytes: 0 }
+    return parseUsage(this.#usage)
   }
 
   #newChoice(index: number): StreamChoice {
@@ -111,4 +113,17 @@ export class GeminiStream implements FrameDecoder {
       ...last.writer.finish(last.finishReason, parseUsage(this.#usage), last.extra),
     ]
   }
+}
+
+/** Names each member: a spread costs more than the rest of the frame. */
+function withUsage(
+  { bytes, kind, identity, choices, output, outputBytes, finished }: Frame,
+  usage: ReportedUsage | undefined,
+): Frame {
+  return { bytes, kind, usage, identity, choices, output, outputBytes, finished }
+}
+
+const malformed: UpstreamFailure = {
+  kind: 'malformed',
+  detail: 'a stream event is not a GenerateContentResponse',
 }

@@ -1,6 +1,9 @@
 import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
+/** The counts that grow from one event of a stream to the next. */
+export const growingCounts = ['candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount']
+
 /**
  * Parses `usageMetadata`, in which the vendor often leaves out zeros. Undefined when one of the
  * counts is invalid. https://ai.google.dev/api/generate-content

@@ -16,12 +16,12 @@ import { readResponsesUsage } from './responses-usage.ts'
 export function createResponsesDecoder(): FrameDecoder {
   const splitter = new SseSplitter()
   const deltas = new JsonPattern({
-    readText: (payload) => readDelta(toMembers(payload)),
+    readText: (json) => readDelta(toMembers(tryParseJson(json))),
     varying: ['sequence_number', 'obfuscation'],
   })
   const read = (event: RawEvent) => {
     const repeated = event.data === undefined ? undefined : deltas.match(event.data)
-    return repeated ? [toDelta(event.bytes, repeated)] : readEvent(event, deltas)
+    return repeated?.text ? [toDelta(event.bytes, repeated.text)] : readEvent(event, deltas)
   }
   return {
     push: (bytes) => splitter.push(bytes).flatMap(read),

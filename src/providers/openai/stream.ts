@@ -47,7 +47,10 @@ class ChunkReader {
   constructor(options: OpenAiStreamOptions) {
     this.#options = options
     this.#pattern = new JsonPattern({
-      readText: (chunk) => (isObject(chunk) ? readPlainText(chunk, options.form) : undefined),
+      readText: (json) => {
+        const chunk = tryParseJson(json)
+        return isObject(chunk) ? readPlainText(chunk, options.form) : undefined
+      },
       varying: ['obfuscation'],
     })
   }
@@ -57,7 +60,7 @@ class ChunkReader {
     if (data === undefined) return quiet
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const repeated = event === 'error' ? undefined : this.#pattern.match(data)
-    if (repeated) return this.#toRepeatedFrame(bytes, repeated)
+    if (repeated?.text) return this.#toRepeatedFrame(bytes, repeated.text)
     const chunk = tryParseJson(data)
     if (!isObject(chunk)) {
       return event === 'error' ? { ...quiet, kind: 'error', failure: toFrameFailure(data) } : quiet

@@ -1,0 +1,35 @@
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
+import { isPlainText } from './content.ts'
+import { parseFailure } from './errors.ts'
+import { type GeminiPart, type GeminiResponse, parseGeminiResponse } from './response.ts'
+import { growingCounts } from './usage.ts'
+
+/** Events with a piece of the text differ only in that text and in the counts so far. */
+export const repeatedPieces: RepeatedJsonOptions<GeminiResponse> = {
+  read(json) {
+    const value = tryParseJson(json)
+    return parseFailure(value) ? undefined : parseGeminiResponse(json, value)
+  },
+  readText: (event) => findPiece(event)?.text ?? undefined,
+  repeat: (event, { text, counts }) => ({
+    ...event,
+    candidates: event.candidates?.map((candidate) => ({
+      ...candidate,
+      content: { parts: [{ ...findPiece(event), text }] },
+    })),
+    usageMetadata: readCounts(event) && { ...readCounts(event), ...counts },
+  }),
+  counts: { names: growingCounts, read: readCounts },
+}
+
+/** Returns the only part of an event, if it is a piece of the text or of a thought. */
+function findPiece({ candidates }: GeminiResponse): GeminiPart | undefined {
+  const parts = candidates?.length === 1 ? candidates[0]?.content?.parts : undefined
+  const [part] = parts?.length === 1 ? parts : []
+  return part && isPlainText(part) ? part : undefined
+}
+
+function readCounts({ usageMetadata }: GeminiResponse): Record<string, unknown> | undefined {
+  return isObject(usageMetadata) ? usageMetadata : undefined
+}
