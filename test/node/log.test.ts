@@ -147,7 +147,7 @@ describe('lines', () => {
     const { log, lines } = logFile({ format: 'json' })
     const count = 2_000
     for (let i = 0; i < count; i++) log.write('info', 'request', { i, model: 'm'.repeat(50) })
-    await expect.poll(() => lines().length, { timeout: 3_000 }).toBe(count)
+    await expect.poll(() => lines().length).toBe(count)
     expect(lines().map((line) => JSON.parse(line).i)).toEqual(
       Array.from({ length: count }, (_, i) => i),
     )

@@ -76,7 +76,7 @@ async function createKey(gateway: KeyedCrew, limits: object): Promise<HostedKey>
   const status = async () => (await ask(gateway.address, '/v1/models', { headers })).status
   // All workers have a connection as soon as some are open.
   const statuses = () => Promise.all([1, 2, 3, 4].map(status))
-  await expect.poll(statuses, { timeout: 5_000 }).toEqual([200, 200, 200, 200])
+  await expect.poll(statuses).toEqual([200, 200, 200, 200])
   return created
 }
 
@@ -133,7 +133,7 @@ describe.skipIf(!hasRedis)('workers that share their state', () => {
     const key = await createKey(gateway, { max_parallel: 1, budget_max: 1 })
     const read = async () => (await gateway.admin('GET', `/admin/keys/${key.id}`)).body
     const torn = send(gateway, key, { ...stream, model: 'endless' }).catch(() => 'torn')
-    await expect.poll(read, { timeout: 5_000 }).toMatchObject({ in_flight: 1 })
+    await expect.poll(read).toMatchObject({ in_flight: 1 })
     const workers = gateway.pids()
     for (const [at, pid] of workers.entries()) {
       process.kill(pid, 'SIGKILL')
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)('workers that share their state', () => {
     const after = { budget_spent: 0.005, budget_reserved: 0, in_flight: 0 }
     await expect.poll(read, { timeout: 10 * lease }).toMatchObject(after)
     const row = `select count(*) from usage_log where error_code = 'LM-6002'`
-    await expect.poll(() => valueOf(gateway.database, row), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => valueOf(gateway.database, row)).toBe(1)
     expect((await send(gateway, key, body)).status).toBe(200)
   })
 

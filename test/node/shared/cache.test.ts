@@ -186,7 +186,7 @@ describe.skipIf(!hasRedis)('a cache that gateways share', () => {
     const { first, second, result, stored } = await pair('ttl_seconds = 1')
     await result(first)
     await stored(1)
-    await expect.poll(() => redis.command('exists', '{test}:answers'), { timeout: 3_000 }).toBe('0')
+    await expect.poll(() => redis.command('exists', '{test}:answers')).toBe('0')
     expect(await result(second)).toEqual(['miss'])
   })
 

@@ -42,18 +42,17 @@ describe.each(['a file', 'a server'])('gateways that share their state and %s', 
   const prepare = async () =>
     what === 'a file' ? join(folder(), 'gateway.db') : (await libsqlServer()).url
 
-  test('they start at the same moment, and each applies the changes of the others within a second', async () => {
+  test('they start at the same moment, and each applies the changes of the others', async () => {
     const { open } = group(await prepare())
     const [first, second, third] = await Promise.all([open(), open(), open()])
     const key = await first.key()
     const status = async ({ get }: Member) => (await get('/v1/models', key)).status
-    const poll = { timeout: 1_000, interval: 20 }
-    await expect.poll(() => status(second), poll).toBe(200)
-    await expect.poll(() => status(third), poll).toBe(200)
+    await expect.poll(() => status(second)).toBe(200)
+    await expect.poll(() => status(third)).toBe(200)
     await third.admin('PATCH', `/admin/keys/${key.id}`, { disabled: true })
-    await expect.poll(() => status(first), poll).toBe(401)
+    await expect.poll(() => status(first)).toBe(401)
     await second.admin('PATCH', `/admin/keys/${key.id}`, { disabled: false, rpm_limit: 9 })
-    await expect.poll(() => status(first), poll).toBe(200)
+    await expect.poll(() => status(first)).toBe(200)
     expect((await first.admin('GET', `/admin/keys/${key.id}`)).body).toMatchObject({ rpm_limit: 9 })
   })
 
@@ -66,7 +65,7 @@ describe.each(['a file', 'a server'])('gateways that share their state and %s', 
         const { body } = await member.admin('GET', '/admin/keys')
         return (body['keys'] as readonly unknown[]).length
       }
-      await expect.poll(count, { timeout: 2_000 }).toBe(10)
+      await expect.poll(count).toBe(10)
     }
   })
 })
