@@ -1,15 +1,18 @@
 import * as z from 'zod'
 
-/** The fields of an embeddings request that the gateway reads. Other fields are ignored. */
-export const embedRequest = z.object({
+/** The fields of an embeddings request that the gateway reads, except for `input`. Other fields are ignored. */
+export const embedHead = z.object({
   model: z.string().min(1),
-  // Validated without a schema, because it may hold millions of token ids.
-  input: z.unknown(),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.int().positive().nullish(),
   // Read by some kinds only, which validate it themselves.
   input_type: z.unknown().optional(),
 })
+
+/** The same with `input`, which is validated without a schema: it may hold millions of token ids. */
+export const embedRequest = embedHead.extend({ input: z.unknown() })
+
+export type EmbedHead = z.infer<typeof embedHead>
 
 /** The schema of one part of an input item. */
 export const embedPart = z.discriminatedUnion('type', [
@@ -41,6 +44,30 @@ export interface TextInput {
   readonly items: readonly string[]
 }
 
+/** Texts in the JSON of the client, decoded only when something else than their bytes is needed. */
+export class WrittenTexts implements TextInput {
+  readonly shape: TextInput['shape']
+  /** The value of `input`: a string, or an array of strings. */
+  readonly json: Uint8Array
+  /** The length of each text in UTF-8 bytes. */
+  readonly sizes: readonly number[]
+  #items: readonly string[] | undefined
+
+  constructor(json: Uint8Array, sizes: readonly number[]) {
+    this.shape = json[0] === quote ? 'string' : 'strings'
+    this.json = json
+    this.sizes = sizes
+  }
+
+  get items(): readonly string[] {
+    this.#items ??= [JSON.parse(decoder.decode(this.json))].flat()
+    return this.#items
+  }
+}
+
+const quote = 0x22
+const decoder = new TextDecoder()
+
 export interface TokenInput {
   readonly shape: 'integers' | 'integer arrays'
   /** Typed arrays, because a request may hold millions of ids: half the memory, outside the heap. */
@@ -71,6 +98,10 @@ export function isTokenInput(input: EmbedInput): input is TokenInput {
   return input.shape === 'integers' || input.shape === 'integer arrays'
 }
 
+export function countItems(input: EmbedInput): number {
+  return input instanceof WrittenTexts ? input.sizes.length : input.items.length
+}
+
 /** Iterates over the images of an input in order. */
 export function* iterateImages(input: EmbedInput): Generator<EmbedImage> {
   if (input.shape !== 'parts') return
@@ -97,6 +128,7 @@ export function toEmbedParts(item: MixedItem): readonly EmbedPart[] {
 
 /** Returns the items from `start` up to, but not including, `end`, in the same shape. */
 export function sliceInput(input: EmbedInput, start: number, end: number): EmbedInput {
+  if (start === 0 && end === countItems(input)) return input
   switch (input.shape) {
     case 'string':
     case 'strings':

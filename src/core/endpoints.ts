@@ -178,6 +178,8 @@ export interface EmbedEndpoint {
    * Absent for a vendor without such a field.
    */
   readonly takesInputType?: 'always' | 'when-mapped'
+  /** Builds requests from the JSON of `WrittenTexts`, without decoding it. */
+  readonly takesWrittenTexts?: boolean
   /** Throws LM-1001, before any call, for input that this dialect cannot express. */
   check?(call: EmbedCall): void
   /** Builds the request for one batch. */

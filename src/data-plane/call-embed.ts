@@ -1,4 +1,4 @@
-import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
+import { countItems, type EmbedCall, type VectorValue } from '../core/embeddings.ts'
 import type { EmbedEndpoint, HeaderReader } from '../core/endpoints.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
@@ -65,7 +65,7 @@ async function readBatch(answer: BatchAnswer): Promise<CallResult<EmbeddedBatch>
   const read = endpoint.parseAnswer(json, header)
   if (!read.ok) return read
   const vectors = read.vectors.flatMap((value) => toVector(value, arrays, form) ?? [])
-  const problem = findProblem(vectors, batch.input.items.length)
+  const problem = findProblem(vectors, countItems(batch.input))
   if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
   const tokens = read.tokens ?? estimateEmbedTokens(batch.input)
   return { ok: true, value: { vectors, tokens, estimated: read.tokens === undefined } }

@@ -1,4 +1,4 @@
-import { type EmbedCall, sliceInput } from '../core/embeddings.ts'
+import { countItems, type EmbedCall, sliceInput } from '../core/embeddings.ts'
 import type { EmbedEndpoint } from '../core/endpoints.ts'
 import type { Model } from '../core/provider.ts'
 import { estimateItemTokens } from '../tokens/index.ts'
@@ -13,7 +13,7 @@ export function splitBatches(
   const { tokens: maxTokens = Number.POSITIVE_INFINITY } = limits
   // Some APIs have no form for several items.
   const maxItems = limits.items === 1 ? 1 : (maxBatchSize ?? limits.items)
-  const count = call.input.items.length
+  const count = countItems(call.input)
   const tokens = maxTokens === Number.POSITIVE_INFINITY ? [] : estimateItemTokens(call.input)
   const batches: EmbedCall[] = []
   let start = 0

@@ -1,5 +1,6 @@
 import {
   type EmbedCall,
+  type EmbedHead,
   type EmbedInput,
   type EmbedPart,
   embedPart,
@@ -12,7 +13,7 @@ import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** Eight batches of the largest size that vendors accept. */
-const maxItems = 16_384
+export const maxItems = 16_384
 const maxTokenId = 2 ** 31 - 1
 
 /** Reads an embeddings request, or throws LM-1001 with the field at fault. */
@@ -24,12 +25,17 @@ export async function readEmbed(bytes: Uint8Array, slice: TimeSlice): Promise<Em
   })
   const parsed = embedRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
-  const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data
-  const items = readInput(input)
+  const input = readInput(parsed.data.input)
   await slice.pause()
+  return toCall(parsed.data, input)
+}
+
+/** Makes the call of a request whose input has been read. */
+export function toCall(head: EmbedHead, input: EmbedInput): EmbedCall {
+  const { model, encoding_format: encoding, dimensions, input_type: inputType } = head
   return {
     model,
-    input: items,
+    input,
     encoding: encoding ?? 'float',
     dimensions: dimensions ?? undefined,
     inputType: inputType ?? undefined,

@@ -19,6 +19,7 @@ import { checkInput } from './embed-checks.ts'
 import { fetchImages, measureMedia, planFetch } from './embed-images.ts'
 import { readEmbed } from './embed-input.ts'
 import { bindInputType } from './embed-input-type.ts'
+import { matchEmbed, passesAsWritten } from './embed-match.ts'
 import { checkExpressible, explainSkip } from './expressible.ts'
 import type { AuthenticatedRequest, RequestContext } from './request-context.ts'
 import type { PreparedRequest, Service } from './service.ts'
@@ -53,9 +54,12 @@ async function prepare(request: Request, context: RequestContext): Promise<Prepa
   const slice = context.startTimeSlice()
   const authenticated = context.authenticate(request) // LM-4004
   const bytes = await authenticated.readBody(request) // LM-1002
-  const sent = await readEmbed(bytes, slice) // LM-1001
+  const matched = matchEmbed(bytes, context.isUtf8)
+  const read = matched ?? (await readEmbed(bytes, slice)) // LM-1001
+  const route = authenticated.resolve(read) // LM-2001, LM-4005, LM-2002
+  const needsTexts = matched !== undefined && !passesAsWritten(matched, route)
+  const sent = needsTexts ? await readEmbed(bytes, slice) : read
   context.releaseParser()
-  const route = authenticated.resolve(sent) // LM-2001, LM-4005, LM-2002
   return new PreparedEmbed({ context, authenticated, request, bytes, slice, sent, route })
 }
 

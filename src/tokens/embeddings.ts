@@ -4,6 +4,7 @@ import {
   listItemImages,
   type MixedItem,
   toEmbedParts,
+  WrittenTexts,
 } from '../core/embeddings.ts'
 import type { TokenEncoding } from '../core/ports.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
@@ -12,6 +13,7 @@ import { estimateImageTokens, estimateTextTokens } from './heuristic.ts'
 
 /** Estimates each item: text by its bytes, one token for each id, images by their detail. */
 export function estimateItemTokens(input: EmbedInput): number[] {
+  if (input instanceof WrittenTexts) return input.sizes.map(estimateTextTokens)
   return isTokenInput(input)
     ? input.items.map(({ length }) => length)
     : input.items.map(estimateMixedTokens)
@@ -38,6 +40,7 @@ export function toEmbedCountInput(encoding: TokenEncoding, input: EmbedInput): T
 }
 
 function estimateMixedTokens(item: MixedItem): number {
+  if (typeof item === 'string') return estimateTextTokens(countUtf8Bytes(item))
   const texts = toEmbedParts(item).map((part) =>
     part.kind === 'text' ? countUtf8Bytes(part.text) : 0,
   )

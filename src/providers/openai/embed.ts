@@ -1,6 +1,13 @@
 import * as z from 'zod'
-import { type EmbedInput, type VectorValue, vectorValue } from '../../core/embeddings.ts'
+import {
+  type EmbedInput,
+  type VectorValue,
+  vectorValue,
+  WrittenTexts,
+} from '../../core/embeddings.ts'
 import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/endpoints.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
+import { splice } from '../../wire/json-splice.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { type MixedDialect, toPlainInput } from '../base/embed-input.ts'
 import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
@@ -51,24 +58,35 @@ export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
     supportsImages: mixed !== undefined,
     supportsDimensions: dimensions !== null,
     ...(inputType && { takesInputType: 'when-mapped' }),
+    takesWrittenTexts: true,
     ...(mixed?.check && { check: mixed.check }),
-    buildRequest: (batch) => ({
-      url,
-      headers: {},
-      body: encodeJsonBody({
+    buildRequest(batch) {
+      const body = encodeJsonBody({
         model: upstreamId,
         ...buildInputMembers(batch.input, mixed),
         ...(dimensions !== null && { [dimensions]: batch.dimensions }),
         ...(inputType && { [inputType.member]: toVendorInputType(batch, inputType.words) }),
-      }),
-    }),
+      })
+      return { url, headers: {}, body: insertWritten(body, batch.input) }
+    },
     parseAnswer: (body) => parseOpenAiVectors(body, options),
     parseError: createErrorParser(options.mapStatus),
   }
 }
 
 function buildInputMembers(input: EmbedInput, mixed: MixedDialect | undefined): object {
+  if (input instanceof WrittenTexts) return { input: null }
   return input.shape === 'parts' && mixed ? mixed.members(input) : { input: toPlainInput(input) }
+}
+
+/** Inserts texts as the client wrote them. */
+function insertWritten(body: Uint8Array, input: EmbedInput): Uint8Array {
+  if (!(input instanceof WrittenTexts)) return body
+  const { spans } = scanLayout(body, ['input'])
+  return splice(
+    body,
+    spans.input.map((span) => ({ span, json: input.json })),
+  )
 }
 
 const entry = z.looseObject({ index: z.int().nonnegative().nullish(), embedding: vectorValue })

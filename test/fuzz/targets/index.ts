@@ -27,6 +27,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'completion-match': matched.completionMatch,
   'messages-match': matched.messagesMatch,
   'responses-match': matched.responsesMatch,
+  'embed-match': matched.embedMatch,
   'canonical-json': json.canonicalJson,
   'vector-scanner': numbers.vectorScanner,
   base64: numbers.base64,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { isUtf8 as nativeIsUtf8 } from 'node:buffer'
+import { countItems, type EmbedCall } from '../../../src/core/embeddings.ts'
+import { readEmbed } from '../../../src/data-plane/embed-input.ts'
+import { matchEmbed } from '../../../src/data-plane/embed-match.ts'
 import type { CountCall } from '../../../src/data-plane/index.ts'
 import { matchChat } from '../../../src/doors/chat/match.ts'
 import { ParsedChat, readChat } from '../../../src/doors/chat/request.ts'
@@ -10,6 +13,8 @@ import { matchCount, matchMessages } from '../../../src/doors/messages/match.ts'
 import { ParsedMessages, readMessages } from '../../../src/doors/messages/request.ts'
 import { matchResponses } from '../../../src/doors/responses/match.ts'
 import { ParsedResponses, readResponses } from '../../../src/doors/responses/request.ts'
+import { openAiEmbed, openAiEmbedDefaults } from '../../../src/providers/openai/embed.ts'
+import { estimateItemTokens } from '../../../src/tokens/index.ts'
 import { matchJson } from '../../../src/wire/json-match.ts'
 import { scanLayout } from '../../../src/wire/json-scan.ts'
 import {
@@ -422,6 +427,71 @@ function describeCompletion(call: ParsedCompletion) {
     isHeavy,
     output: call.estimateOutput(),
     counted: call.toCountInput('o200k_base', ''),
+  }
+}
+
+const embedWords = [
+  '"model":"m",',
+  '"input":"Hi",',
+  '"input":["Hi","é"],',
+  '"input":[""],',
+  '"input":[],',
+  '"input":[1,2],',
+  '"input":[[1],"Hi"],',
+  '"input":[[{"type":"text","text":"Hi"}]],',
+  '"encoding_format":"base64",',
+  '"encoding_format":"int8",',
+  '"encoding_format":null,',
+  '"dimensions":256,',
+  '"dimensions":0,',
+  '"Dimensions":1e1,',
+  '"input_type":"query",',
+  '"input_type":{"a":1},',
+  '"user":"u",',
+  '"mod\\u0065l":"x",',
+  'null',
+  '1e3',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  '"',
+  ' ',
+  '\\u00e9\\/\\ud83e',
+]
+
+const embedSeeds = [
+  '{"model":"m","input":["What is “it”?\\n","\\u00e9\\ud83e\\udd14\\/"],"encoding_format":"base64","dimensions":256,"user":"u"}',
+  '{ "input" : "Hi" , "input_type" : "query" , "model" : "m" }',
+]
+
+const embedEndpoint = openAiEmbed({
+  ...openAiEmbedDefaults,
+  url: 'https://vendor.test',
+  upstreamId: 'u',
+})
+
+/** The same for embeddings. */
+export const embedMatch: FuzzTarget = {
+  seeds: embedSeeds,
+  words: embedWords,
+  async check(input) {
+    const matched = matchEmbed(input, isUtf8)
+    if (!matched) return
+    assert.deepEqual(describeEmbed(matched), describeEmbed(await readEmbed(input, openSlice())))
+  },
+}
+
+function describeEmbed(call: EmbedCall) {
+  const { input, ...rest } = call
+  return {
+    ...rest,
+    shape: input.shape,
+    items: input.items,
+    count: countItems(input),
+    tokens: estimateItemTokens(input),
+    sent: parse(embedEndpoint.buildRequest(call).body),
   }
 }
 
