@@ -28,7 +28,13 @@ export const contentBlock = z.looseObject({
   name: optionalText,
 })
 
-export const stopDetails = z.looseObject({ explanation: optionalText }).optional().catch(undefined)
+export const stopDetails = z.looseObject({ explanation: optionalText }).nullish().catch(undefined)
+
+/**
+ * The container in which the vendor ran code. A later request may name its `id`:
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
+ */
+export const container = z.looseObject({ id: z.string() }).nullish().catch(undefined)
 
 /** Compatible servers omit the members that may be null. */
 const messageBody = z.looseObject({
@@ -36,6 +42,7 @@ const messageBody = z.looseObject({
   content: z.array(contentBlock),
   stop_reason: optionalText,
   stop_details: stopDetails,
+  container,
   usage: z.unknown().optional(),
 })
 
@@ -57,7 +64,7 @@ export function parseAnthropicAnswer(bytes: Uint8Array, context: AnswerContext):
   if (isObject(value) && value['type'] === 'error') return parseErrorAnswer(value['error'])
   const parsed = messageBody.safeParse(value)
   if (!parsed.success) return malformed('the answer is not a Messages API response')
-  const { id, content, stop_reason, stop_details, usage } = parsed.data
+  const { id, content, stop_reason, stop_details, container: used, usage } = parsed.data
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
   const calls = toToolCalls(content, json)
   const answer = createCompletionAnswer({
@@ -72,6 +79,7 @@ export function parseAnthropicAnswer(bytes: Uint8Array, context: AnswerContext):
           ...(explanation && { refusal: explanation }),
         },
         finishReason: mapFinishReason(stop_reason, calls.length > 0),
+        extra: used ? { container: used } : undefined,
       },
     ],
     usage: parseUsage(usage),

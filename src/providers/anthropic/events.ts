@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { tryParseJson } from '../../wire/json.ts'
 import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
-import { contentBlock, optionalText, stopDetails } from './answer.ts'
+import { container, contentBlock, optionalText, stopDetails } from './answer.ts'
 
 const blockDelta = z.object({
   type: optionalText,
@@ -12,6 +12,7 @@ const blockDelta = z.object({
   citation: z.unknown().optional(),
   stop_reason: optionalText,
   stop_details: stopDetails,
+  container,
 })
 
 /**

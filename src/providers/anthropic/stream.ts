@@ -47,6 +47,7 @@ export class AnthropicStream implements FrameDecoder {
   #usage: Record<string, unknown> | undefined
   #stopReason: string | undefined
   #explanation: string | undefined
+  #container: object | undefined
 
   constructor(context: StreamContext) {
     this.#context = context
@@ -91,6 +92,7 @@ export class AnthropicStream implements FrameDecoder {
       case 'message_delta':
         this.#stopReason = delta?.stop_reason ?? this.#stopReason
         this.#explanation = delta?.stop_details?.explanation ?? this.#explanation
+        this.#container = delta?.container ?? this.#container
         this.#addUsage(usage)
         return []
       case 'message_stop':
@@ -214,6 +216,7 @@ export class AnthropicStream implements FrameDecoder {
       ...this.#chunks.finish(
         mapFinishReason(this.#stopReason, this.#calls > 0),
         parseUsage(this.#usage),
+        this.#container && { container: this.#container },
       ),
     ]
   }

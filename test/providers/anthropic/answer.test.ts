@@ -1,9 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { json } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, message, readOutcome } from './support.ts'
+import { json, stream } from '../../support/scripted-upstream.ts'
+import { anthropicGateway, asking, event, message, readOutcome } from './support.ts'
 
 const text = { type: 'text', text: 'Hello' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
+
+test('the container of an answer is on the choice, in a stream on its last chunk', async () => {
+  const container = { id: 'container_1', expires_at: '2026-11-24T14:00:00Z' }
+  const { chat, upstream } = await anthropicGateway()
+  upstream.next(json(message([{ type: 'text', text: 'ok' }], { container })))
+  expect(await (await chat(asking())).json()).toMatchObject({ choices: [{ container }] })
+  upstream.next(
+    stream([
+      event('message_start', { message: { ...message([]), stop_reason: null } }),
+      event('message_delta', { delta: { stop_reason: 'end_turn', container }, usage: {} }),
+      event('message_stop'),
+    ]),
+  )
+  const events = await (await chat(asking({ stream: true }))).text()
+  expect(events).toContain(`"finish_reason":"stop","container":${JSON.stringify(container)}`)
+})
 
 describe('blocks', () => {
   test('an answer with calls and no text has null content', async () => {
