@@ -5,7 +5,8 @@ import { json } from '../support/scripted-upstream.ts'
 
 /*
  * Each section of "Vendor fields" shows what to add to a chat request. The test sends it, and compares what
- * the vendor gets with `test/fixtures/<kind>/vendor-fields.json`, which has a case for each section.
+ * the vendor gets with `test/fixtures/<kind>/vendor-fields.json`, which has a case for each section. Where the
+ * answer differs too, the section shows its choice, and the case has the answer of the vendor.
  */
 
 interface Case {
@@ -14,6 +15,8 @@ interface Case {
   /** The `upstream_id` of the model. */
   readonly model: string
   readonly upstream: { readonly headers?: Record<string, string>; readonly body: object }
+  /** What the vendor answers. */
+  readonly answer?: object
 }
 
 /** The kinds, with the settings that their providers need. */
@@ -36,12 +39,15 @@ describe.each(Object.keys(settings) as Kind[])('the vendor fields of %s', (kind)
     expect(examples.map(({ name }) => name)).toEqual(cases.map(({ name }) => name))
   })
 
-  test.each(cases)('$name', async ({ name, model, upstream: expected }) => {
+  test.each(cases)('$name', async ({ name, model, upstream: expected, answer }) => {
     const { chat, upstream } = await gatewayOf(kind, model)
-    upstream.always(json({ message: 'nothing here' }, { status: 404 }))
+    upstream.always(answer ? json(answer) : json({ message: 'nothing here' }, { status: 404 }))
     const example = examples.find((one) => one.name === name)
     const response = await chat({ ...question, ...example?.fields })
-    expect(upstream.requests, await response.text()).toHaveLength(1)
+    const text = await response.text()
+    expect(upstream.requests, text).toHaveLength(1)
+    expect(example?.choice === undefined).toBe(answer === undefined)
+    if (answer) expect(JSON.parse(text)).toMatchObject({ choices: [example?.choice] })
     expect(upstream.body(0)).toEqual(expected.body)
     expect(upstream.requests[0]?.headers).toMatchObject(expected.headers ?? {})
   })
@@ -49,17 +55,25 @@ describe.each(Object.keys(settings) as Kind[])('the vendor fields of %s', (kind)
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** Lists the examples of a page by their headings. */
-function listExamples(kind: string): { readonly name: string; readonly fields: object }[] {
+interface Example {
+  /** The heading of its section. */
+  readonly name: string
+  readonly fields: object
+  /** The choice that comes back, where the section shows one. */
+  readonly choice: object | undefined
+}
+
+function listExamples(kind: string): Example[] {
   const page = readText(`../../docs/providers/${kind}.md`)
   const [, section = ''] = /^## Vendor fields$([^]*?)^## /m.exec(page) ?? []
   return section
     .split(/^### /m)
     .slice(1)
     .map((text) => {
-      const [, block = ''] = /^```json\n([^]*?)^```$/m.exec(text) ?? []
+      const blocks = [...text.matchAll(/^```json\n([^]*?)^```$/gm)]
       // The pages show objects.
-      return { name: text.split('\n')[0] ?? '', fields: JSON.parse(block) as object }
+      const [fields = {}, choice] = blocks.map(([, block = '']) => JSON.parse(block) as object)
+      return { name: text.split('\n')[0] ?? '', fields, choice }
     })
 }
 

@@ -122,8 +122,10 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 
   /**
-   * Adds the proofs that were complete only behind the text. Clients such as Claude Code take the last block
-   * for the answer, so no thinking follows a text, unless calls do: the client runs those first.
+   * Adds the proofs that were complete only behind the text. No thinking follows a text, unless calls do: the
+   * client runs those first. Claude Code drops an answer with thinking behind its text
+   * (https://github.com/d-kuro/kirocc/issues/137), and thinking that stays open beside the text
+   * (https://github.com/nielspeter/claude-code-proxy/pull/17), which SDKs report as a second text.
    */
   #addLateProofs(): void {
     const proof = { message: this.#message, content: this.#content }
