@@ -76,7 +76,7 @@ function waitUntilReady({ stdout }: ChildProcess): Promise<void> {
   })
 }
 
-function findFreePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer()
     server.listen(0, '127.0.0.1', () => {

@@ -10,7 +10,9 @@ import {
 import { Batches } from './batches.ts'
 import { createLibrary, type Library, readFunctions } from './library.ts'
 import {
+  type Address,
   findLastingProblem,
+  findMove,
   findRefusal,
   findServerProblem,
   isFunctionMissing,
@@ -51,6 +53,8 @@ class RedisState implements SharedState {
   readonly #redis: Redis
   readonly #library: Library
   readonly #log: Log
+  /** The address of the settings. */
+  readonly #address: Address
   /** The root of all keys. */
   readonly #root: string
   readonly #batches = new Batches({
@@ -66,6 +70,8 @@ class RedisState implements SharedState {
   #reported: string | undefined
   #probes = 0
   #timer: NodeJS.Timeout | undefined
+  /** The connection is being closed because another node of the cluster has the state. */
+  #isMoving = false
   #isClosed = false
 
   constructor({ url, prefix, log }: SharedStateSettings, library: Library) {
@@ -73,8 +79,10 @@ class RedisState implements SharedState {
     this.#log = log
     this.#root = `{${prefix}}:`
     this.#redis = new Redis(url, { ...connection, ...commands })
+    const { host, port } = this.#redis.options
+    this.#address = { ...(host !== undefined && { host }), ...(port !== undefined && { port }) }
     this.#redis.on('error', (error: Error) => this.#leave(error))
-    this.#redis.on('close', () => this.#leave(new SharedStateFault('the connection is closed')))
+    this.#redis.on('close', () => this.#end())
     this.#redis.on('ready', () => void this.#prepare())
   }
 
@@ -132,18 +140,23 @@ class RedisState implements SharedState {
     if (this.#condition === 'away') throw new SharedStateFault('the server is away')
   }
 
-  /** Runs a command, and once more when the server lacks the function. Throws a fault when it cannot run it. */
+  /** Runs a command. Throws a fault when the server cannot run it. */
   async #invoke<Reply>(run: () => Promise<Reply>): Promise<Reply> {
     this.#requireServer()
     try {
-      return await run().catch(async (error: unknown) => {
-        if (!isFunctionMissing(error)) throw error
-        await this.#loadFunctions()
-        return run()
-      })
+      return await this.#runLoaded(run)
     } catch (error) {
       throw this.#toFault(error)
     }
+  }
+
+  /** Runs a command, and once more when the server lacks the function. */
+  #runLoaded<Reply>(run: () => Promise<Reply>): Promise<Reply> {
+    return run().catch(async (error: unknown) => {
+      if (!isFunctionMissing(error)) throw error
+      await this.#loadFunctions()
+      return run()
+    })
   }
 
   async #run(name: string, args: readonly string[]): Promise<readonly string[]> {
@@ -171,8 +184,7 @@ class RedisState implements SharedState {
     try {
       const problem = findServerProblem(await this.#redis.info())
       if (problem !== undefined) return this.#giveUp(problem)
-      await this.#loadFunctions()
-      await this.#run('beat', [])
+      await this.#runLoaded(() => this.#run('beat', []))
       this.#enter()
     } catch (error) {
       // A server of another kind may lack a command.
@@ -209,6 +221,11 @@ class RedisState implements SharedState {
   /** Notes an error of a call. Returns what its caller gets. */
   #toFault(error: unknown): unknown {
     const refusal = findRefusal(error)
+    const node = findMove(error)
+    if (node) {
+      this.#move(node)
+      return new SharedStateFault('another node of the cluster has the state')
+    }
     if (refusal !== undefined) {
       const lasting = findLastingProblem(error)
       if (lasting !== undefined) this.#giveUp(lasting)
@@ -229,6 +246,25 @@ class RedisState implements SharedState {
     this.#report(reason)
     this.#settle?.(undefined)
     if (reason === 'READONLY' && this.#probes % probesPerLookup === 0) this.#redis.disconnect(true)
+  }
+
+  /** Connects to the node of a cluster that has the state. All keys are in one slot. */
+  #move(node: Address): void {
+    this.#condition = 'away'
+    if (this.#isMoving) return
+    this.#isMoving = true
+    this.#redis.disconnect(true)
+    Object.assign(this.#redis.options, node)
+  }
+
+  #end(): void {
+    if (this.#isMoving) {
+      this.#isMoving = false
+      return
+    }
+    // Any node of a cluster knows which one has the state now.
+    Object.assign(this.#redis.options, this.#address)
+    this.#leave(new SharedStateFault('the connection is closed'))
   }
 
   #leave(error: unknown): void {
@@ -258,6 +294,7 @@ class RedisState implements SharedState {
   #connectSubscriber(): Redis {
     const subscriber = this.#redis.duplicate({
       ...connection,
+      ...this.#address,
       lazyConnect: false,
       enableOfflineQueue: true,
       maxRetriesPerRequest: null,

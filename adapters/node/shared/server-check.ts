@@ -53,13 +53,28 @@ export function findLastingProblem(error: unknown): string | undefined {
   return undefined
 }
 
-/** The errors with which a server refuses to run a function now: it is full, read-only, loading or busy. */
+/**
+ * The errors with which a server refuses to run a function now: it is full, read-only, loading or busy, or hands the
+ * slot of all keys over to another node, which has only a part of them until then.
+ */
 const refusals =
-  /^-?(OOM|READONLY|LOADING|MISCONF|BUSY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOAUTH|NOPERM)\b/
+  /^-?(OOM|READONLY|LOADING|MISCONF|BUSY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|ASK|NOAUTH|NOPERM)\b/
 
 /** Returns the word of a refusal, such as `OOM`; undefined for any other error. */
 export function findRefusal(error: unknown): string | undefined {
   return refusals.exec((error as Error).message)?.[1]
+}
+
+/** Where a server is; a host or a port that is absent is that from before. */
+export interface Address {
+  readonly host?: string
+  readonly port?: number
+}
+
+/** Returns the node of a cluster that has the slot of a command; undefined for any other error. */
+export function findMove(error: unknown): Address | undefined {
+  const [, host, port] = /^MOVED \d+ (.*):(\d+)$/.exec((error as Error).message) ?? []
+  return port === undefined ? undefined : { ...(host && { host }), port: Number(port) }
 }
 
 /** Whether the server lacks a function: it was emptied, or has not had this release before. */
