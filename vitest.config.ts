@@ -15,6 +15,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Generous, since a busy machine is no fault: only what hangs runs into them.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
   },
 })
