@@ -13,6 +13,9 @@ import type { Delta } from './events.ts'
 export class StreamedContent {
   readonly #blocks: StreamedBlock[] = []
   readonly #byIndex = new Map<number, StreamedBlock>()
+  /** The block that the last piece of text belongs to, and its index. */
+  #textBlock: StreamedBlock | undefined
+  #textIndex = -1
   #length = 0
   /** The length of the answer's text so far. */
   #characters = 0
@@ -31,17 +34,30 @@ export class StreamedContent {
 
   /** Adds a piece to a block. `json` is the text of the event. */
   add(index: number, delta: Delta, json: string): void {
-    const block = this.#byIndex.get(index) ?? this.#openUnannounced(index, delta)
-    if (delta.text) this.#characters += countCharacters(delta.text)
+    if (delta.type === 'text_delta') return this.#addText(index, delta.text ?? '')
     if (this.#isLost) return
+    const block = this.#byIndex.get(index)
     if (!block?.add(delta, json)) this.#lose()
     else this.#count(measure(delta, json))
+  }
+
+  /** Most pieces are texts, and follow one of the same block. */
+  #addText(index: number, piece: string): void {
+    if (index !== this.#textIndex && !this.#isLost) {
+      this.#textBlock = this.#byIndex.get(index) ?? this.#openUnannounced(index)
+      this.#textIndex = index
+    }
+    this.#characters += countCharacters(piece)
+    if (this.#isLost) return
+    this.#textBlock?.addText(piece)
+    this.#count(piece.length)
   }
 
   /** Ends a block. Returns the annotations of its text. */
   close(index: number): readonly Annotation[] {
     const block = this.#byIndex.get(index)
     this.#byIndex.delete(index)
+    this.#textIndex = -1
     return block?.listAnnotations(this.#characters) ?? []
   }
 
@@ -55,8 +71,7 @@ export class StreamedContent {
   }
 
   /** Some compatible servers send no start of a text. */
-  #openUnannounced(index: number, { type }: Delta): StreamedBlock | undefined {
-    if (type !== 'text_delta' || this.#isLost) return undefined
+  #openUnannounced(index: number): StreamedBlock | undefined {
     this.open(index, { type: 'text', text: '' }, () => '{"type":"text","text":""}')
     return this.#byIndex.get(index)
   }
@@ -69,12 +84,13 @@ export class StreamedContent {
   #lose(): void {
     this.#isLost = true
     this.#blocks.length = 0
+    this.#textBlock = undefined
   }
 }
 
-function measure({ type, text, thinking, partial_json: input }: Delta, json: string): number {
+function measure({ type, thinking, partial_json: input }: Delta, json: string): number {
   if (type === 'citations_delta' || type === 'signature_delta') return json.length
-  return (text ?? thinking ?? input ?? '').length
+  return (thinking ?? input ?? '').length
 }
 
 /** A block as it grows. */
@@ -99,12 +115,13 @@ class StreamedBlock {
     this.#signature = start['signature']
   }
 
-  /** Returns false for a delta of an unknown type. */
+  addText(piece: string): void {
+    this.#text += piece
+  }
+
+  /** Adds a piece that is no text. Returns false for a delta of an unknown type. */
   add(delta: Delta, json: string): boolean {
     switch (delta.type) {
-      case 'text_delta':
-        this.#text += delta.text ?? ''
-        return true
       case 'thinking_delta':
         this.#thinking += delta.thinking ?? ''
         return true

@@ -27,12 +27,17 @@ export class StreamedContent {
     const start = this.#characters
     if (delta.text) this.#characters += countCharacters(delta.text)
     if (this.#isLost) return
-    const block = this.#blocks.get(index) ?? new StreamedBlock({}, start)
-    this.#blocks.set(index, block)
+    const block = this.#blocks.get(index) ?? this.#open(index, start)
     const length = block.add(delta, json)
     if (length === undefined) return this.#lose()
     this.#length += length
     if (this.#length > maxContentLength) this.#lose()
+  }
+
+  #open(index: number, from: number): StreamedBlock {
+    const block = new StreamedBlock({}, from)
+    this.#blocks.set(index, block)
+    return block
   }
 
   /** Ends a block. Returns the annotations of its text. */

@@ -12,8 +12,8 @@ export class StreamedContent {
   #length = 0
 
   addPart(index: number, type: Part['type'], piece: string): void {
-    const part = this.#parts.get(index) ?? { type, text: '' }
-    this.#parts.set(index, part)
+    let part = this.#parts.get(index)
+    if (!part) this.#parts.set(index, (part = { type, text: '' }))
     if (this.#count(piece)) part.text += piece
   }
 

@@ -9,7 +9,7 @@ import { RepeatedJson, type RepeatedJsonOptions } from '../../wire/repeated-json
 import { SseSplitter } from '../../wire/sse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { toVendorError } from '../base/vendor-error.ts'
-import { addIndexes } from '../canonical/annotations.ts'
+import { addIndexes, countCharacters } from '../canonical/annotations.ts'
 import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
@@ -186,7 +186,7 @@ class EventReader {
     this.#blockStarts[index ?? 0] ??= this.#length
     if (content) {
       this.#content.addPart(index ?? 0, 'text', content)
-      this.#length += [...content].length
+      this.#length += countCharacters(content)
       const { wantsLogprobs } = this.#context
       frames.push(this.#out.text(content, wantsLogprobs ? toOpenAiLogprobs([logprobs]) : undefined))
     }
