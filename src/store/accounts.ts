@@ -1,9 +1,9 @@
 import { gt, inArray } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { AccountRows } from './account-rows.ts'
 import { toGroupRow } from './groups.ts'
 import { toKeyRow } from './keys.ts'
 import { budgetGroups, changedAccounts, virtualKeys } from './schema.ts'
-import type { AccountRows } from './store.ts'
 
 /** Reads the rows in one transaction, so that the group of every new key is among them. */
 export async function readAccounts(db: LibSQLDatabase, since?: number): Promise<AccountRows> {

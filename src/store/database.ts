@@ -15,16 +15,7 @@ import {
   replaceSealed,
 } from './settings.ts'
 import { addSpend, readSpend } from './spend.ts'
-import {
-  type AuditedStore,
-  type LostCharge,
-  type LostLookup,
-  type Store,
-  type StoreMethod,
-  storeMethods,
-  type UsageListQuery,
-  type UsageText,
-} from './store.ts'
+import { type AuditedStore, type Store, type StoreMethod, storeMethods } from './store.ts'
 import {
   addLostUsage,
   addUsage,
@@ -34,6 +25,7 @@ import {
   sumUsage,
   sumUsageByInterval,
 } from './usage.ts'
+import type { LostCharge, LostLookup, UsageListQuery, UsageText } from './usage-queries.ts'
 
 export type { ClientDatabase } from './audit.ts'
 export {

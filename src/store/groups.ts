@@ -2,10 +2,10 @@ import { and, eq, isNull, notExists, type SQL, sql } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { BudgetGroup } from '../core/accounts.ts'
 import type { GroupId, NanoUsd } from '../core/ids.ts'
+import type { GrantError, GroupChange, GroupRow } from './account-rows.ts'
 import { grantColumns, whereGrantFits } from './grant.ts'
 import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
-import type { GrantError, GroupChange, GroupRow } from './store.ts'
 import { newTermColumns, periodColumns, toTerm, turnIfDue } from './term.ts'
 
 export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promise<GroupRow> {

@@ -1,6 +1,8 @@
+export type * from './account-rows.ts'
 export type { Journal, LeftBatch, LeftUsage } from './journal.ts'
 export { JournalLineReader, type JournalRow } from './journal-line.ts'
 export { joinAmount, maxBudget, splitAmount } from './money.ts'
+export type * from './spend-rows.ts'
 export { SpendSums, type SpentRow } from './spend-text.ts'
 export type * from './store.ts'
 export {
@@ -10,7 +12,6 @@ export {
   StoreFault,
   sealedPurposes,
   storeMethods,
-  usageGroupings,
 } from './store.ts'
 export { UsageBatchBuilder } from './usage-batch.ts'
 export { type ChargedRow, type NewUsageRow, type UsageRow, usageFields } from './usage-columns.ts'
@@ -20,4 +21,6 @@ export {
   type UsageInterval,
   usageIntervals,
 } from './usage-interval.ts'
+export type * from './usage-queries.ts'
+export { usageGroupings } from './usage-queries.ts'
 export { parseUsageRows } from './usage-values.ts'

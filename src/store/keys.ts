@@ -1,10 +1,10 @@
 import { and, eq, exists, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
+import type { GrantError, KeyChange, KeyRow, NewKey, Rotation } from './account-rows.ts'
 import { grantColumns, whereGrantFits } from './grant.ts'
 import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
-import type { GrantError, KeyChange, KeyRow, NewKey, Rotation } from './store.ts'
 import { newTermColumns, periodColumns, toTerm, turnIfDue } from './term.ts'
 
 export async function createKey(

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { joinAmount } from './money.ts'
 import { processSpend } from './schema.ts'
-import type { ProcessShare } from './store.ts'
+import type { ProcessShare } from './spend-rows.ts'
 
 /** Lists the processes with a part in the saved spend. */
 export async function listProcesses(db: LibSQLDatabase): Promise<readonly string[]> {

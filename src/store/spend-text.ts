@@ -2,7 +2,7 @@ import type { BudgetScope } from '../core/accounts.ts'
 import { type BudgetTerm, firstTerm } from '../core/budget-period.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { splitAmount } from './money.ts'
-import type { SpendAddition, SpendText } from './store.ts'
+import type { SpendAddition, SpendText } from './spend-rows.ts'
 import { type ChargedRow, clampCost } from './usage-columns.ts'
 
 /** The members of a usage row that make its charge. */

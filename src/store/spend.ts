@@ -4,8 +4,8 @@ import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { joinAmount } from './money.ts'
 import { writeOnce } from './once.ts'
 import { budgetGroups, processSpend, virtualKeys } from './schema.ts'
+import type { SpendFlush, SpendShare, SpendText, SubjectSpend } from './spend-rows.ts'
 import { spendText } from './spend-text.ts'
-import type { SpendFlush, SpendShare, SpendText, SubjectSpend } from './store.ts'
 import { toTerm } from './term.ts'
 
 /** Adds to the spend of keys and groups inside the database. */

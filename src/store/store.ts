@@ -1,11 +1,31 @@
-import type { AccountLimits, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
+import type { BudgetGroup } from '../core/accounts.ts'
 import type { AuditAction, AuditEntry } from '../core/audit.ts'
-import type { BudgetPeriod, BudgetTerm } from '../core/budget-period.ts'
-import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
+import type {
+  AccountRows,
+  GrantError,
+  GroupChange,
+  GroupRow,
+  KeyChange,
+  KeyRow,
+  NewKey,
+  Rotation,
+} from './account-rows.ts'
 import type { Journal } from './journal.ts'
-import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
-import type { UsageInterval } from './usage-interval.ts'
+import type { ProcessShare, SpendFlush, SubjectSpend } from './spend-rows.ts'
+import type { UsageRow } from './usage-columns.ts'
+import type {
+  LostCharge,
+  LostLookup,
+  UsageBatch,
+  UsageFindings,
+  UsageFindQuery,
+  UsageIntervalQuery,
+  UsageIntervalSum,
+  UsageListQuery,
+  UsageSum,
+  UsageSumQuery,
+} from './usage-queries.ts'
 
 /**
  * The interface of the database: rows in, rows out. Each call is one transaction, calls run in the
@@ -216,11 +236,6 @@ export class StoreFault extends Error {
   }
 }
 
-export interface AccountRows {
-  readonly keys: readonly KeyRow[]
-  readonly groups: readonly GroupRow[]
-}
-
 /**
  * The stored settings that a process keeps in memory: keys and groups, the keys of providers, and webhooks
  * with their signing key.
@@ -228,236 +243,6 @@ export interface AccountRows {
 export const changeTopics = ['accounts', 'provider-keys', 'webhooks'] as const
 export type ChangeTopic = (typeof changeTopics)[number]
 export type ChangeCounts = Readonly<Record<ChangeTopic, number>>
-
-/** A new key. Its secret is never stored, only the digest. */
-export interface NewKey extends Omit<VirtualKey, 'deletedAt' | 'graceEndsAt'> {
-  /** The BLAKE3 digest of the whole secret, 64 lowercase hex digits. */
-  readonly digest: string
-}
-
-/** The saved spend of a key or a group. */
-export interface SavedSpend {
-  /** The spend of the term. */
-  readonly budgetSpent: NanoUsd
-  readonly spentTotal: NanoUsd
-  /** The term of the latest charge that was saved; it may be over. */
-  readonly term: BudgetTerm
-}
-
-export interface KeyRow extends VirtualKey, SavedSpend {
-  readonly digest: string
-  /** The digest from before the last rotation; null when that one had no grace period. */
-  readonly formerDigest: string | null
-}
-
-/** The saved spend of a key or a group, and what each process with a shared state has charged of it. */
-export interface SubjectSpend extends SavedSpend {
-  readonly id: string
-  readonly shares: readonly SpendShare[]
-}
-
-/** What one process has charged to a key or a group, and saved. */
-export interface SpendShare extends SavedShare {
-  readonly process: string
-}
-
-/** The same, of a known process. */
-export interface ProcessShare extends SavedShare {
-  /** The id of the key or the group. */
-  readonly subject: string
-}
-
-interface SavedShare {
-  /** When the latest term that it has charged began. */
-  readonly since: UnixSeconds
-  /** Charged to that term. */
-  readonly amount: NanoUsd
-  readonly total: NanoUsd
-}
-
-/** A new secret, and when the former one stops working; null: at once. */
-export interface Rotation {
-  readonly digest: string
-  readonly graceEndsAt: UnixSeconds | null
-}
-
-export interface GroupRow extends BudgetGroup, SavedSpend {}
-
-/** A new period. The budget keeps what is spent until the end of the period that contains `at`. */
-export interface PeriodChange {
-  readonly period: BudgetPeriod | null
-  readonly at: UnixSeconds
-}
-
-interface LimitChange extends Omit<AccountLimits, 'budgetPeriod'> {
-  readonly budgetPeriod: PeriodChange
-}
-
-/** The members to change; absent members stay as they are. */
-export type KeyChange = Partial<
-  LimitChange & Pick<VirtualKey, 'name' | 'groupId' | 'expiresAt' | 'disabled'>
->
-
-export type GroupChange = Partial<LimitChange & Pick<BudgetGroup, 'name'>>
-
-/** `no-cap`: there is no cap to add to. `too-much`: the cap would exceed the maximum budget. */
-export type GrantError = 'no-cap' | 'too-much'
-
-export interface SpendFlush {
-  /** Random; the same when the flush is sent again. */
-  readonly id: string
-  /** The process with a shared state that has charged it. */
-  readonly process?: string | undefined
-  readonly additions: readonly SpendAddition[]
-}
-
-export interface SpendAddition {
-  readonly scope: BudgetScope
-  readonly id: string
-  /** Negative when an exact count is below its estimate. */
-  readonly amount: NanoUsd
-  /** The latest term that is charged; by default the first one. */
-  readonly term?: BudgetTerm
-  /** The part of `amount` that is charged to this term; by default all of it. */
-  readonly termAmount?: NanoUsd
-}
-
-/** Additions in the form for SQL: by scope a JSON array with one array per id, as `addTo` reads it. */
-export type SpendText = Readonly<Record<BudgetScope, string>>
-
-/** Rows that are written together. They are stored by column. */
-export interface UsageBatch {
-  /** Random; the same when the batch is sent again. */
-  readonly id: string
-  /** The number of rows. */
-  readonly length: number
-  /** Returns the rows as objects. */
-  rows(): NewUsageRow[]
-  /** Returns the rows in the form for SQL. */
-  text(): UsageText
-}
-
-/** A batch in the form for SQL. Columns that are equal in all rows, usually most, are sent once. */
-export interface UsageText {
-  /** The id of the batch. */
-  readonly id: string
-  /** The process with a shared state that has charged the rows. */
-  readonly process?: string | undefined
-  /** The first row, in the order of `usageColumns`. */
-  readonly first: readonly UsageValue[]
-  /** The indexes of the columns in which the rows differ. */
-  readonly varying: readonly number[]
-  /** A JSON array with one array per row: the values of those columns. */
-  readonly rows: string
-  /** The cost of the rows, by key and by group. */
-  readonly spend: SpendText
-}
-
-/** How a request is found in the usage log. */
-export interface UsageRequest {
-  readonly requestId: string
-  readonly keyId: string
-}
-
-export interface UsageFindQuery {
-  readonly requests: readonly UsageRequest[]
-  /** Both inclusive, unix seconds. */
-  readonly since: number
-  readonly until: number
-}
-
-export interface UsageFindings {
-  /** The latest id of the usage log before the search; 0 when it is empty. */
-  readonly last: number
-  readonly requests: readonly FoundRequest[]
-}
-
-export interface FoundRequest extends UsageRequest {
-  /** It has only rows with LM-6002: other processes have taken its own for dead. */
-  readonly isLost: boolean
-}
-
-/** What was charged for a request because its process was taken for dead: the sum of its rows with LM-6002. */
-export interface LostCharge extends UsageRequest {
-  readonly cost: NanoUsd
-  /** The latest of these rows. */
-  readonly row: number
-}
-
-/** A lost request, and the latest id of the usage log when it had no row. */
-export interface LostLookup extends UsageRequest {
-  readonly last: number
-}
-
-export interface UsageFilter {
-  /** Both inclusive, unix seconds. */
-  readonly since: number
-  readonly until: number
-  readonly keyId?: string | undefined
-  readonly groupId?: string | undefined
-  readonly model?: string | undefined
-  readonly provider?: string | undefined
-  readonly capability?: Capability | undefined
-  readonly api?: Api | undefined
-}
-
-export const usageGroupings = [
-  'model',
-  'model_used',
-  'provider',
-  'capability',
-  'api',
-  'key_id',
-  'group_id',
-  'status',
-  'total',
-] as const
-export type UsageGrouping = (typeof usageGroupings)[number]
-
-export interface UsageSumQuery extends UsageFilter {
-  readonly groupBy: UsageGrouping
-  readonly limit: number
-}
-
-/** Sums over the rows of one group. `group` is empty when the column is null. */
-export interface UsageSum {
-  readonly group: string
-  readonly requests: number
-  readonly requestsOk: number
-  readonly requestsClientError: number
-  readonly requestsServerError: number
-  readonly tokensIn: number
-  readonly tokensOut: number
-  readonly tokensTotal: number
-  readonly estimatedRequests: number
-  readonly upstreamRequests: number
-  readonly searchUnits: number
-  readonly mediaCount: number
-  readonly mediaBytes: number
-  readonly cost: NanoUsd
-}
-
-export interface UsageIntervalQuery extends UsageSumQuery {
-  readonly interval: UsageInterval
-  /** Only these groups. */
-  readonly groups: readonly string[]
-}
-
-/** Sums over the rows of one group in one interval. */
-export interface UsageIntervalSum
-  extends Pick<UsageSum, 'group' | 'requests' | 'tokensIn' | 'tokensOut' | 'cost'> {
-  /** The start of the interval in unix seconds, which may be before the window. */
-  readonly start: number
-}
-
-export interface UsageListQuery {
-  /** Both inclusive, unix seconds. */
-  readonly since: number
-  readonly until: number
-  /** Only rows with a greater id. */
-  readonly cursor: number
-  readonly limit: number
-}
 
 export interface AuditQuery extends UsageListQuery {
   readonly action?: AuditAction | undefined

@@ -8,8 +8,8 @@ import {
   periodStart,
 } from '../core/budget-period.ts'
 import type { UnixSeconds } from '../core/ids.ts'
+import type { PeriodChange } from './account-rows.ts'
 import type { budgetGroups, virtualKeys } from './schema.ts'
-import type { PeriodChange } from './store.ts'
 
 type Budgeted = typeof budgetGroups | typeof virtualKeys
 

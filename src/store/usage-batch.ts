@@ -1,13 +1,13 @@
 import type { NanoUsd } from '../core/ids.ts'
 import { chargeMembers, type JournalRow, writeFullLine } from './journal-line.ts'
 import { SpendSums } from './spend-text.ts'
-import type { UsageBatch, UsageRequest, UsageText } from './store.ts'
 import {
   type NewUsageRow,
   type UsageColumn,
   type UsageValue,
   usageColumns,
 } from './usage-columns.ts'
+import type { UsageBatch, UsageRequest, UsageText } from './usage-queries.ts'
 import { toUsageRow } from './usage-values.ts'
 
 /*

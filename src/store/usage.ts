@@ -21,6 +21,8 @@ import { joinAmount } from './money.ts'
 import { writeOnce, writeOnceUnless } from './once.ts'
 import { usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
+import { type UsageColumnName, usageColumns } from './usage-columns.ts'
+import { firstWeek, type UsageInterval } from './usage-interval.ts'
 import type {
   LostCharge,
   LostLookup,
@@ -34,9 +36,7 @@ import type {
   UsageSum,
   UsageSumQuery,
   UsageText,
-} from './store.ts'
-import { type UsageColumnName, usageColumns } from './usage-columns.ts'
-import { firstWeek, type UsageInterval } from './usage-interval.ts'
+} from './usage-queries.ts'
 
 /** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
 export async function addUsage(
