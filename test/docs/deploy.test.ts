@@ -134,6 +134,18 @@ describe('compose', () => {
   })
 })
 
+describe('the image', () => {
+  test('scripts/image.sh starts the gateway with the same options of Node', () => {
+    const [, entry = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
+    const [node, ...args]: string[] = JSON.parse(entry)
+    const options = args.filter((arg) => arg.startsWith('--'))
+    expect(options).not.toEqual([])
+    const started = `${[node, ...options].join(' ')} "$work/app/dist/gateway.js" --config`
+    expect(readFileSync('scripts/image.sh', 'utf8')).toContain(started)
+    expect(spawnSync(process.execPath, [...options, '--eval', '']).status).toBe(0)
+  })
+})
+
 /** Checks the Deployment of a list of manifests together with the objects that it names. */
 async function expectToFit(manifests: string): Promise<void> {
   const documents = parseAllDocuments(manifests).map((document) => document.toJS())
