@@ -38,6 +38,7 @@ export const jina: ProviderKind = Object.freeze({
     }),
 } satisfies ProviderKind)
 
+/** https://jina.ai/models/jina-embeddings-v5-text-small/ */
 const tasks: InputTypeWords = Object.freeze({
   search_document: 'retrieval.passage',
   search_query: 'retrieval.query',
