@@ -58,7 +58,7 @@ export async function readJsonBody<Name extends string>(
 export interface MatchOptions<Name extends string> {
   readonly shape: ObjectShape<Name>
   /** The described members to parse. They are short. */
-  readonly head: readonly Name[]
+  readonly head: readonly NoInfer<Name>[]
   readonly isUtf8: IsUtf8
 }
 

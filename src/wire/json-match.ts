@@ -37,15 +37,14 @@ export function matchJson<Name extends string>(
   shape: ObjectShape<Name>,
   limits: JsonLimits,
 ): JsonMatch<Name> | undefined {
-  const matcher = new Matcher(bytes, limits)
+  const spans = { ...shape.noSpans }
+  const matcher = new Matcher(bytes, { spans, limits })
   const start = matcher.skipSpace(0)
   if (bytes[start] !== openBrace) return undefined
-  for (const name of shape.names) matcher.spans[name] = []
   const end = matcher.matchValue(start, shape)
   if (end === mismatch || matcher.skipSpace(end) < bytes.length) return undefined
   const { values, commas, tallies } = matcher
   if (values > limits.maxValues) return undefined
-  const spans = matcher.spans as Record<Name, Span[]>
   const isEmpty = bytes[matcher.skipSpace(start + 1)] === closeBrace
   return { layout: { spans, values, commas, close: end - 1, isEmpty }, tallies }
 }
@@ -57,14 +56,19 @@ const mismatch = -1
 const maxCountedMembers = 64
 const maxCountedKeys = 20_000
 
+interface MatcherOptions {
+  /** Gets the values of the described members of the outermost object. */
+  readonly spans: Record<string, readonly Span[]>
+  readonly limits: JsonLimits
+}
+
 class Matcher {
-  /** The values of the described members of the outermost object. */
-  readonly spans: Record<string, Span[]> = Object.create(null)
   readonly tallies: Record<string, number[]> = Object.create(null)
   values = 0
   commas = 0
   readonly #bytes: Uint8Array
   readonly #strings: JsonStringReader
+  readonly #spans: Record<string, readonly Span[]>
   readonly #limits: JsonLimits
   #depth = 0
   #tally = 0
@@ -74,8 +78,9 @@ class Matcher {
   readonly #keys: number[] = []
   #countedKeys = 0
 
-  constructor(bytes: Uint8Array, limits: JsonLimits) {
+  constructor(bytes: Uint8Array, { spans, limits }: MatcherOptions) {
     this.#bytes = bytes
+    this.#spans = spans
     this.#strings = new JsonStringReader(bytes)
     this.#limits = limits
   }
@@ -195,7 +200,7 @@ class Matcher {
         count++
         if (member) {
           seen |= member.bit
-          if (this.#depth === 1) this.spans[member.name]?.push({ start, end: at })
+          if (this.#depth === 1) this.#spans[member.name] = [{ start, end: at }]
           if (member.variants) {
             if (this.#strings.savedText > 0) return mismatch
             members = pickVariant(bytes, start, at, member.variants)

@@ -1,3 +1,5 @@
+import type { Span } from '../core/layout.ts'
+
 /*
  * Descriptions of JSON for `matchJson`: what a value must be, and which of its bytes count. They say less
  * than a schema, because a value that does not match is parsed and judged by its schema.
@@ -34,7 +36,8 @@ export interface Shape {
 
 /** The shape of an object with members of these names. */
 export interface ObjectShape<Name extends string> extends Shape {
-  readonly names: readonly Name[]
+  /** No span for any of them. A copy of it takes a tenth of the time of adding each. */
+  readonly noSpans: Readonly<Record<Name, readonly Span[]>>
 }
 
 export interface ShapeMembers {
@@ -127,14 +130,19 @@ export function objectOf<const Members extends MemberShapes>(
   const bits = listed.filter(({ name }) => required.includes(name)).map(({ bit }) => bit)
   return {
     ...anyObject,
-    // The keys of the type.
-    names: Object.keys(members) as (keyof Members & string)[],
+    // Has the keys of the type.
+    noSpans: Object.fromEntries(listed.map(({ name }) => [name, nowhere])) as Record<
+      keyof Members & string,
+      readonly Span[]
+    >,
     members: createMembers(
       listed,
       bits.reduce((all, bit) => all | bit, 0),
     ),
   }
 }
+
+const nowhere: readonly Span[] = Object.freeze([])
 
 /** The members that follow the type of an object. */
 export interface Variant {

@@ -72,7 +72,7 @@ const headNames = Object.keys(head) as (keyof typeof head)[]
 
 /** What is known of a request that was not parsed. It has neither images nor reasoning of the gateway. */
 export interface MatchedResponses {
-  readonly layout: MatchedLayout<(typeof request)['names'][number]>
+  readonly layout: MatchedLayout<keyof (typeof request)['noSpans']>
   readonly head: ResponsesHead
   readonly promptTokens: number
 }
