@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { KeyId } from '../../src/core/ids.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import {
   type KilledStep,
@@ -61,9 +62,10 @@ const anyStep: fc.Arbitrary<KilledStep> = fc.oneof(
   },
 )
 
-const key = keyIds[0] as (typeof keyIds)[number]
-const admit = (asked: string, tokens: number) =>
-  ({ do: 'admit', place: asked, key, tokens }) as const
+const admitTo = (key: KeyId | undefined, asked: string, tokens: number) =>
+  // There are three keys.
+  ({ do: 'admit', place: asked, key: key as KeyId, tokens }) as const
+const admit = (asked: string, tokens: number) => admitTo(keyIds[0], asked, tokens)
 const settle = { do: 'settle', at: 0, percent: 100 } as const
 const wait = { do: 'wait', time: 9_000 } as const
 
@@ -93,16 +95,19 @@ const histories: Readonly<Record<string, readonly KilledStep[]>> = {
     { do: 'mend' },
     settle,
   ],
-  'the server loses its data while a living process is cut off, which then brings what it has charged':
-    [
-      admit('2', 5),
-      { do: 'stall', place: '2' },
-      settle,
-      { do: 'empty', evenSo: true },
-      admit('1', 5),
-      { do: 'wait', time: 600 },
-      { do: 'mend' },
-    ],
+  'the server loses its data while a living process is cut off, which brings what it has charged': [
+    // Only the server and the process know of the first charge.
+    admitTo(keyIds[1], '2', 5),
+    settle,
+    admit('2', 3),
+    { do: 'stall', place: '2' },
+    settle,
+    { do: 'empty', evenSo: true },
+    admit('1', 5),
+    { do: 'wait', time: 600 },
+    admitTo(keyIds[1], '1', 1),
+    { do: 'mend' },
+  ],
   'a slow process has saved what the server does not know yet': [
     admit('2', 26),
     { do: 'stall', place: '2' },
@@ -152,7 +157,7 @@ const apart: Readonly<Record<string, readonly KilledStep[]>> = {
     { do: 'kill', place: '2' },
   ],
   'a process is killed in the moment in which it ends a request': [
-    { do: 'admit', place: '2', key: keyIds[2] as (typeof keyIds)[number], tokens: 5 },
+    admitTo(keyIds[2], '2', 5),
     { do: 'strike', place: '2', call: 'settle', when: 'after' },
     settle,
     wait,
