@@ -2,19 +2,26 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { buildConsole } from './console.mjs'
 import { collectNotices } from './notices.mjs'
 
-/** Lets bundled CommonJS packages load Node modules, since an ES module has no `require`. */
+/**
+ * Lets bundled CommonJS packages load Node modules, since an ES module has no `require`. Each importer gets a module
+ * of its own: shared ones would be sixteen more chunks, and opening so many files delays the start.
+ */
 const builtinsOfCommonJs = {
   name: 'builtins-of-commonjs',
   setup({ onResolve, onLoad }) {
     const isBuiltin = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]))
-    onResolve({ filter: /^[a-z0-9:/_]+$/ }, ({ path, kind }) =>
+    onResolve({ filter: /^[a-z0-9:/_]+$/ }, ({ path, kind, importer }) =>
       kind === 'require-call' && isBuiltin.has(path)
-        ? { path: path.replace(/^(node:)?/, 'node:'), namespace: 'builtin' }
+        ? {
+            path: path.replace(/^(node:)?/, 'node:'),
+            namespace: 'builtin',
+            suffix: `?${relative('.', importer)}`,
+          }
         : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
@@ -71,6 +78,22 @@ const undiciClient = {
 }
 
 /**
+ * Leaves out what only functions need that the host does not call: HTTP/2 of undici, which every connection has
+ * turned off, the URL patterns of the server adapter, and the spans of exemplars in prom-client.
+ */
+const unusedModules = {
+  name: 'unused-modules',
+  setup({ onResolve, onLoad }) {
+    const filter = /^(\.\/client-h2\.js|urlpattern-polyfill|@opentelemetry\/api)$/
+    const importers = /node_modules\/(undici|@whatwg-node\/fetch|prom-client)\//
+    onResolve({ filter }, ({ path, importer }) =>
+      importers.test(importer) ? { path, namespace: 'unused' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }))
+  },
+}
+
+/**
  * Lets the server adapter read the fetch classes of Node when it needs them, which is never: it has its own. Node
  * loads its undici, 3 MB, when one of them is read.
  */
@@ -97,7 +120,14 @@ const shared = {
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
-  plugins: [builtinsOfCommonJs, webBuilds, treeShakenTraces, undiciClient, lazyFetchClasses],
+  plugins: [
+    builtinsOfCommonJs,
+    webBuilds,
+    treeShakenTraces,
+    undiciClient,
+    unusedModules,
+    lazyFetchClasses,
+  ],
   metafile: true,
 }
 

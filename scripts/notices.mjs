@@ -8,8 +8,9 @@ export function collectNotices(metafiles) {
       Object.keys(output.inputs).filter((input) => output.inputs[input].bytesInOutput > 0),
     ),
   )
+  // A colon ends the namespace of a module that is no file.
   const folders = inputs.flatMap(
-    (input) => input.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? [],
+    (input) => input.match(/^[^:]*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? [],
   )
   return [...new Set(folders)]
     .sort()
