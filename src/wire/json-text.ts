@@ -31,18 +31,22 @@ export function extractTexts(json: string, pattern: string): ReadonlyMap<string,
       texts.set(path, json.slice(start, end))
       return end
     }
-    const deeper = (at: number, key: string | number) =>
-      read(at, depth + 1, path === '' ? `${key}` : `${path}.${key}`)
     const first = json.charCodeAt(start)
-    if (first === openBracket && step === '*') return readItems(json, start, deeper)
+    if (first === openBracket && step === '*') {
+      return readItems(json, start, (at, index) => read(at, depth + 1, joinPath(path, index)))
+    }
     if (first !== openBrace) return findValueEnd(json, start)
     return readMembers(json, start, (at, key) =>
-      key === step ? deeper(at, key) : findValueEnd(json, at),
+      key === step ? read(at, depth + 1, joinPath(path, key)) : findValueEnd(json, at),
     )
   }
 
   read(skipSpace(json, 0), 0, '')
   return texts
+}
+
+function joinPath(path: string, key: string | number): string {
+  return path === '' ? `${key}` : `${path}.${key}`
 }
 
 /** Returns the texts of the members of an object, by their names. The text must be a valid JSON object. */
