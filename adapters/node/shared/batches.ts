@@ -15,12 +15,12 @@ export interface BatchOptions {
   readonly isRefused: () => boolean
 }
 
-interface Waiting extends BatchedCall {
+interface Waiting extends Omit<BatchedCall, 'canWait'> {
   readonly resolve: (reply: readonly unknown[] | Promise<readonly unknown[]>) => void
   readonly reject: (reason: unknown) => void
 }
 
-/** Gathers the calls of one turn of the event loop, with those before that may wait, into one command. */
+/** Gathers the calls of requests that go on together, with those before that may wait, into one command. */
 export class Batches {
   readonly #options: BatchOptions
   #waiting: Waiting[] = []
@@ -31,18 +31,18 @@ export class Batches {
     this.#options = options
   }
 
-  add(call: BatchedCall): Promise<readonly unknown[]> {
+  add({ name, args, canWait }: BatchedCall): Promise<readonly unknown[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...call, resolve, reject })
-      if (call.canWait) this.#sendLater()
-      else this.#sendThisTurn()
+      this.#waiting.push({ name, args, resolve, reject })
+      if (canWait) this.#sendLater()
+      else this.#sendSoon()
     })
   }
 
-  #sendThisTurn(): void {
+  #sendSoon(): void {
     if (this.#isDue) return
     this.#isDue = true
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#isDue = false
       this.#send()
     })

@@ -33,8 +33,6 @@ export type AdmitMode = 'admit' | 'hit' | 'preview'
 export interface SharedAsk {
   readonly mode: AdmitMode
   readonly id: string
-  /** The time of the server after which the call must do nothing. */
-  readonly deadline: Millis
   readonly tokens: number
   readonly cost: bigint
   readonly facts: string
@@ -117,8 +115,9 @@ export class SharedFunctions {
     return (await this.#call('open', [epoch])).head
   }
 
-  async admit(ask: SharedAsk): Promise<SharedDecision> {
-    const { mode, id, deadline, tokens, cost, facts, accounts } = ask
+  /** `deadline`: the time of the server after which the call must do nothing. */
+  async admit(ask: SharedAsk, deadline: Millis): Promise<SharedDecision> {
+    const { mode, id, tokens, cost, facts, accounts } = ask
     const { lease, onLostHold } = this.#options
     const subjects = accounts.map((account) => writeLimits(account, cost))
     const args = [deadline, lease, onLostHold, mode, id, tokens, facts, subjects]
@@ -130,7 +129,8 @@ export class SharedFunctions {
         // In the form of the function, and so are all casts below.
         const written = values.slice(0, accounts.length) as WrittenSubject[]
         const claims = values.slice(accounts.length) as Claim[]
-        return { ...head, status, subjects: written.map(readSubject), claims }
+        const { now, epoch } = head
+        return { now, epoch, status, subjects: written.map(readSubject), claims }
       }
       case 'unseeded':
         return { ...head, ...readUnseeded(values) }
@@ -232,10 +232,10 @@ export class SharedFunctions {
     return this.#read(await state.batch({ name, args: () => [process, ...args] }))
   }
 
-  #read([now, epoch, ...rest]: readonly unknown[]) {
-    const head: ReplyHead = { now: Number(now), epoch: String(epoch) }
+  #read(reply: readonly unknown[]) {
+    const head: ReplyHead = { now: Number(reply[0]), epoch: String(reply[1]) }
     this.#options.onReply(head)
-    return { head, rest }
+    return { head, rest: reply.slice(2) }
   }
 }
 

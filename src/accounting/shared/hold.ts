@@ -67,8 +67,8 @@ export function factsOf({ id, api, stream, route }: FactSource, cost: bigint): H
   return { id, api, stream, model: route.id, provider: route.provider?.name ?? '', cost }
 }
 
-export function writeFacts({ cost, ...facts }: HoldFacts): string {
-  return JSON.stringify({ ...facts, cost: String(cost) })
+export function writeFacts({ id, api, stream, model, provider, cost }: HoldFacts): string {
+  return JSON.stringify({ id, api, stream, model, provider, cost: String(cost) })
 }
 
 /** Writes the record of a hold that the server does not know. Its terms are over where it has none. */

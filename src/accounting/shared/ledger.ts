@@ -239,16 +239,16 @@ export class SharedLedger implements Ledger, BudgetObserver {
     const id = this.#nextId()
     const facts = factsOf(request, demand.cost)
     const { accounts } = request
-    const ask = { mode: 'admit', id, ...demand, facts: writeFacts(facts), accounts } as const
+    const { tokens, cost } = demand
+    const ask = { mode: 'admit', id, tokens, cost, facts: writeFacts(facts), accounts } as const
     try {
       return await this.#decide(ask, ({ status, now }) => {
         if (status === 'refused') return this.#refuse(request)
         const subjects = accounts.map((account) => {
-          const reserved = account.record.budgetMax === null ? 0n : demand.cost
+          const reserved = account.record.budgetMax === null ? 0n : cost
           return { account, term: account.term, reserved }
         })
         this.#holds.know(id)
-        const { tokens } = demand
         return this.#open({ id, minute: toMinute(now), tokens, facts, subjects }, now)
       })
     } catch (error) {
@@ -306,7 +306,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
    * memory are as the server has replied: before any other reply.
    */
   async #decide<Result>(
-    ask: Omit<SharedAsk, 'deadline'>,
+    ask: SharedAsk,
     conclude: (decision: Decided) => Result | Promise<Result>,
   ): Promise<Result> {
     const { clock } = this.#options
@@ -314,7 +314,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     while (clock.elapsed() <= end) {
       // Without a reply so far the time of the server is unknown: the first call learns it.
       const deadline = this.#clock.isSet ? this.now() + callTime : 0
-      const decision = await this.#functions.admit({ ...ask, deadline })
+      const decision = await this.#functions.admit(ask, deadline)
       switch (decision.status) {
         case 'admitted':
         case 'refused':

@@ -1,3 +1,4 @@
+import type { NanoUsd } from '../../core/ids.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import type { Alerts } from './alerts.ts'
 import { nameAccount } from './hold.ts'
@@ -37,14 +38,10 @@ export class Mirror {
     const { own: shares, clock, alerts } = this.#options
     const { term, reserved, share, alert } = subject
     const own = shares.get(nameAccount(account))
-    const spent = subject.spent + amountIn(own, term) - amountIn(share, term)
-    const spentTotal = subject.spentTotal + own.total - share.total
     // Sums of nano-dollars.
-    const amounts = { spent, spentTotal, reserved } as Pick<
-      SharedSubject,
-      'spent' | 'spentTotal' | 'reserved'
-    >
-    account.share({ ...amounts, term })
+    const spent = (subject.spent + amountIn(own, term) - amountIn(share, term)) as NanoUsd
+    const spentTotal = (subject.spentTotal + own.total - share.total) as NanoUsd
+    account.share({ spent, spentTotal, reserved, term })
     account.shareCounts(subject, clock.now())
     if (alert) alerts.follow(account, alert, subject.spent)
   }
