@@ -1,8 +1,6 @@
-import { validateAsSent } from '../../core/as-sent.ts'
 import { type ChatHead, chatHead } from '../../core/chat.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
 import { sumPromptTokens } from '../../tokens/index.ts'
-import { matchJsonBody } from '../../wire/json-body.ts'
 import type { MatchedLayout } from '../../wire/json-match.ts'
 import {
   absent,
@@ -19,6 +17,7 @@ import {
   text,
 } from '../../wire/json-shape.ts'
 import { measureTools } from '../body-weight.ts'
+import { matchRequest } from '../match-request.ts'
 
 /*
  * Reads the chat requests that most clients send without parsing them. The shape accepts less than the
@@ -80,16 +79,14 @@ export interface MatchedChat {
 
 /** Reads a chat request in its bytes; undefined when only parsing it can tell what it is. */
 export function matchChat(bytes: Uint8Array, isUtf8: IsUtf8): MatchedChat | undefined {
-  const match = matchJsonBody(bytes, { shape: request, head: headNames, isUtf8 })
+  const match = matchRequest(bytes, { shape: request, head: headNames, schema: chatHead, isUtf8 })
   if (!match) return undefined
   const { layout, tallies } = match
-  const checked = validateAsSent(chatHead, match.head)
-  if (!checked.success) return undefined
   const { messages = [], tools = [] } = tallies
   const toolBytes = measureTools(layout)
   const promptTokens = sumPromptTokens({
     messages,
     tools: toolBytes === undefined ? tools : [toolBytes],
   })
-  return { bytes, layout, head: checked.data, promptTokens }
+  return { bytes, layout, head: match.head, promptTokens }
 }

@@ -1,6 +1,4 @@
-import { validateAsSent } from '../../core/as-sent.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
-import { matchJsonBody } from '../../wire/json-body.ts'
 import type { MatchedLayout } from '../../wire/json-match.ts'
 import {
   anyObject,
@@ -14,6 +12,7 @@ import {
   talliedIn,
   text,
 } from '../../wire/json-shape.ts'
+import { matchRequest } from '../match-request.ts'
 import { measurePrompts, type PromptSize } from './estimate.ts'
 import { type CompletionHead, completionHead } from './fields.ts'
 import { noPrompt } from './prompts.ts'
@@ -57,13 +56,12 @@ export interface MatchedCompletion {
 
 /** Reads a request in its bytes; undefined when only parsing it can tell what it is. */
 export function matchCompletion(bytes: Uint8Array, isUtf8: IsUtf8): MatchedCompletion | undefined {
-  const match = matchJsonBody(bytes, { shape: request, head: headNames, isUtf8 })
+  const asked = { shape: request, head: headNames, schema: completionHead, isUtf8 }
+  const match = matchRequest(bytes, asked)
   if (!match) return undefined
   const { layout, tallies } = match
-  const checked = validateAsSent(completionHead, match.head)
-  if (!checked.success) return undefined
   const { prompts, suffix } = tallies
-  return { layout, head: checked.data, size: toSize(prompts, suffix?.[0]) }
+  return { layout, head: match.head, size: toSize(prompts, suffix?.[0]) }
 }
 
 function toSize(prompts: readonly number[] | undefined, suffix = 0): PromptSize {

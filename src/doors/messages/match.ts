@@ -1,7 +1,5 @@
-import { validateAsSent } from '../../core/as-sent.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
 import { sumPromptTokens } from '../../tokens/index.ts'
-import { matchJsonBody } from '../../wire/json-body.ts'
 import type { JsonMatch, MatchedLayout } from '../../wire/json-match.ts'
 import {
   anyObject,
@@ -20,6 +18,7 @@ import {
   textWithout,
 } from '../../wire/json-shape.ts'
 import { measureTools } from '../body-weight.ts'
+import { matchRequest } from '../match-request.ts'
 import { proofPrefix } from '../proofs.ts'
 import { type CountHead, countHead, type MessagesHead, messagesHead } from './schema.ts'
 
@@ -101,13 +100,11 @@ export function matchMessages(
   bytes: Uint8Array,
   isUtf8: IsUtf8,
 ): MatchedMessages<MessagesHead> | undefined {
-  const match = matchJsonBody(bytes, { shape: generation, head: headNames, isUtf8 })
+  const asked = { shape: generation, head: headNames, schema: messagesHead, isUtf8 }
+  const match = matchRequest(bytes, asked)
   if (!match) return undefined
-  const checked = validateAsSent(messagesHead, match.head)
-  if (!checked.success) return undefined
-  const { layout } = match
-  const promptTokens = estimateMatched(match, measureTools(layout))
-  return { layout, head: checked.data, promptTokens }
+  const { layout, tallies } = match
+  return { layout, head: match.head, promptTokens: estimate(tallies, measureTools(layout)) }
 }
 
 /** The same for a request to count. */
@@ -115,14 +112,14 @@ export function matchCount(
   bytes: Uint8Array,
   isUtf8: IsUtf8,
 ): MatchedMessages<CountHead> | undefined {
-  const match = matchJsonBody(bytes, { shape: counting, head: headNames, isUtf8 })
+  const asked = { shape: counting, head: headNames, schema: countHead, isUtf8 }
+  const match = matchRequest(bytes, asked)
   if (!match) return undefined
-  const checked = validateAsSent(countHead, match.head)
-  if (!checked.success) return undefined
-  return { layout: match.layout, head: checked.data, promptTokens: estimateMatched(match) }
+  const { layout, tallies } = match
+  return { layout, head: match.head, promptTokens: estimate(tallies) }
 }
 
-function estimateMatched({ tallies }: JsonMatch<string>, toolBytes?: number): number {
+function estimate(tallies: JsonMatch<string>['tallies'], toolBytes?: number): number {
   const { system = [], messages = [], tools = [] } = tallies
   return sumPromptTokens({
     messages: [...system, ...messages],

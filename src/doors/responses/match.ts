@@ -1,6 +1,4 @@
-import { validateAsSent } from '../../core/as-sent.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
-import { matchJsonBody } from '../../wire/json-body.ts'
 import type { MatchedLayout } from '../../wire/json-match.ts'
 import {
   anyObject,
@@ -19,6 +17,7 @@ import {
   textWithout,
 } from '../../wire/json-shape.ts'
 import { measureTools } from '../body-weight.ts'
+import { matchRequest } from '../match-request.ts'
 import { proofPrefix } from '../proofs.ts'
 import { sumSize } from './estimate.ts'
 import { type ResponsesHead, responsesHead } from './fields.ts'
@@ -79,11 +78,10 @@ export interface MatchedResponses {
 
 /** Reads a request in its bytes; undefined when only parsing it can tell what it is. */
 export function matchResponses(bytes: Uint8Array, isUtf8: IsUtf8): MatchedResponses | undefined {
-  const match = matchJsonBody(bytes, { shape: request, head: headNames, isUtf8 })
+  const asked = { shape: request, head: headNames, schema: responsesHead, isUtf8 }
+  const match = matchRequest(bytes, asked)
   if (!match) return undefined
   const { layout, tallies } = match
-  const checked = validateAsSent(responsesHead, match.head)
-  if (!checked.success) return undefined
   const toolBytes = measureTools(layout)
   const promptTokens = sumSize({
     instructions: tallies['instructions']?.[0],
@@ -91,5 +89,5 @@ export function matchResponses(bytes: Uint8Array, isUtf8: IsUtf8): MatchedRespon
     items: tallies['items'] ?? [],
     tools: toolBytes === undefined ? (tallies['tools'] ?? []) : [toolBytes],
   })
-  return { layout, head: checked.data, promptTokens }
+  return { layout, head: match.head, promptTokens }
 }
