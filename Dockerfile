@@ -25,6 +25,6 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "/app/dist/gateway.js", "health", "--config", "/config.toml"]
 # No shell in between, so that signals arrive. A supervisor should allow 40 s to stop.
-# The option limits the memory of new objects: see docs/deploy.md.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "/app/dist/gateway.js"]
+# The options keep the memory of new objects and of bodies small: see docs/deploy.md.
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--expose-gc", "/app/dist/gateway.js"]
 CMD ["--config", "/config.toml"]

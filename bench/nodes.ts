@@ -43,7 +43,7 @@ export async function measureNodes({
   const subjects: Subject[] = []
   for (const [version, runtime] of runtimes) {
     const baseline = await startBaseline(upstream.port, runtime)
-    const gateway = await startPlain(upstream.port, runtime)
+    const gateway = await startPlain(upstream.port, withImageOptions(version, runtime))
     subjects.push({ ...baseline, name: `baseline ${version}` })
     subjects.push({ ...gateway, name: `gateway ${version}` })
   }
@@ -63,6 +63,15 @@ export async function measureNodes({
     const gateway = subjects.find(({ name }) => name === `gateway ${version}`)
     return { version, scenarios, megabytes: gateway ? familyMegabytes(gateway) : Number.NaN }
   })
+}
+
+/** Adds the options that the image gives to Node from 24 on. */
+function withImageOptions(version: string, runtime: Runtime): Runtime {
+  if (Number.parseInt(version) < 24) return runtime
+  const file = readFileSync(join(repository, 'Dockerfile'), 'utf8')
+  // A list of texts.
+  const [, ...command] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(file)?.[1] ?? '[]') as string[]
+  return [...runtime, ...command.slice(0, -1)]
 }
 
 /** Installs a release of Node into a folder that Git ignores, once. */

@@ -25,7 +25,7 @@ if [ "$size" -gt 30000 ]; then echo 'image steps: more than 30 MB' >&2; exit 1; 
 port=${PORT:-18080}
 cd "$work/data"
 NODE_ENV=production GATEWAY_SERVER__HOST=0.0.0.0 GATEWAY_SERVER__PORT=$port \
-  node --max-semi-space-size=16 "$work/app/dist/gateway.js" --config "$work/config.toml" &
+  node --max-semi-space-size=16 --expose-gc "$work/app/dist/gateway.js" --config "$work/config.toml" &
 pid=$!
 for _ in $(seq 50); do
   if GATEWAY_SERVER__PORT=$port node "$work/app/dist/gateway.js" health --config "$work/config.toml"; then

@@ -9,6 +9,7 @@ import { PlainResponse } from '../ports/plain-response.ts'
 import type { ActiveRequests } from './active-requests.ts'
 import { AdapterResponse, type HostResponseParts } from './adapter-response.ts'
 import { BodyDeadline } from './body-deadline.ts'
+import { createBodyCollector } from './body-garbage.ts'
 import { discardUnreadBody } from './discard-body.ts'
 import type { HostLimits } from './limits.ts'
 import type { PipelinedRequest } from './pipeline-queue.ts'
@@ -36,6 +37,8 @@ export interface HostContext {
   /** The requests came with `Expect: 100-continue`: a body arrives only after `writeContinue`. */
   readonly expectsContinue: boolean
 }
+
+const collectBody = createBodyCollector()
 
 /** The constant host of all request URLs. The client's Host header must not become part of a URL. */
 const urlHost = { host: 'gateway' }
@@ -91,6 +94,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     if (!this.#response.writableFinished) this.signal.abort()
     this.#context.activeRequests.endRequest(this.#request.socket)
     done()
+    collectBody(Number(this.#request.headers['content-length'] ?? 0))
   }
 
   /** The remote address of the connection; behind a reverse proxy, the address of the proxy. */
