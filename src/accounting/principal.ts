@@ -1,7 +1,6 @@
 import type { Account } from '../core/accounts.ts'
 import type { Admission, AdmissionAsk, PreviewAsk, Principal } from '../core/admission.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
-import type { PreviewRequest } from './admission-request.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -52,25 +51,21 @@ export class KeyPrincipal implements Principal {
     })
   }
 
-  previewAdmission(ask: PreviewAsk): void | Promise<void> {
-    return this.#deps.ledger.preview(this.#check(ask))
-  }
-
-  admitHit(): Admission | Promise<Admission> {
-    const { ledger } = this.#deps
-    return ledger.admitHit({ accounts: this.#accounts, now: ledger.now() })
-  }
-
-  #check({ route, estimate }: PreviewAsk): PreviewRequest {
+  previewAdmission({ route, estimate }: PreviewAsk): void | Promise<void> {
     const { ledger, observer, reserveOutputTokens } = this.#deps
-    return {
+    return ledger.preview({
       accounts: this.#accounts,
       route,
       estimate,
       now: ledger.now(),
       reserveOutputTokens: reserveOutputTokens(),
       observer,
-    }
+    })
+  }
+
+  admitHit(): Admission | Promise<Admission> {
+    const { ledger } = this.#deps
+    return ledger.admitHit({ accounts: this.#accounts, now: ledger.now() })
   }
 
   get #accounts(): readonly AccountEntry[] {

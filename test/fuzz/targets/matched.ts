@@ -263,11 +263,16 @@ function describeCount({ model, native, promptTokens }: CountCall) {
 }
 
 function describeMessages(call: ParsedMessages) {
+  const { model, stream_options, tools } = call.size.spans
+  return describeNative(call, { model, stream_options, tools })
+}
+
+/** What both doors make of a request that may pass unchanged. */
+function describeNative(call: ParsedMessages | ParsedResponses, spans: object) {
   const { size, model, stream, images, promptTokens, isHeavy } = call
-  const { spans, close, isEmpty, values, commas } = size
-  const { model: modelSpans, stream_options, tools } = spans
+  const { close, isEmpty, values, commas } = size
   return {
-    spans: { modelSpans, stream_options, tools },
+    spans,
     layout: { close, isEmpty, values, commas },
     model,
     stream,
@@ -342,20 +347,8 @@ export const responsesMatch: FuzzTarget = {
 }
 
 function describeResponses(call: ParsedResponses) {
-  const { size, model, stream, images, promptTokens, isHeavy } = call
-  const { spans, close, isEmpty, values, commas } = size
-  const { model: modelSpans, input, stream_options, tools } = spans
-  return {
-    spans: { modelSpans, input, stream_options, tools },
-    layout: { close, isEmpty, values, commas },
-    model,
-    stream,
-    images,
-    promptTokens,
-    isHeavy,
-    output: call.estimateOutput(),
-    sent: call.toNative().bytes,
-  }
+  const { model, input, stream_options, tools } = call.size.spans
+  return describeNative(call, { model, input, stream_options, tools })
 }
 
 const completionWords = [
