@@ -1,4 +1,3 @@
-import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { AuditEntry } from '../core/audit.ts'
 import { readAccounts } from './accounts.ts'
 import { addAudit, type ClientDatabase, listAudit, purgeAudit, withAuditRow } from './audit.ts'
@@ -54,7 +53,7 @@ type BatchMethod = 'addUsage' | 'addLostUsage'
 
 type Operations = {
   readonly [Method in StoreMethod]: (
-    db: LibSQLDatabase,
+    db: ClientDatabase,
     ...args: Parameters<DatabaseStore[Method]>
   ) => ReturnType<DatabaseStore[Method]>
 }
@@ -100,7 +99,7 @@ const operations: Operations = {
  */
 export function databaseStore(db: ClientDatabase): DatabaseStore {
   const bound = storeMethods.map((method) => {
-    const operation = operations[method] as (db: LibSQLDatabase, ...args: unknown[]) => unknown
+    const operation = operations[method] as (db: ClientDatabase, ...args: unknown[]) => unknown
     return [method, (...args: unknown[]) => operation(db, ...args)]
   })
   const audited = (entry: AuditEntry) => databaseStore(withAuditRow(db, entry))

@@ -1,6 +1,7 @@
+import type { InStatement } from '@libsql/client'
 import { lt, type SQL, sql } from 'drizzle-orm'
-import type { BatchItem } from 'drizzle-orm/batch'
-import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { ClientDatabase } from './audit.ts'
+import { prepare } from './prepared.ts'
 import { writtenBatches } from './schema.ts'
 
 /**
@@ -8,18 +9,12 @@ import { writtenBatches } from './schema.ts'
  * outcome is unknown, for example because the connection broke before the result arrived.
  */
 export async function writeOnce(
-  db: LibSQLDatabase,
+  db: ClientDatabase,
   id: string,
-  statements: readonly BatchItem<'sqlite'>[],
+  statements: readonly InStatement[],
 ): Promise<void> {
   try {
-    await db.batch([
-      db.insert(writtenBatches).values({ id, writtenAt: sql`unixepoch()` }),
-      db
-        .delete(writtenBatches)
-        .where(lt(writtenBatches.writtenAt, sql`unixepoch() - ${keepSeconds}`)),
-      ...statements,
-    ])
+    await db.$client.batch([addBatch(db, { id }), removeOldBatches(db, {}), ...statements])
   } catch (error) {
     // The first statement found the id in the table.
     if (!isConstraint(error, 0)) throw error
@@ -28,14 +23,16 @@ export async function writeOnce(
 
 /** Does the same unless the query `found` has a row. Resolves to whether the batch is written. */
 export async function writeOnceUnless(
-  db: LibSQLDatabase,
+  db: ClientDatabase,
   { id, found }: { readonly id: string; readonly found: SQL },
-  statements: readonly BatchItem<'sqlite'>[],
+  statements: readonly InStatement[],
 ): Promise<boolean> {
   // The column refuses null, which takes the whole transaction back.
-  const guard = db.insert(writtenBatches).select(sql`select ${id}, null where exists (${found})`)
+  const guard = prepare((builder) =>
+    builder.insert(writtenBatches).select(sql`select ${id}, null where exists (${found})`),
+  )
   try {
-    await writeOnce(db, id, [guard, ...statements])
+    await writeOnce(db, id, [guard(db, {}), ...statements])
     return true
   } catch (error) {
     if (!isConstraint(error, 2)) throw error
@@ -43,8 +40,16 @@ export async function writeOnceUnless(
   }
 }
 
+const addBatch = prepare((db) =>
+  db.insert(writtenBatches).values({ id: sql.placeholder('id'), writtenAt: sql`unixepoch()` }),
+)
+
 /** How long the id of a batch is kept, in seconds. Batches are sent again within minutes. */
 const keepSeconds = 7 * 86_400
+
+const removeOldBatches = prepare((db) =>
+  db.delete(writtenBatches).where(lt(writtenBatches.writtenAt, sql`unixepoch() - ${keepSeconds}`)),
+)
 
 /** Whether a statement of the batch has violated a constraint. */
 function isConstraint(error: unknown, at: number): boolean {

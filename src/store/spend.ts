@@ -1,15 +1,17 @@
+import type { InStatement } from '@libsql/client'
 import { eq, inArray, sql } from 'drizzle-orm'
-import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { ClientDatabase } from './audit.ts'
 import { joinAmount } from './money.ts'
 import { writeOnce } from './once.ts'
+import { prepare } from './prepared.ts'
 import { budgetGroups, processSpend, virtualKeys } from './schema.ts'
 import type { SpendFlush, SpendShare, SpendText, SubjectSpend } from './spend-rows.ts'
 import { spendText } from './spend-text.ts'
 import { toTerm } from './term.ts'
 
 /** Adds to the spend of keys and groups inside the database. */
-export async function addSpend(db: LibSQLDatabase, flush: SpendFlush): Promise<void> {
+export async function addSpend(db: ClientDatabase, flush: SpendFlush): Promise<void> {
   const { id, process, additions } = flush
   await writeOnce(db, id, spendStatements(db, { process, spend: spendText(additions) }))
 }
@@ -22,26 +24,29 @@ export interface Charges {
 
 /** Returns one statement for each table that changes. */
 export function spendStatements(
-  db: LibSQLDatabase,
+  db: ClientDatabase,
   { process, spend: { key, group } }: Charges,
-): readonly BatchItem<'sqlite'>[] {
-  const statements = [...addTo(db, virtualKeys, key), ...addTo(db, budgetGroups, group)]
+): readonly InStatement[] {
+  const statements: InStatement[] = []
+  if (key !== '[]') statements.push(addToKeys(db, { amounts: key }))
+  if (group !== '[]') statements.push(addToGroups(db, { amounts: group }))
   if (process === undefined) return statements
-  return [...statements, ...addShares(db, process, key), ...addShares(db, process, group)]
+  for (const amounts of [key, group]) {
+    if (amounts !== '[]') statements.push(addShares(db, { process, amounts }))
+  }
+  return statements
 }
 
-function addTo(
-  db: LibSQLDatabase,
-  table: typeof virtualKeys | typeof budgetGroups,
-  amounts: string,
-): BatchItem<'sqlite'>[] {
-  if (amounts === '[]') return []
-  const added = selectAmounts(db, amounts)
+const addToKeys = prepare((db) => addTo(db, virtualKeys))
+const addToGroups = prepare((db) => addTo(db, budgetGroups))
+
+function addTo(db: LibSQLDatabase, table: typeof virtualKeys | typeof budgetGroups) {
+  const added = selectAmounts(db)
   const totalNanos = sql`(${table.spentTotalNano} + ${added.nano})`
   const spentNanos = sql`(${table.budgetSpentNano} + ${added.termNano})`
   const isSameTerm = sql`${added.since} = ${table.budgetSince}`
   const isNextTerm = sql`${added.since} > ${table.budgetSince}`
-  const update = db
+  return db
     .update(table)
     .set({
       spentTotalUsd: sql`${table.spentTotalUsd} + ${added.usd} + ${totalNanos} / 1000000000`,
@@ -62,23 +67,21 @@ function addTo(
     })
     .from(added)
     .where(eq(table.id, added.id))
-  return [update]
 }
 
 /** Adds to the part of one process, by the same rules. */
-function addShares(db: LibSQLDatabase, process: string, amounts: string): BatchItem<'sqlite'>[] {
-  if (amounts === '[]') return []
-  const added = selectAmounts(db, amounts)
+const addShares = prepare((db) => {
+  const added = selectAmounts(db)
   const total = sql`(${processSpend.totalNano} + excluded.total_nano)`
   const term = sql`(${processSpend.termNano} + excluded.term_nano)`
   const isSameTerm = sql`excluded.since = ${processSpend.since}`
   const isNextTerm = sql`excluded.since > ${processSpend.since}`
-  const insert = db
+  return db
     .insert(processSpend)
     .select(
       db
         .select({
-          process: sql<string>`${process}`.as('process'),
+          process: sql<string>`${sql.placeholder('process')}`.as('process'),
           subject: added.id,
           since: added.since,
           termUsd: added.termUsd,
@@ -106,11 +109,10 @@ function addShares(db: LibSQLDatabase, process: string, amounts: string): BatchI
         totalNano: sql`${total} % 1000000000`,
       },
     })
-  return [insert]
-}
+})
 
 /** Reads amounts as `toArray` of spend-text.ts writes them. */
-function selectAmounts(db: LibSQLDatabase, amounts: string) {
+function selectAmounts(db: LibSQLDatabase) {
   return db
     .select({
       id: sql<string>`value ->> 0`.as('added_id'),
@@ -122,7 +124,7 @@ function selectAmounts(db: LibSQLDatabase, amounts: string) {
       resetsAt: sql<number | null>`value ->> 6`.as('added_resets_at'),
       period: sql<string | null>`value ->> 7`.as('added_period'),
     })
-    .from(sql`json_each(${amounts})`)
+    .from(sql`json_each(${sql.placeholder('amounts')})`)
     .as('added')
 }
 

@@ -1,3 +1,4 @@
+import type { InStatement } from '@libsql/client'
 import {
   and,
   asc,
@@ -14,11 +15,12 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { ClientDatabase } from './audit.ts'
 import { joinAmount } from './money.ts'
 import { writeOnce, writeOnceUnless } from './once.ts'
+import { type PreparedStatement, prepare } from './prepared.ts'
 import { usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
 import { type UsageColumnName, usageColumns } from './usage-columns.ts'
@@ -40,7 +42,7 @@ import type {
 
 /** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
 export async function addUsage(
-  db: LibSQLDatabase,
+  db: ClientDatabase,
   batch: UsageText,
 ): Promise<readonly LostCharge[]> {
   await writeOnce(db, batch.id, usageStatements(db, batch))
@@ -49,7 +51,7 @@ export async function addUsage(
 
 /** Appends the row of a lost request, unless that has got a row since the lookup. */
 export function addLostUsage(
-  db: LibSQLDatabase,
+  db: ClientDatabase,
   batch: UsageText,
   { requestId, keyId, last }: LostLookup,
 ): Promise<boolean> {
@@ -58,15 +60,40 @@ export function addLostUsage(
   return writeOnceUnless(db, { id: batch.id, found }, usageStatements(db, batch))
 }
 
-function usageStatements(db: LibSQLDatabase, batch: UsageText): readonly BatchItem<'sqlite'>[] {
-  if (batch.first.length === 0) return []
+function usageStatements(db: ClientDatabase, batch: UsageText): readonly InStatement[] {
+  const { first, varying, rows } = batch
+  if (first.length === 0) return []
+  const values = usageColumns.map(({ name }, at) => [name, first[at]])
+  const insert = insertion(varying)(db, { ...Object.fromEntries(values), rows })
+  return [insert, ...spendStatements(db, batch)]
+}
+
+/** The statements that insert the rows of a batch, by the columns that vary. */
+const insertions = new Map<string, PreparedStatement>()
+const maxInsertions = 20
+
+function insertion(varying: UsageText['varying']): PreparedStatement {
+  const key = varying.join()
+  const known = insertions.get(key)
+  if (known) return known
+  const first = usageColumns.map(({ name }) => sql.placeholder(name))
+  const columns = { first, varying, rows: sql.placeholder('rows') }
   // In the order of the table. A batch has no ids: for null SQLite assigns the next one.
-  const rows = selectColumns(batch, Object.keys(getTableColumns(usageLog)))
-  return [db.insert(usageLog).select(rows), ...spendStatements(db, batch)]
+  const names = Object.keys(getTableColumns(usageLog))
+  const prepared = prepare((db) => db.insert(usageLog).select(selectColumns(columns, names)))
+  if (insertions.size === maxInsertions) insertions.clear()
+  insertions.set(key, prepared)
+  return prepared
+}
+
+/** A batch, or placeholders for its values. */
+interface ColumnSource extends Pick<UsageText, 'varying'> {
+  readonly first: readonly unknown[]
+  readonly rows: unknown
 }
 
 /** Returns a query for columns of the rows; null for a column that rows do not have. */
-function selectColumns({ first, varying, rows }: UsageText, names: readonly string[]): SQL {
+function selectColumns({ first, varying, rows }: ColumnSource, names: readonly string[]): SQL {
   const values = first.map((value) => sql`${value}`)
   for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)
   const selected = names.map(

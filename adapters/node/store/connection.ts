@@ -30,6 +30,9 @@ export class DriverError extends Error {
   }
 }
 
+/** The maximum of statements that a connection keeps prepared. */
+const maxPrepared = 50
+
 /**
  * One connection to a database file. It never waits for a lock: while another process holds it, a
  * call fails at once. So no call takes longer than its own work, and a thread can end without
@@ -37,6 +40,8 @@ export class DriverError extends Error {
  */
 export class Connection {
   readonly #database: Database.Database
+  /** By their text. */
+  readonly #prepared = new Map<string, Database.Statement>()
   #isSound = true
 
   constructor(path: string) {
@@ -63,6 +68,7 @@ export class Connection {
     try {
       return this.#execute(statement)
     } catch (cause) {
+      this.#prepared.delete(statement.sql)
       const error = new DriverError(cause, index)
       this.#isSound &&= error.code === 'SQLITE_CONSTRAINT'
       throw error
@@ -88,6 +94,7 @@ export class Connection {
     if (!this.#database.open) return
     // A prepared statement that is not yet collected keeps a closed connection alive, with its transaction.
     this.#rollBack()
+    this.#prepared.clear()
     this.#database.close()
   }
 
@@ -101,11 +108,21 @@ export class Connection {
   }
 
   #execute({ sql, args }: Statement): StatementResult {
-    const statement = this.#database.prepare(sql)
+    const statement = this.#prepare(sql)
     const values = args.map(toBoundValue)
     if (!statement.reader) return { rows: [], rowsAffected: statement.run(values).changes }
     // In raw mode rows are arrays.
     return { rows: statement.raw(true).all(values) as unknown[][], rowsAffected: 0 }
+  }
+
+  /** Statements come again with other values, and preparing one takes longer than running it. */
+  #prepare(sql: string): Database.Statement {
+    const known = this.#prepared.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare(sql)
+    if (this.#prepared.size === maxPrepared) this.#prepared.clear()
+    this.#prepared.set(sql, statement)
+    return statement
   }
 }
 
