@@ -3,6 +3,7 @@ import { chargeMembers, type JournalRow, writeFullLine } from './journal-line.ts
 import { SpendSums } from './spend-text.ts'
 import {
   type NewUsageRow,
+  readFields,
   type UsageColumn,
   type UsageValue,
   usageColumns,
@@ -55,15 +56,17 @@ export class UsageBatchBuilder implements UsageBatch {
 
   add(row: JournalRow): void {
     this.#spend.addRow(row)
-    // Runs for every accounted request: one pass over the columns, without an array for the row.
+    // Runs for every accounted request: one pass over the columns.
     const length = this.#length
+    const fields = readFields(row)
     const first = this.#first
     const varying = this.#varying
     const differences: unknown[] = []
     for (let at = 0; at < usageColumns.length; at++) {
-      const { field, write } = usageColumns[at] as UsageColumn
+      const { place, write } = usageColumns[at] as UsageColumn
+      const field = fields[place]
       // Without `write` the field itself is a column value.
-      const value = write === undefined ? (row[field] as UsageValue) : write(row[field])
+      const value = write === undefined ? (field as UsageValue) : write(field)
       if (length === 0) {
         first.push(value)
         continue

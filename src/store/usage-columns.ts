@@ -6,7 +6,7 @@ import { toUsd } from '../core/money.ts'
 import { joinAmount, maxBudget, toBillionths, toWholeUsd } from './money.ts'
 
 /**
- * The fields of a usage row, in the order of the table and of the JSON: the only list of them. The
+ * The fields of a usage row, in the order of the table and of the JSON, which `readFields` repeats. The
  * types of a row, the check of the schema, the insert, the select and the export derive from it.
  */
 const definitions = {
@@ -162,7 +162,8 @@ function nullable<Value>({ jsonName, columns }: Definition<Value>): Definition<V
 /** A column and how it is filled from a row. */
 export interface UsageColumn {
   readonly name: UsageColumnName
-  readonly field: keyof NewUsageRow
+  /** The index of its field in `readFields`. */
+  readonly place: number
   /** Undefined where the column holds the value of the field as it is. */
   readonly write: ((value: unknown) => UsageValue) | undefined
   readonly blank: UsageValue
@@ -181,18 +182,55 @@ export interface UsageField {
 // The keys are the fields, and each definition only meets values of its own field.
 const entries = Object.entries(definitions) as [keyof NewUsageRow, Definition<unknown>][]
 
-export const usageColumns: readonly UsageColumn[] = entries.flatMap(([field, { columns }]) =>
+export const usageColumns: readonly UsageColumn[] = entries.flatMap(([field, { columns }], place) =>
   columns.map(({ suffix, write, blank }) => ({
     name: `${field}${suffix}` as UsageColumnName,
-    field,
+    place,
     write,
     blank,
   })),
 )
 
 export const usageFields: readonly UsageField[] = entries.map(
-  ([field, { jsonName, read, toJson }]) => {
-    const at = usageColumns.findIndex((column) => column.field === field)
+  ([field, { jsonName, read, toJson }], place) => {
+    const at = usageColumns.findIndex((column) => column.place === place)
     return { field, jsonName, at, read, toJson }
   },
 )
+
+/**
+ * Returns the fields of a row in the order of the definitions. It names each of them: to read them by the
+ * names of a list takes several times as long, and this runs for every accounted request.
+ */
+export function readFields(row: NewUsageRow): readonly unknown[] {
+  return [
+    row.ts,
+    row.requestId,
+    row.keyId,
+    row.groupId,
+    row.model,
+    row.modelUsed,
+    row.provider,
+    row.capability,
+    row.api,
+    row.stream,
+    row.tokensIn,
+    row.tokensOut,
+    row.tokensTotal,
+    row.estimated,
+    row.cachedTokens,
+    row.cacheWriteTokens,
+    row.reasoningTokens,
+    row.searchUnits,
+    row.mediaCount,
+    row.mediaBytes,
+    row.cost,
+    row.latencyMs,
+    row.ttftMs,
+    row.attempts,
+    row.cacheHit,
+    row.status,
+    row.errorCode,
+    row.metadata,
+  ]
+}
