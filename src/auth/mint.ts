@@ -9,7 +9,7 @@ export interface MintedKey {
 }
 
 const prefix = 'sk-gw-'
-const keyPattern = /^sk-gw-[0-9a-f]{64}$/
+const keyLength = prefix.length + 64
 const idPattern = /^[0-9a-f]{32}$/
 
 export function mintKey(): MintedKey {
@@ -22,9 +22,9 @@ export function digestKey(plaintext: string): string {
   return blake3Hex(plaintext)
 }
 
-/** Whether a text has the format of a virtual key's secret. */
+/** Whether a text may be the secret of a virtual key, by its length and its beginning. */
 export function isKeyFormat(text: string): boolean {
-  return keyPattern.test(text)
+  return text.length === keyLength && text.startsWith(prefix)
 }
 
 export function newKeyId(): KeyId {
