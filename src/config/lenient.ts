@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { capabilities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
+import { uncompiled } from './uncompiled.ts'
 
 /*
  * Rules that join several settings are checked even when other parts of the file are malformed, so
@@ -75,5 +76,5 @@ export type LenientModel = LenientProvider['models'][number]
 
 /** Parses any table; never throws. */
 export function parseLenient(table: unknown): LenientConfig {
-  return lenientConfig.parse(table)
+  return lenientConfig.parse(table, uncompiled)
 }

@@ -8,6 +8,7 @@ import { applyOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type Config, configSchema } from './schema.ts'
 import { parseToml, type Table } from './toml.ts'
+import { uncompiled } from './uncompiled.ts'
 import { findWarnings } from './warnings.ts'
 import { describeIssue, toFindings } from './wording.ts'
 
@@ -48,6 +49,7 @@ export async function loadConfig({ text, env, kinds, readFile }: LoadOptions): P
   const parsed = configSchema.safeParse(overridden.table, {
     error: describeIssue,
     reportInput: true,
+    ...uncompiled,
   })
   const findings = [
     ...overridden.findings,

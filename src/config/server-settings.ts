@@ -3,6 +3,7 @@ import type { Environment } from '../core/ports.ts'
 import { applyOverrides } from './overrides.ts'
 import { configSchema } from './schema.ts'
 import { parseToml } from './toml.ts'
+import { uncompiled } from './uncompiled.ts'
 
 /** What a process must know of a configuration to reach the gateway, or to start its workers. */
 export type ServerSettings = z.infer<typeof schema>
@@ -14,7 +15,7 @@ export type ServerSettings = z.infer<typeof schema>
 export function readServerSettings(text: string, env: Environment): ServerSettings {
   const file = parseToml(text)
   const { table } = applyOverrides(file.ok ? file.table : {}, env)
-  return schema.catch(defaults).parse(table['server'])
+  return schema.catch(defaults).parse(table['server'], uncompiled)
 }
 
 const { host, port, workers, max_connections_per_address, drain_delay_ms } =
@@ -28,4 +29,4 @@ const schema = z.object({
   drain_delay_ms: drain_delay_ms.catch(0),
 })
 
-const defaults = schema.parse({})
+const defaults = schema.parse({}, uncompiled)
