@@ -1,22 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../../src/index.ts'
 import { CommandFailure, describeUnexpected } from './command-failure.ts'
-import { addBackupCommand } from './commands/backup.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addConfigCommand } from './commands/config.ts'
-import { addConsoleCommand } from './commands/console.ts'
-import { addExplainCommand } from './commands/explain.ts'
-import { addGroupsCommand } from './commands/groups.ts'
-import { addHealthCommand } from './commands/health.ts'
-import { addImportCommand } from './commands/import.ts'
-import { addInitCommand } from './commands/init.ts'
-import { addKeysCommand } from './commands/keys.ts'
-import { addMasterKeyCommand } from './commands/master-key.ts'
-import { addPricesCommand } from './commands/prices.ts'
-import { addSchemaCommand } from './commands/schema.ts'
 import { addServeCommand, usageHint } from './commands/serve.ts'
-import { addUsageCommand } from './commands/usage.ts'
-import { openNodeStore } from './ports/store.ts'
 import { printFailure } from './print.ts'
 
 /**
@@ -25,7 +10,12 @@ import { printFailure } from './print.ts'
  */
 export async function run(args: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(args, { from: 'user' })
+    const program = createProgram()
+    if (needsOtherCommands(program, args)) {
+      const { addOtherCommands } = await import('./commands/index.ts')
+      addOtherCommands(program)
+    }
+    await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     return await reportFailure(error)
@@ -42,21 +32,18 @@ function createProgram(): Command {
     .version(version, '-v, --version', 'print the version')
     .addHelpText('after', notes)
   addServeCommand(root)
-  addInitCommand(root)
-  addConfigCommand(root)
-  addSchemaCommand(root)
-  addHealthCommand(root)
-  addKeysCommand(root)
-  addGroupsCommand(root)
-  addUsageCommand(root)
-  addPricesCommand(root)
-  addImportCommand(root)
-  addBackupCommand(root)
-  addMasterKeyCommand(root, openNodeStore)
-  addConsoleCommand(root)
-  addExplainCommand(root)
-  addCompletionCommand(root)
   return root
+}
+
+/**
+ * False for a command line that only serves: such a start does not load the other commands. Throws what
+ * parsing throws.
+ */
+function needsOtherCommands(program: Command, args: readonly string[]): boolean {
+  const { operands, unknown } = program.parseOptions([...args])
+  const [name] = operands
+  if (name === undefined) return unknown.length > 0
+  return !program.commands.some((command) => [command.name(), ...command.aliases()].includes(name))
 }
 
 const notes = `
