@@ -42,6 +42,7 @@ export function openPorts(options: GatewayOptions, { log_format: logFormat }: Co
     configFile: options.configFile ?? textAsFile(options.config),
     env: options.env ?? {},
     clock: options.clock ?? webClock,
+    afterTurn: options.afterTurn ?? ((run) => run()),
     log: options.log?.(logFormat) ?? silentLog,
     upstream: options.upstream ?? webUpstream,
     response: options.response ?? webResponse,
@@ -192,6 +193,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     sinks: [metricsSink(series, { metadataLabels, maxSeries }), requestLogSink({ log, clock })],
     clock,
     isIdle: () => inFlight.size === 0,
+    afterTurn: ports.afterTurn,
   })
   const plane = new DataPlane({
     authenticator: access.authenticator,

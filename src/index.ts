@@ -28,6 +28,7 @@ export type {
   SharedOverview,
 } from './core/overview.ts'
 export type {
+  AfterTurn,
   Body,
   ByteSource,
   CancelSignal,

@@ -5,6 +5,7 @@ import type { Bytes, Millis } from './core/ids.ts'
 import type { MetricsPort } from './core/metrics.ts'
 import type { Overview } from './core/overview.ts'
 import type {
+  AfterTurn,
   Clock,
   Digest,
   Environment,
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   /** Variables for overrides and credentials; empty by default. The gateway never reads `process.env`. */
   readonly env?: Environment | undefined
   readonly clock?: Clock | undefined
+  /** Lets a response be sent before its request is logged and counted; by default that comes first. */
+  readonly afterTurn?: AfterTurn | undefined
   /** Creates the log in the configured format; nothing is logged by default. */
   readonly log?: ((format: LogFormat) => Log) | undefined
   /** Sends requests to providers; with the global `fetch` by default. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { getHeapStatistics } from 'node:v8'
 import type {
+  AfterTurn,
   Bytes,
   Clock,
   CloudCredentialPort,
@@ -38,6 +39,7 @@ import { readProxyRules } from './upstream/proxy-rules.ts'
 /** The ports of Node.js: everything that `createGateway` needs from its platform. */
 export interface NodePorts {
   readonly clock: Clock
+  readonly afterTurn: AfterTurn
   readonly upstream: UpstreamPort
   readonly log: (format: LogFormat) => Log
   readonly response: MakeResponse
@@ -81,6 +83,7 @@ export function openNodePorts(
   }
   return {
     clock: systemClock,
+    afterTurn: process.nextTick,
     upstream: upstream.send,
     log(format) {
       const log = openLog(format)

@@ -14,10 +14,10 @@ export function toUsd(amount: NanoUsd): number {
 
 /** Formats nano-dollars as US dollars in decimal notation: `0.00125`. */
 export function formatUsd(amount: NanoUsd): string {
-  const fraction = String(amount % nanosPerDollar)
-    .padStart(9, '0')
-    .replace(/0+$/, '')
-  return `${amount / nanosPerDollar}${fraction === '' ? '' : `.${fraction}`}`
+  const digits = String(amount % nanosPerDollar).padStart(9, '0')
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return `${amount / nanosPerDollar}${end === 0 ? '' : `.${digits.slice(0, end)}`}`
 }
 
 /**

@@ -16,6 +16,9 @@ export interface Timer {
   cancel(): void
 }
 
+/** Runs a task when the work at hand, such as sending a response, is done. */
+export type AfterTurn = (run: () => void) => void
+
 /** The format of log lines: for people, or for programs. */
 export type LogFormat = 'pretty' | 'json'
 

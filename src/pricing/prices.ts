@@ -35,7 +35,8 @@ export function toPrices(configured: ConfiguredPrices): Prices {
 
 /** True when anything that a model does has a price. */
 export function isPriced(prices: Prices): boolean {
-  return Object.values(prices).some((price) => price > 0n)
+  for (const name in prices) if (prices[name as keyof Prices]! > 0n) return true
+  return false
 }
 
 const free = 0n as NanoUsd

@@ -1,5 +1,5 @@
 import type { Millis } from '../core/ids.ts'
-import type { Clock, Timer } from '../core/ports.ts'
+import type { AfterTurn, Clock, Timer } from '../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 
 export interface RecordBatcherOptions {
@@ -8,6 +8,7 @@ export interface RecordBatcherOptions {
   readonly clock: Clock
   /** Returns true when no request is in flight, so that no further record is imminent. */
   readonly isIdle: () => boolean
+  readonly afterTurn: AfterTurn
 }
 
 /** A batch is flushed at this many records, or this many milliseconds after its first record. */
@@ -28,9 +29,10 @@ export class RecordBatcher {
   }
 
   add(record: RequestRecord): void {
-    const { clock, isIdle } = this.#options
+    const { clock, isIdle, afterTurn } = this.#options
     this.#waiting.push(record)
-    if (this.#waiting.length >= maxBatch || isIdle()) this.flush()
+    if (this.#waiting.length >= maxBatch) this.flush()
+    else if (isIdle()) afterTurn(() => this.flush())
     else this.#timer ??= clock.schedule(maxWait, () => this.flush())
   }
 

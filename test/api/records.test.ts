@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { completion, hello, wholeStream } from '../support/answers.ts'
 import { samples } from '../support/exposition.ts'
+import { oneProvider } from '../support/gateway.ts'
 import { json, LiveUpstream } from '../support/scripted-upstream.ts'
 import { StreamReader, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -35,6 +36,16 @@ test('the line of a request is written at once when nothing else runs', async ()
   await (await gateway.chat(request)).text()
   expect(gateway.log.filter(({ message }) => message === 'request')).toHaveLength(1)
   expect(gateway.clock.pending).toBe(0)
+})
+
+test('a host can send the response before the line is written', async () => {
+  const tasks: (() => void)[] = []
+  const gateway = await watchedGateway(oneProvider, { afterTurn: (run) => tasks.push(run) })
+  gateway.upstream.next(json(completion()))
+  await (await gateway.chat(request)).text()
+  expect(gateway.log).toEqual([])
+  for (const run of tasks) run()
+  expect(gateway.log.map(({ message }) => message)).toEqual(['request'])
 })
 
 test('the line of a request is written within 10 ms while others run', async () => {
