@@ -1,8 +1,6 @@
 import { Server } from 'node:http'
 import { Response } from '@whatwg-node/fetch'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { nodeResponse } from '../../adapters/node/ports/plain-response.ts'
-import { asHeaderList } from '../../src/core/ports.ts'
 import { parsed, rawAnswer, rawClient } from './support/raw-client.ts'
 import { deferred } from './support/servers.ts'
 import { clientGone, served, stream, stubGateway, text } from './support/stub-gateway.ts'
@@ -54,25 +52,6 @@ describe('a response', () => {
     expect(parsed(answer)).toMatchObject({ status: 200, body: '' })
   })
 
-  test('headers of the same name are sent one by one', async () => {
-    const own = nodeResponse({
-      status: 200,
-      headers: asHeaderList(['set-cookie', 'a=1', 'vary', 'x-a', 'set-cookie', 'b=2']),
-      body: null,
-    })
-    const headers: [string, string][] = [
-      ['set-cookie', 'a=1'],
-      ['set-cookie', 'b=2'],
-    ]
-    const gateway = stubGateway(({ url }) =>
-      url.endsWith('/own') ? own : new globalThis.Response('', { headers }),
-    )
-    const { address } = await served(gateway)
-    for (const path of ['/own', '/web']) {
-      expect((await fetch(address + path)).headers.getSetCookie()).toEqual(['a=1', 'b=2'])
-    }
-  })
-
   test('an exception of the gateway is a 500 without details', async () => {
     const gateway = stubGateway(() => {
       throw Object.assign(new Error('secret'), { code: 'ERR_CODE' })
@@ -88,18 +67,17 @@ describe('a response', () => {
     expect(JSON.stringify([gateway.lines, body])).not.toContain('secret')
   })
 
-  test.each([
-    ['x-own', 'a\r\nx-injected: b'],
-    ['x-own', 'naïve ☃'],
-    ['x own', 'value'],
-  ])('a response with the illegal header %j %j is 500', async (name, value) => {
-    const { address } = await served(
-      stubGateway(() => text('body', { headers: { [name]: value } })),
-    )
-    const response = await fetch(address)
-    const { error } = (await response.json()) as { error: { message: string } }
-    expect({ status: response.status, error: error.message }).toEqual(internalError)
-  })
+  test.each(['a\r\nx-injected: b', 'naïve ☃'])(
+    'a response with the illegal header %j is 500',
+    async (value) => {
+      const { address } = await served(
+        stubGateway(() => text('body', { headers: { 'x-own': value } })),
+      )
+      const response = await fetch(address)
+      const { error } = (await response.json()) as { error: { message: string } }
+      expect({ status: response.status, error: error.message }).toEqual(internalError)
+    },
+  )
 
   test('a response whose body is not bytes is cut off', async () => {
     const gateway = stubGateway(() =>

@@ -5,54 +5,60 @@ import { NodeReadableStream, SyncReadable, type SyncSink } from '../streams/inde
 import type { UnsentBytes } from './unsent-bytes.ts'
 
 /**
- * Writes a stream to a client. Piping a web stream would take a promise for each chunk, and the stream
- * would not notice that the client has left. The bench scenario is `stream`.
+ * A response body with the members of Node's `Readable` that the adapter uses. If the adapter read the
+ * body as a web stream, each chunk would take a promise, and the stream would not notice that the
+ * client has left. The bench scenario is `stream`.
  */
 export class BodyWriter implements SyncSink<Uint8Array> {
   readonly #stream: SyncReadable<Uint8Array>
-  readonly #response: ServerResponse
   readonly #unsent: UnsentBytes
+  #response: ServerResponse | undefined
   #isOver = false
 
-  constructor(stream: UnreadStream, response: ServerResponse, unsent: UnsentBytes) {
+  constructor(stream: UnreadStream, unsent: UnsentBytes) {
     const isOwn = stream instanceof SyncReadable
     this.#stream = isOwn ? stream : new NodeReadableStream(toSource(stream), unbuffered)
-    this.#response = response
     this.#unsent = unsent
   }
 
-  /** Starts to write, and resumes the stream whenever the socket has drained. */
-  start(): void {
-    this.#response.on('drain', () => this.#stream.resume())
-    this.#response.once('close', () => this.cancel())
+  /** Never called; the adapter recognizes a `Readable` by this method. */
+  read(): void {}
+
+  /** The adapter listens for errors here. A failing stream cuts off the response itself, in `abort`. */
+  once(): void {}
+
+  /** Writes the stream to the client and resumes it whenever the socket has drained. */
+  pipe(response: ServerResponse): void {
+    this.#response = response
+    response.on('drain', () => this.#stream.resume())
     this.#stream.sendTo(this)
   }
 
-  /** Cancels the stream because the client has left, unless it has ended. */
-  cancel(): void {
+  /** The adapter calls this after the response is sent and when the client leaves. */
+  destroy(): void {
     if (this.#isOver) return
     this.#isOver = true
     void this.#stream.cancel()
   }
 
   get isReady(): boolean {
-    return !this.#isOver && !this.#response.writableNeedDrain
+    return !this.#isOver && this.#response?.writableNeedDrain === false
   }
 
   write(bytes: Uint8Array): void {
     // A write to a closed connection would emit an error that has no listener.
-    if (this.#response.destroyed) return
+    if (this.#response?.destroyed !== false) return
     this.#response.write(bytes)
     this.#unsent.update()
   }
 
   end(): void {
     this.#isOver = true
-    this.#response.end()
+    this.#response?.end()
   }
 
   abort(): void {
     this.#isOver = true
-    this.#response.destroy()
+    this.#response?.destroy()
   }
 }

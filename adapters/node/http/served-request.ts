@@ -1,22 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServerAdapter, type NodeRequest } from '@whatwg-node/server'
+import { createServerAdapter, type NodeRequest, sendNodeResponse } from '@whatwg-node/server'
 import { internal } from '../../../src/core/errors.ts'
-import {
-  asHeaderList,
-  type BufferedBody,
-  type HeaderList,
-  isBuffered,
-  type ResponseParts,
-} from '../../../src/core/ports.ts'
+import { asHeaderList } from '../../../src/core/ports.ts'
 import type { FetchOptions, Gateway } from '../../../src/index.ts'
-import type { UnreadStream } from '../../../src/wire/convert-stream.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
 import { runAtEndOfTurn } from '../end-of-turn.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
 import type { ActiveRequests } from './active-requests.ts'
+import { AdapterResponse, type HostResponseParts } from './adapter-response.ts'
 import { BodyDeadline } from './body-deadline.ts'
 import { createBodyCollector } from './body-garbage.ts'
-import { BodyWriter } from './body-writer.ts'
 import { discardUnreadBody } from './discard-body.ts'
 import type { HostLimits } from './limits.ts'
 import type { PipelinedRequest } from './pipeline-queue.ts'
@@ -61,9 +54,9 @@ const { handleNodeRequestAndResponse: handle } = createServerAdapter<ServedReque
  * One client request, from its head to the last byte of the response. It is also the `FetchOptions` of
  * the gateway: the signal aborts when the client leaves.
  *
- * The adapter makes the `Request`. The other files of this folder add what the adapter lacks: it accepts
- * any host and path, starts all pipelined requests at once, waits for slow readers and drains unread
- * bodies without a limit, and does not limit connections.
+ * The adapter makes the `Request` and sends the response. The other files of this folder add what the
+ * adapter lacks: it accepts any host and path, starts all pipelined requests at once, waits for slow
+ * readers and drains unread bodies without a limit, and does not limit connections.
  */
 export class ServedRequest implements PipelinedRequest, FetchOptions {
   readonly signal = new LightAbortController()
@@ -154,27 +147,28 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
       const answer = await handle(incoming, response, this)
       this.#discardBody()
       if (activeRequests.isDraining) response.setHeader('connection', 'close')
-      this.#send(extractParts(answer))
+      const sending = this.#send(answer, incoming)
+      if (sending) await sending
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  #send({ status, headers, body }: HostResponseParts): void {
+  #send(answer: Response, incoming: NodeRequest): Promise<void> | void {
     const [response, { gateway, limits }] = [this.#response, this.#context]
     const unsent = new UnsentBytes(response, gateway.buffers)
-    const isWhole = body === null || isBuffered(body)
-    const writer = isWhole ? undefined : new BodyWriter(body, response, unsent)
+    const outgoing = new AdapterResponse(extractParts(answer), unsent)
     // The client has left in the meantime.
-    if (!this.#done || response.destroyed) return writer?.cancel()
-    response.writeHead(status, toNodeHeaders(headers, isWhole ? body : null))
-    if (writer) writer.start()
-    else response.end(body)
+    if (!this.#done || response.destroyed) return outgoing.body?.destroy()
+    // `AdapterResponse` has every field that the adapter reads.
+    const typed = outgoing as unknown as Response
+    const sent = sendNodeResponse(typed, response, incoming, true)
     unsent.update()
     // A response that is already sent needs no timeout.
     if (!response.writableEnded || response.writableLength > 0) {
       response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
     }
+    return sent
   }
 
   /** Runs when a listener for the body is added: the gateway starts to read. */
@@ -221,27 +215,11 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   }
 }
 
-/** The status, headers and body of a response of any class. */
-interface HostResponseParts extends Omit<ResponseParts, 'body'> {
-  readonly body: BufferedBody | UnreadStream | null
-}
-
 /** Returns the parts of a response. `PlainResponse` keeps them; other classes are taken apart. */
 function extractParts(answer: Response): HostResponseParts {
   if (answer instanceof PlainResponse) return answer.parts
   const { status, headers, body } = answer
   return { status, headers: asHeaderList([...headers].flat()), body }
-}
-
-/** Adds the length of a complete body. Without it, Node would use chunked encoding. */
-function toNodeHeaders(headers: HeaderList, whole: BufferedBody | null): string[] {
-  const isComplete = whole === null || headers.some(isContentLength)
-  // A text body is ASCII, so its length is its number of bytes.
-  return isComplete ? [...headers] : [...headers, 'content-length', String(whole.length)]
-}
-
-function isContentLength(text: string, at: number): boolean {
-  return at % 2 === 0 && text === 'content-length'
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
