@@ -49,33 +49,28 @@ async function listRequests({ request }: AdminRequest, workers: Workers): Promis
   return jsonReply({ rows, next_cursor: rows.at(-1)?.id ?? page.cursor })
 }
 
-function renderRow({ sequence, endedAt, record }: RecentRequest) {
-  const { served, usage } = record
+function renderRow(request: RecentRequest) {
   return {
-    id: sequence,
-    ts: endedAt,
-    request_id: record.requestId,
-    key_id: record.keyId ?? null,
-    group_id: record.account?.groupId ?? null,
-    api: record.api,
-    stream: record.stream,
-    model: record.model?.id ?? null,
-    model_used: served?.id ?? null,
-    provider: (served ?? record.lastCalled ?? record.model)?.provider?.name ?? null,
-    status: record.status,
-    error_code: record.errorCode ?? null,
-    latency_ms: Math.round(record.latency),
-    ttft_ms: roundOrNull(record.timeToFirstToken),
-    tokens_in: usage?.promptTokens ?? null,
-    tokens_out: usage?.completionTokens ?? null,
-    estimated: usage?.estimated ?? false,
-    cost: toUsd(record.cost),
-    cache_hit: record.cacheHit,
-    attempts: record.attempts,
-    failed: record.failed ?? [],
+    id: request.sequence,
+    ts: request.endedAt,
+    request_id: request.requestId,
+    key_id: request.keyId,
+    group_id: request.groupId,
+    api: request.api,
+    stream: request.stream,
+    model: request.model,
+    model_used: request.modelUsed,
+    provider: request.provider,
+    status: request.status,
+    error_code: request.errorCode,
+    latency_ms: request.latency,
+    ttft_ms: request.timeToFirstToken,
+    tokens_in: request.tokensIn,
+    tokens_out: request.tokensOut,
+    estimated: request.estimated,
+    cost: toUsd(request.cost),
+    cache_hit: request.cacheHit,
+    attempts: request.attempts,
+    failed: request.failed,
   }
-}
-
-function roundOrNull(value: number | undefined): number | null {
-  return value === undefined ? null : Math.round(value)
 }

@@ -1,17 +1,14 @@
-import type { UnixSeconds } from '../core/ids.ts'
+import type { Api } from '../core/capability.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import type { Millis, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import type { RecordSink, RequestRecord } from '../core/request-record.ts'
+import type { FailedLink, RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Sequence } from '../core/workers.ts'
 import { type MinuteTotal, MinuteTotals } from './minute-totals.ts'
 
 /** A finished request that is still in memory. */
-export interface RecentRequest {
-  /** Its place among all requests since the start. */
-  readonly sequence: number
-  readonly endedAt: UnixSeconds
-  readonly record: RequestRecord
-}
+export type RecentRequest = Readonly<Omit<Place, 'keep'>>
 
 /** Why a link last failed. */
 export interface LastFailure {
@@ -19,18 +16,27 @@ export interface LastFailure {
   readonly at: UnixSeconds
 }
 
+const free = 0n as NanoUsd
+const noLinks: readonly FailedLink[] = []
+
 const requestsKept = 500
 /** Reloads may rename links, so their number has no other bound. */
 const linksKept = 10_000
 
-/** Keeps the last requests in memory for those who watch the gateway. A restart forgets them. */
+/**
+ * Keeps the last requests in memory for those who watch the gateway. A restart forgets them. What is kept
+ * of a request overwrites what was kept of an older one: the garbage collector would copy every record
+ * twice if it were kept as it is.
+ */
 export class RecentRequests {
   readonly startedAt: UnixSeconds
   readonly #clock: Clock
   readonly #minutes = new MinuteTotals()
   readonly #numbers: Pick<Sequence, 'next'>
-  /** Oldest first; twice as many as are kept, so that the oldest are rarely removed. */
-  readonly #requests: RecentRequest[] = []
+  /** In the order of the requests, from the oldest on. */
+  readonly #places: Place[] = []
+  /** The index of the oldest request: 0 until all places are taken. */
+  #oldest = 0
   readonly #failures = new Map<string, LastFailure>()
   #last = 0
 
@@ -43,18 +49,18 @@ export class RecentRequests {
   readonly add: RecordSink = (record) => {
     const endedAt = unixSeconds(this.#clock)
     this.#last = this.#numbers.next(this.#last)
-    this.#requests.push({ sequence: this.#last, endedAt, record })
-    if (this.#requests.length >= 2 * requestsKept) this.#requests.splice(0, requestsKept)
+    this.#nextPlace().keep({ sequence: this.#last, endedAt, record })
     this.#minutes.add(record, endedAt)
-    for (const { provider, model, reason, attempts } of record.failed ?? []) {
+    for (const { provider, model, reason, attempts } of record.failed ?? noLinks) {
       if (attempts > 0) this.#setFailure(linkName(provider, model), { reason, at: endedAt })
     }
   }
 
   /** The requests after this sequence, oldest first, at most `limit`. */
   listAfter(sequence: number, limit: number): RecentRequest[] {
-    const kept = this.#requests.slice(-requestsKept)
-    return kept.filter((request) => request.sequence > sequence).slice(0, limit)
+    const kept = [...this.#places.slice(this.#oldest), ...this.#places.slice(0, this.#oldest)]
+    const later = kept.filter((request) => request.sequence > sequence)
+    return later.slice(0, limit).map((request) => ({ ...request }))
   }
 
   /** The totals of the last 60 minutes, oldest first. */
@@ -67,6 +73,17 @@ export class RecentRequests {
     return this.#failures.get(linkName(provider, model))
   }
 
+  #nextPlace(): Place {
+    const oldest = this.#places[this.#oldest]
+    if (this.#places.length === requestsKept && oldest) {
+      this.#oldest = (this.#oldest + 1) % requestsKept
+      return oldest
+    }
+    const place = new Place()
+    this.#places.push(place)
+    return place
+  }
+
   #setFailure(link: string, failure: LastFailure): void {
     this.#failures.delete(link)
     this.#failures.set(link, failure)
@@ -74,6 +91,67 @@ export class RecentRequests {
     // A map lists its keys in the order in which they were set.
     const [oldest = ''] = this.#failures.keys()
     this.#failures.delete(oldest)
+  }
+}
+
+interface Finished {
+  readonly sequence: number
+  readonly endedAt: UnixSeconds
+  readonly record: RequestRecord
+}
+
+/** What is kept of one request, until a later one takes its place. */
+class Place {
+  /** The number of the request among all since the start. */
+  sequence = 0
+  endedAt: UnixSeconds = 0
+  requestId = ''
+  keyId: string | null = null
+  groupId: string | null = null
+  api: Api = 'chat'
+  stream = false
+  /** The model or the route that the request names; null when it failed before that was resolved. */
+  model: string | null = null
+  /** The model that served; null when none did. */
+  modelUsed: string | null = null
+  /** The provider that served; when none did, that of the last call, or of the model. */
+  provider: string | null = null
+  status = 0
+  errorCode: ErrorCode | null = null
+  /** In whole milliseconds, as the next one. */
+  latency: Millis = 0
+  timeToFirstToken: Millis | null = null
+  tokensIn: number | null = null
+  tokensOut: number | null = null
+  estimated = false
+  cost: NanoUsd = free
+  cacheHit = false
+  attempts = 0
+  failed: readonly FailedLink[] = noLinks
+
+  keep({ sequence, endedAt, record }: Finished): void {
+    const { served, usage, timeToFirstToken } = record
+    this.sequence = sequence
+    this.endedAt = endedAt
+    this.requestId = record.requestId
+    this.keyId = record.keyId ?? null
+    this.groupId = record.account?.groupId ?? null
+    this.api = record.api
+    this.stream = record.stream
+    this.model = record.model?.id ?? null
+    this.modelUsed = served?.id ?? null
+    this.provider = (served ?? record.lastCalled ?? record.model)?.provider?.name ?? null
+    this.status = record.status
+    this.errorCode = record.errorCode ?? null
+    this.latency = Math.round(record.latency)
+    this.timeToFirstToken = timeToFirstToken === undefined ? null : Math.round(timeToFirstToken)
+    this.tokensIn = usage?.promptTokens ?? null
+    this.tokensOut = usage?.completionTokens ?? null
+    this.estimated = usage?.estimated ?? false
+    this.cost = record.cost
+    this.cacheHit = record.cacheHit
+    this.attempts = record.attempts
+    this.failed = record.failed ?? noLinks
   }
 }
 
