@@ -4,6 +4,9 @@ import type { ByteSource, UnreadBytes } from '../core/ports.ts'
 import { type BodySlot, largeBodyBytes } from './body-limiter.ts'
 import { ByteList } from './byte-list.ts'
 
+/** Up to this many bytes, the host joins the few pieces of a body itself. */
+const maxSingleReadBytes = 64 * 1024
+
 export interface ReadBodyOptions {
   /** Maximum length of the body in bytes. */
   readonly maxBytes: number
@@ -20,12 +23,15 @@ export async function readBody(request: Request, reading: ReadBodyOptions): Prom
   const { maxBytes, slot, wait } = reading
   const declared = declaredLength(request)
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
-  if (!request.body) return new Uint8Array(0)
+  const isSmall = declared !== undefined && declared <= maxSingleReadBytes
+  if (!isSmall && !request.body) return new Uint8Array(0)
   // A body of unknown length starts as a small one.
   const entered = slot.reserve(declared ?? Math.min(maxBytes, largeBodyBytes))
   if (entered) await wait(entered)
   try {
-    const bytes = await read(request, declared, reading)
+    const bytes = isSmall
+      ? asBytes(await request.arrayBuffer())
+      : await readStream(request, declared, reading)
     slot.shrinkTo(bytes.length)
     return bytes
   } catch (error) {
@@ -79,16 +85,11 @@ function declaredLength({ headers }: Request): number | undefined {
   return header !== null && /^\d+$/.test(header) ? Number(header) : undefined
 }
 
-/** Up to this many bytes, the host joins the few pieces of a body itself. */
-const maxSingleReadBytes = 64 * 1024
-
-function read(
+function readStream(
   request: Request,
   declared: number | undefined,
   reading: ReadBodyOptions,
 ): Promise<Uint8Array> {
-  if (declared !== undefined && declared <= maxSingleReadBytes)
-    return request.arrayBuffer().then(asBytes)
   // The caller has checked that there is a body.
   const reader = (request.body as ReadableStream<Uint8Array>).getReader()
   return declared === undefined ? readCounted(reader, reading) : readDeclared(reader, declared)

@@ -192,6 +192,19 @@ describe('a client that sends Expect: 100-continue', () => {
     expect(parsed(await client.until('body'))).toMatchObject({ status: 200, body: 'body' })
   })
 
+  test('a client that does not wait for 100 Continue keeps its connection', async () => {
+    const gateway = stubGateway(async (request) => {
+      await new Promise(setImmediate)
+      return text(`read ${(await request.arrayBuffer()).byteLength}`)
+    })
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send(`${expecting(2)}{}`)
+    expect(await client.until('read 2')).not.toContain('connection: close')
+    client.send(post(0))
+    await client.until('read 0')
+  })
+
   test('100 Continue is not sent when the response needs no body', async () => {
     const { port } = await served(stubGateway(() => text('no key', { status: 401 })))
     const answer = await rawAnswer(port, expecting(4))

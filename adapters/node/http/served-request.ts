@@ -7,6 +7,8 @@ import { LightAbortController } from '../../../src/wire/light-abort-controller.t
 import { runAtEndOfTurn } from '../end-of-turn.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
 import type { ActiveRequests } from './active-requests.ts'
+import { AdapterHeaders } from './adapter-headers.ts'
+import { AdapterRequest } from './adapter-request.ts'
 import { AdapterResponse, type HostResponseParts } from './adapter-response.ts'
 import { BodyDeadline } from './body-deadline.ts'
 import { createBodyCollector } from './body-garbage.ts'
@@ -47,7 +49,7 @@ const urlHost = { host: 'gateway' }
 const { handleNodeRequestAndResponse: handle } = createServerAdapter<ServedRequest>(
   (request, served) => served.serve(request),
   // The default for its own classes. To find it, the adapter would read those of Node, which then loads them.
-  { __useCustomAbortCtrl: true },
+  { __useCustomAbortCtrl: true, fetchAPI: { Request: AdapterRequest } },
 )
 
 /**
@@ -81,7 +83,6 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     this.#done = done
     this.#context.activeRequests.startRequest(this.#request.socket)
     this.#response.once('close', () => this.abandon())
-    if (hasBody(this.#request)) this.#request.on('newListener', this.#onBodyRead)
     runAtEndOfTurn(() => void this.#answer(), this.#context.activeRequests.running)
   }
 
@@ -143,6 +144,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
           ? respondWithError(unserved, head.problem)
           : respondToOptions(unserved)
       }
+      if (!request.complete) request.on('newListener', this.#onBodyRead)
       const incoming = this.#toNodeRequest(head.target)
       const answer = await handle(incoming, response, this)
       this.#discardBody()
@@ -195,10 +197,9 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
 
   /** Returns the request for the adapter, with the checked target and a constant host. */
   #toNodeRequest(target: string): NodeRequest {
-    const { method, headers } = this.#request
     return {
-      method,
-      headers,
+      method: this.#request.method,
+      headers: new AdapterHeaders(this.#request.headers),
       body: this.#request,
       raw: { method: 'GET', url: target, headers: urlHost } as IncomingMessage,
     }
@@ -220,8 +221,4 @@ function extractParts(answer: Response): HostResponseParts {
   if (answer instanceof PlainResponse) return answer.parts
   const { status, headers, body } = answer
   return { status, headers: asHeaderList([...headers].flat()), body }
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }

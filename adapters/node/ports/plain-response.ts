@@ -2,6 +2,7 @@ import { Response } from '@whatwg-node/fetch'
 import { headerEntries, isBuffered, type ResponseParts } from '../../../src/core/ports.ts'
 import type { MakeResponse } from '../../../src/index.ts'
 import { toWebStream } from '../../../src/wire/convert-stream.ts'
+import { delegateToFull } from '../delegate.ts'
 
 /**
  * A response that the host writes directly from its parts. For other code it behaves like the adapter's
@@ -32,7 +33,7 @@ function createFullResponse(parts: ResponseParts): Response {
   return new Response(read as BodyInit | null, { status, headers: headerEntries(parts) })
 }
 
-const members: readonly (keyof Response)[] = [
+delegateToFull(PlainResponse.prototype, [
   'ok',
   'statusText',
   'headers',
@@ -47,16 +48,7 @@ const members: readonly (keyof Response)[] = [
   'blob',
   'formData',
   'clone',
-]
-
-for (const name of members) {
-  Object.defineProperty(PlainResponse.prototype, name, {
-    get(this: PlainResponse) {
-      const value: unknown = this.full[name]
-      return typeof value === 'function' ? value.bind(this.full) : value
-    },
-  })
-}
+])
 
 /** Creates the responses of the gateway on Node. */
 export const nodeResponse: MakeResponse = (parts) =>
