@@ -3,6 +3,7 @@ import { resolve as absolute } from 'node:path'
 import { readServerSettings } from '../../src/config/index.ts'
 import { createGateway, type Gateway } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
+import { releaseIdleMemory } from './idle-memory.ts'
 import { toListenFailure } from './listen.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { logStart } from './log-start.ts'
@@ -46,6 +47,7 @@ async function serveUntilStopped(
   })
   const { reload, refresh } = gateway
   const triggers = startReloadTriggers({ path, reload, refresh })
+  const idleMemory = releaseIdleMemory({ serving })
   // Print the log lines so far before the summary.
   await ports.flush()
   const { address } = serving
@@ -56,6 +58,7 @@ async function serveUntilStopped(
 
   await stopped
   triggers.close()
+  idleMemory.close()
   const closed = serving.close()
   void ports.flush()
   await closed

@@ -3,6 +3,7 @@ import { CommandFailure, describeUnexpected } from '../command-failure.ts'
 import { exit } from '../exit.ts'
 import { hostLimits } from '../http/limits.ts'
 import { warnPerBurst } from '../http/warn-per-burst.ts'
+import { releaseIdleMemory } from '../idle-memory.ts'
 import { logLevel } from '../log.ts'
 import { openNodePorts } from '../node-ports.ts'
 import { createPorts, openGateway } from '../open-gateway.ts'
@@ -75,11 +76,13 @@ async function serveUntil(
       return ''
     },
   })
+  const idleMemory = releaseIdleMemory({ serving })
   hasStarted = true
   await ports.flush()
   channel.notify('started', { overview: gateway.overview, proxies: ports.proxies })
 
   await stopped
+  idleMemory.close()
   const closed = serving.close()
   void ports.flush()
   await closed
