@@ -24,8 +24,8 @@ echo "image steps: $size kB in the layers of the gateway"
 if [ "$size" -gt 30000 ]; then echo 'image steps: more than 30 MB' >&2; exit 1; fi
 port=${PORT:-18080}
 cd "$work/data"
-NODE_ENV=production GATEWAY_SERVER__HOST=0.0.0.0 GATEWAY_SERVER__PORT=$port \
-  node --max-semi-space-size=16 --expose-gc "$work/app/dist/gateway.js" --config "$work/config.toml" &
+NODE_ENV=production MALLOC_TRIM_THRESHOLD_=131072 GATEWAY_SERVER__HOST=0.0.0.0 GATEWAY_SERVER__PORT=$port \
+  node --max-semi-space-size=16 --expose-gc --no-maglev "$work/app/dist/gateway.js" --config "$work/config.toml" &
 pid=$!
 for _ in $(seq 50); do
   if GATEWAY_SERVER__PORT=$port node "$work/app/dist/gateway.js" health --config "$work/config.toml"; then

@@ -135,14 +135,24 @@ describe('compose', () => {
 })
 
 describe('the image', () => {
+  const image = readFileSync('Dockerfile', 'utf8')
+  const [malloc = ''] = /MALLOC_\w+=\d+/.exec(image) ?? []
+
   test('scripts/image.sh starts the gateway with the same options of Node', () => {
-    const [, entry = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
+    const [, entry = ''] = /^ENTRYPOINT (.+)$/m.exec(image) ?? []
     const [node, ...args]: string[] = JSON.parse(entry)
     const options = args.filter((arg) => arg.startsWith('--'))
     expect(options).not.toEqual([])
     const started = `${[node, ...options].join(' ')} "$work/app/dist/gateway.js" --config`
     expect(readFileSync('scripts/image.sh', 'utf8')).toContain(started)
     expect(spawnSync(process.execPath, [...options, '--eval', '']).status).toBe(0)
+  })
+
+  test('scripts/image.sh and the systemd unit have its setting of malloc', () => {
+    expect(malloc).not.toBe('')
+    expect(readFileSync('scripts/image.sh', 'utf8')).toContain(` ${malloc} `)
+    const unit = readFileSync('deploy/systemd/gateway.service', 'utf8')
+    expect(unit).toContain(`\nEnvironment=${malloc}\n`)
   })
 })
 
