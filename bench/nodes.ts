@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { presentNode, type Runtime, repository } from './processes.ts'
 import { familyMegabytes, type Plan, type Rounds, runScenario } from './rounds.ts'
 import { findScenario } from './scenarios.ts'
@@ -11,9 +12,14 @@ export interface NodeFigures {
   readonly version: string
   /** The rows `gateway` and `baseline` by the name of the scenario. */
   readonly scenarios: Readonly<Record<string, Rounds>>
-  /** Resident memory of the gateway after all of them. */
+  /** Resident memory of the gateway right at the end of all of them. */
+  readonly loadedMegabytes: number
+  /** The same once the gateway has been idle for a while, and has collected. */
   readonly megabytes: number
 }
+
+/** The gateway collects after at most 40 idle seconds, in milliseconds. */
+const idleTime = 45_000
 
 /** The scenarios that run under each release line. */
 export const nodeScenarios = ['json32', 'stream', 'prompt200k'] as const
@@ -52,6 +58,9 @@ export async function measureNodes({
   for (const name of nodeScenarios) {
     results[name] = await runScenario(findScenario(name), { field, load, plan })
   }
+  const loaded = measureMemory(subjects)
+  await sleep(idleTime)
+  const idle = measureMemory(subjects)
   return Array.from(runtimes.keys(), (version) => {
     const rowsOf = (rounds: Rounds): Rounds => ({
       baseline: rounds[`baseline ${version}`] ?? [],
@@ -60,18 +69,29 @@ export async function measureNodes({
     const scenarios = Object.fromEntries(
       Object.entries(results).map(([name, rounds]) => [name, rowsOf(rounds)]),
     )
-    const gateway = subjects.find(({ name }) => name === `gateway ${version}`)
-    return { version, scenarios, megabytes: gateway ? familyMegabytes(gateway) : Number.NaN }
+    const gateway = `gateway ${version}`
+    return {
+      version,
+      scenarios,
+      loadedMegabytes: loaded.get(gateway) ?? Number.NaN,
+      megabytes: idle.get(gateway) ?? Number.NaN,
+    }
   })
 }
 
-/** Adds the options that the image gives to Node from 24 on. */
-function withImageOptions(version: string, runtime: Runtime): Runtime {
-  if (Number.parseInt(version) < 24) return runtime
+/** Returns the resident memory by the name of the subject. */
+function measureMemory(subjects: readonly Subject[]): ReadonlyMap<string, number> {
+  return new Map(subjects.map((subject) => [subject.name, familyMegabytes(subject)]))
+}
+
+/** Adds the setting of malloc that the image has, and to Node from 24 on the image's options. */
+function withImageOptions(version: string, [program, ...first]: Runtime): Runtime {
   const file = readFileSync(join(repository, 'Dockerfile'), 'utf8')
+  const [malloc = ''] = /MALLOC_\w+=\d+/.exec(file) ?? []
+  if (Number.parseInt(version) < 24) return ['env', malloc, program, ...first]
   // A list of texts.
   const [, ...command] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(file)?.[1] ?? '[]') as string[]
-  return [...runtime, ...command.slice(0, -1)]
+  return ['env', malloc, program, ...first, ...command.slice(0, -1)]
 }
 
 /** Installs a release of Node into a folder that Git ignores, once. */

@@ -102,7 +102,7 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
 
 /** Renders the results under each release line of Node, in Markdown. */
 export function nodesTable(nodes: readonly NodeFigures[]): string {
-  const rows = nodes.map(({ version, scenarios, megabytes }) => [
+  const rows = nodes.map(({ version, scenarios, loadedMegabytes, megabytes }) => [
     version,
     ...nodeScenarios.flatMap((name) => {
       const { gateway = [], baseline = [] } = scenarios[name] ?? {}
@@ -111,10 +111,12 @@ export function nodesTable(nodes: readonly NodeFigures[]): string {
         median(gateway.map(({ cpu, requests }) => cpu.proxy / requests)).toFixed(3),
       ]
     }),
+    loadedMegabytes.toFixed(0),
     megabytes.toFixed(0),
   ])
   const titles = nodeScenarios.flatMap((name) => [`\`${name}\``, 'CPU ms'])
-  return markdownTable(['Node.js', ...titles, 'memory after load, MB'], rows)
+  const memory = ['memory under load, MB', 'after load']
+  return markdownTable(['Node.js', ...titles, ...memory], rows)
 }
 
 /** Renders the instructions of a request, in Markdown. */
