@@ -17,10 +17,10 @@ export function listNames(table: Path): readonly string[] {
   return schema === undefined ? [] : Object.keys(listMembers(schema))
 }
 
-/** The dotted names of all settings below the top level, without array positions. */
-export const dottedNames: readonly string[] = [...walkNames([], configSchema)].map((path) =>
-  path.join('.'),
-)
+/** Lists the dotted names of all settings below the top level, without array positions. */
+export function listDottedNames(): readonly string[] {
+  return [...walkNames([], configSchema)].map((path) => path.join('.'))
+}
 
 /** Every setting that is not inside an array of tables. */
 export const plainSettings: readonly Setting[] = [...walkPlain([], configSchema)]

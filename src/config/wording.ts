@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
 import { findPeerSetting, findPeerStrategy, type UnknownKey } from './peer-names.ts'
 import { type Finding, quote, withNote } from './problem.ts'
-import { dottedNames, getTopLevelForm, listNames } from './schema-tree.ts'
+import { getTopLevelForm, listDottedNames, listNames } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
 /** Describes what a value must be. The rules in `rules.ts` have messages of their own. */
@@ -75,5 +75,5 @@ function unknownKey(unknown: UnknownKey): Finding {
 
 /** Finds a setting of this name in another table. */
 function findInOtherTable(key: string): string | undefined {
-  return dottedNames.find((name) => name.endsWith(`.${key}`))
+  return listDottedNames().find((name) => name.endsWith(`.${key}`))
 }

@@ -10,5 +10,15 @@ export const webResponse: MakeResponse = (parts) => {
   return new Response(streamed as BodyInit | null, { status, headers: headerEntries(parts) })
 }
 
-/** The platform's streams. Their types accept only their own stages, and a chain has no others. */
-export const webStreams = { ReadableStream, TransformStream } as unknown as StreamClasses
+/**
+ * The platform's streams. Node loads them when they are first read, and its host has streams of its own.
+ * Their types accept only their own stages, and a chain has no others.
+ */
+export const webStreams = {
+  get ReadableStream() {
+    return ReadableStream
+  },
+  get TransformStream() {
+    return TransformStream
+  },
+} as unknown as StreamClasses
