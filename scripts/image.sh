@@ -19,6 +19,9 @@ npm prune --omit=dev && rm -rf node_modules/@libsql/*-musl
 mkdir "$work/app" "$work/data"
 cp -r package.json demo.toml node_modules dist "$work/app"
 cp demo.toml "$work/config.toml"
+export NODE_COMPILE_CACHE=$work/app/compiled
+node --max-semi-space-size=16 --expose-gc --no-maglev "$work/app/dist/gateway.js" --demo --check-config
+node "$work/app/dist/gateway.js" health --help
 size=$(du -sk "$work/app" | cut -f1)
 echo "image steps: $size kB in the layers of the gateway"
 if [ "$size" -gt 30000 ]; then echo 'image steps: more than 30 MB' >&2; exit 1; fi
