@@ -11,7 +11,7 @@ import { printFailure } from './print.ts'
 export async function run(args: readonly string[]): Promise<number> {
   try {
     const program = createProgram()
-    if (needsOtherCommands(program, args)) {
+    if (needsOtherCommands(args)) {
       const { addOtherCommands } = await import('./commands/index.ts')
       addOtherCommands(program)
     }
@@ -39,7 +39,9 @@ function createProgram(): Command {
  * False for a command line that only serves: such a start does not load the other commands. Throws what
  * parsing throws.
  */
-function needsOtherCommands(program: Command, args: readonly string[]): boolean {
+function needsOtherCommands(args: readonly string[]): boolean {
+  // The options after another command are its own. A program keeps what it has parsed, so this is a new one.
+  const program = createProgram().passThroughOptions()
   const { operands, unknown } = program.parseOptions([...args])
   const [name] = operands
   if (name === undefined) return unknown.length > 0
