@@ -62,6 +62,17 @@ describe('the body of a request on Node', () => {
     ).resolves.toBe('abcdefg'),
   )
 
+  test('a body that is read twice is the same', () =>
+    expect(
+      ask(
+        async (request) => {
+          const first = textOf(await request.arrayBuffer())
+          return [first, textOf(await request.arrayBuffer())]
+        },
+        { head, pieces: ['\r\nabcdefg'] },
+      ),
+    ).resolves.toEqual(['abcdefg', 'abcdefg']))
+
   test.each([
     ['text', (request: Request) => request.text()],
     ['json', async (request: Request) => JSON.stringify(await request.json())],

@@ -8,6 +8,7 @@ import { Request } from '@whatwg-node/fetch'
 export class AdapterRequest extends Request {
   /** The request of Node, if its body has arrived. */
   readonly #arrived: IncomingMessage | undefined
+  #bytes: Promise<ArrayBuffer> | undefined
 
   constructor(input: RequestInfo | URL, init: RequestInit = {}) {
     super(input, init)
@@ -17,10 +18,12 @@ export class AdapterRequest extends Request {
   }
 
   override arrayBuffer(): Promise<ArrayBuffer> {
+    if (this.#bytes) return this.#bytes
     const arrived = this.#arrived
     // Other methods have started to read.
     if (arrived?.readableFlowing !== null) return super.arrayBuffer()
-    // Like that of the adapter's class, the result is a view, which saves a copy.
-    return Promise.resolve(arrived.read() ?? new ArrayBuffer(0))
+    // Like that of the adapter's class, the result is a view, which saves a copy, and can be had again.
+    this.#bytes = Promise.resolve(arrived.read() ?? new ArrayBuffer(0))
+    return this.#bytes
   }
 }

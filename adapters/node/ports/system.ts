@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { performance } from 'node:perf_hooks'
 import { maxTimerDelay } from '../../../src/core/ids.ts'
 import type { Clock, Digest, Fingerprint, ReadFile } from '../../../src/index.ts'
 
