@@ -62,17 +62,6 @@ describe('the body of a request on Node', () => {
     ).resolves.toBe('abcdefg'),
   )
 
-  test('a body that is read twice is the same', () =>
-    expect(
-      ask(
-        async (request) => {
-          const first = textOf(await request.arrayBuffer())
-          return [first, textOf(await request.arrayBuffer())]
-        },
-        { head, pieces: ['\r\nabcdefg'] },
-      ),
-    ).resolves.toEqual(['abcdefg', 'abcdefg']))
-
   test.each([
     ['text', (request: Request) => request.text()],
     ['json', async (request: Request) => JSON.stringify(await request.json())],
@@ -90,6 +79,14 @@ describe('the body of a request on Node', () => {
   test.each([
     ['whole', '{"a":1}', (request: Request) => request.arrayBuffer().then(textOf)],
     ['as text', '{"a":1}', (request: Request) => request.text()],
+    [
+      'twice',
+      '{"a":1}',
+      async (request: Request) => {
+        await request.arrayBuffer()
+        return textOf(await request.arrayBuffer())
+      },
+    ],
     [
       'first as text',
       '{"a":1}',
