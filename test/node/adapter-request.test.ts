@@ -110,6 +110,21 @@ describe('the body of a request on Node', () => {
     }
   })
 
+  test('a body that waited for other requests needs no 100 Continue', async () => {
+    const gateway = stubGateway(async (request, context) => {
+      if (request.method === 'GET') await clientGone(context)
+      return text(await request.text())
+    })
+    const { port } = await served(gateway)
+    rawClient(port).send('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    await expect.poll(() => gateway.calls).toHaveLength(1)
+    const client = rawClient(port)
+    client.send(`${head}expect: 100-continue\r\n\r\n{"a":1}`)
+    const answer = await client.until('{"a":1}')
+    expect(answer).not.toContain('100 Continue')
+    expect(answer).not.toContain('connection: close')
+  })
+
   test('a request without a body has an empty one', () =>
     expect(ask(async (request) => [(await request.arrayBuffer()).byteLength])).resolves.toEqual([
       0,

@@ -186,7 +186,9 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   /** Discards the rest of the body. A body that awaits `100 Continue` may or may not still come. */
   #discardBody(): void {
     this.#request.off('newListener', this.#onBodyRead)
-    if (!this.#awaitsContinue) return discardUnreadBody(this.#request, this.#context.limits)
+    if (!this.#awaitsContinue || this.isRead) {
+      return discardUnreadBody(this.#request, this.#context.limits)
+    }
     this.#response.setHeader('connection', 'close')
   }
 
