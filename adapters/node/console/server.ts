@@ -31,15 +31,16 @@ export async function serveConsole(options: ConsoleOptions): Promise<ServedConso
   const server = createServer()
   await listen(server, port)
   // A TCP server that listens has an address with a port.
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const session = createSession((server.address() as AddressInfo).port)
-  const desk: Desk = { origin, session, assets, client }
+  const { port: boundPort } = server.address() as AddressInfo
+  const hosts = [`127.0.0.1:${boundPort}`, `localhost:${boundPort}`]
+  const session = createSession()
+  const context: ConsoleContext = { hosts, session, assets, client }
   server.on('request', (request, response) => {
     // A browser that leaves in the middle of an answer ends it; all else has been answered.
-    answer({ request, response }, desk).catch(() => response.destroy())
+    handle({ request, response }, context).catch(() => response.destroy())
   })
   return {
-    link: `${origin}/#code=${session.code}`,
+    link: `http://${hosts[0]}/#code=${session.code}`,
     async close() {
       server.close()
       server.closeAllConnections()
@@ -48,8 +49,9 @@ export async function serveConsole(options: ConsoleOptions): Promise<ServedConso
   }
 }
 
-interface Desk {
-  readonly origin: string
+interface ConsoleContext {
+  /** The values of `Host` under which the console is opened. */
+  readonly hosts: readonly string[]
   readonly session: Session
   readonly assets: Assets
   readonly client: GatewayClient
@@ -72,45 +74,53 @@ const securityHeaders = {
   'cache-control': 'no-store',
 }
 
-async function answer(exchange: Exchange, desk: Desk): Promise<void> {
+async function handle(exchange: Exchange, context: ConsoleContext): Promise<void> {
   const { request, response } = exchange
   const { method = '', url = '/' } = request
+  const { host = '', origin } = request.headers
   for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
   // A page of another name that resolves to this machine sends its own name here.
-  if (!isOwnHost(request, desk)) return refuse(response, 421, 'open the console at its own address')
-  const asset = desk.assets.get(url)
+  if (!context.hosts.includes(host)) {
+    return refuse(response, 421, 'open the console at its own address')
+  }
+  // Pages on other ports of this machine are of the same site, so nothing but the origin tells them apart.
+  if (origin !== undefined && origin !== `http://${host}`) {
+    return refuse(response, 403, 'only the page of the console may send requests here')
+  }
+  const asset = context.assets.get(url)
   if (asset && method === 'GET') {
     response.setHeader('content-type', asset.type)
     response.end(asset.bytes)
     return
   }
-  // Only a script of this page can send the header, because another origin would have to ask first.
-  if (request.headers['x-console'] !== '1') return refuse(response, 404, 'there is no such page')
-  if (url === '/session' && method === 'POST') return openSession(exchange, desk)
-  if (!desk.session.hasCookie(request.headers.cookie)) {
+  if (url === '/session' && method === 'POST') return openSession(exchange, context)
+  if (!context.session.hasToken(readToken(request))) {
     return refuse(response, 401, 'open the link that the command printed, or enter its code')
   }
-  if (url.startsWith('/api/')) return forward(exchange, desk)
+  if (url.startsWith('/api/')) return forward(exchange, context)
   refuse(response, 404, 'there is no such page')
 }
 
-function isOwnHost({ headers: { host } }: IncomingMessage, { origin }: Desk): boolean {
-  const { port } = new URL(origin)
-  return host === `127.0.0.1:${port}` || host === `localhost:${port}`
+/** The token of the session: the browser sends it only when a script of this page adds it. */
+function readToken({ headers }: IncomingMessage): string {
+  const token = headers['x-console-token']
+  return typeof token === 'string' ? token : ''
 }
 
-async function openSession({ request, response }: Exchange, { session }: Desk): Promise<void> {
+async function openSession(
+  { request, response }: Exchange,
+  { session }: ConsoleContext,
+): Promise<void> {
   const code = await readText(request, response)
   if (code === undefined) return
   if (!session.hasCode(code.trim())) {
     return refuse(response, 403, 'the code is not the one that the command printed')
   }
-  response.setHeader('set-cookie', session.cookie)
-  response.statusCode = 204
-  response.end()
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ token: session.token }))
 }
 
-async function forward({ request, response }: Exchange, { client }: Desk): Promise<void> {
+async function forward({ request, response }: Exchange, { client }: ConsoleContext): Promise<void> {
   const { method = '', url = '' } = request
   const left = new AbortController()
   response.once('close', () => left.abort())
@@ -121,6 +131,10 @@ async function forward({ request, response }: Exchange, { client }: Desk): Promi
   const called = await callGateway(call, client).catch(() => 'unreachable' as const)
   if (called === 'unreachable') return refuse(response, 502, 'the gateway cannot be reached')
   if (!called) return refuse(response, 404, 'the console does not forward this request')
+  if (called.status === 401 && path.startsWith('/admin/')) {
+    // To the page, 401 means that its session has ended.
+    return refuse(response, 502, 'the gateway does not accept the master key of the console')
+  }
   response.statusCode = called.status
   for (const name of passedHeaders) {
     const value = called.headers.get(name)

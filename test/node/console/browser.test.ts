@@ -152,6 +152,54 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await expectText(tab, 'live, version')
   })
 
+  test('another tab is not logged in until it gets the code', async () => {
+    const { tab, console: served } = await visit()
+    const second = await tab.context().newPage()
+    await second.goto(new URL(served.link).origin)
+    await second.getByLabel('Code').waitFor()
+    await second.goto(served.link)
+    await expectText(second, 'live, version')
+    await tab.reload()
+    await expectText(tab, 'live, version')
+  })
+
+  test('a page on another port of the machine gets no cookie and cannot act', async () => {
+    const { tab, console: served, host } = await visit()
+    const cookies: (string | undefined)[] = []
+    const other = await httpServer((request, response) => {
+      cookies.push(request.headers.cookie)
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>another page</title>')
+    })
+    const { origin } = new URL(served.link)
+    const attacker = await tab.context().newPage()
+    await attacker.goto(other.url)
+    const outcomes = await attacker.evaluate<string[]>(`(async () => {
+      const url = '${origin}/api/admin/keys'
+      const post = { method: 'POST', body: '{"name":"stolen"}', credentials: 'include' }
+      const tryFetch = (init) =>
+        fetch(url, init).then(({ type, status }) => type + ' ' + status, () => 'refused')
+      // Until the window has left its first, empty page, which belongs to this one.
+      const readStorage = async (opened) => {
+        for (;;) {
+          try { opened.sessionStorage.getItem('token') } catch { return 'refused' }
+          await new Promise((resolve) => setTimeout(resolve, 10))
+        }
+      }
+      return [
+        await tryFetch({ credentials: 'include' }),
+        await tryFetch({ ...post, headers: { 'x-console-token': 'x' } }),
+        await tryFetch({ ...post, mode: 'no-cors' }),
+        await readStorage(window.open('${origin}/#keys')),
+        String(sessionStorage.getItem('token')),
+      ]
+    })()`)
+    expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused', 'null'])
+    expect(cookies.length).toBeGreaterThan(0)
+    expect(new Set(cookies)).toEqual(new Set([undefined]))
+    expect((await host.admin('GET', '/admin/keys')).body).toEqual({ keys: [] })
+    await expectText(tab, 'live, version')
+  })
+
   test('requests appear while they come in, and a broken provider shows its circuit and the reason', async () => {
     const { tab, host } = await visit()
     const { key } = await host.key({ name: 'search service', budget_max: 0.001 })

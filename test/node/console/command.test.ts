@@ -22,11 +22,10 @@ describe('gateway console', () => {
       env: { TMPDIR },
     })
     const [, origin = '', code = ''] = await running.until(/(http:\S+)\/#code=(\S+)/)
-    const headers = { 'x-console': '1' }
-    const opened = await fetch(`${origin}/session`, { method: 'POST', body: code, headers })
-    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const opened = await fetch(`${origin}/session`, { method: 'POST', body: code })
+    const headers = { 'x-console-token': (await opened.json()).token }
     const read = async (path: string) =>
-      (await fetch(`${origin}/api/admin/${path}`, { headers: { ...headers, cookie } })).json()
+      (await fetch(`${origin}/api/admin/${path}`, { headers })).json()
     const names = (await read('keys')).keys.map(({ name }: { name: string }) => name)
     expect(names.sort()).toEqual(['help desk', 'nightly batch', 'search service'])
     await expect.poll(async () => (await read('requests')).rows.length).toBeGreaterThan(1)

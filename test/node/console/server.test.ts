@@ -1,6 +1,7 @@
 import { request as sendRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { serveConsole } from '../../../adapters/node/console/server.ts'
 import { masterKey } from '../support/keyed-host.ts'
 import { type BuiltThread, buildThread } from '../support/store.ts'
 import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
@@ -32,18 +33,18 @@ interface Answer {
 }
 
 interface Browser extends World {
-  /** Sends a request as a script of the page, with the cookie of the session if there is one. */
+  /** Sends a request as a script of the page, with the token of the session if there is one. */
   send(path: string, init?: RequestInit): Promise<Answer>
-  /** Gets the cookie for the code of the printed link. */
+  /** Gets the token for the code of the printed link. */
   logIn(): Promise<void>
 }
 
 async function open(): Promise<Browser> {
   const world = await openWorld({ thread, page, config })
   const { origin, hash } = new URL(world.console.link)
-  let cookie = ''
+  let token = ''
   const send = async (path: string, init: RequestInit = {}) => {
-    const headers = { 'x-console': '1', cookie, ...init.headers }
+    const headers = { 'x-console-token': token, ...init.headers }
     const response = await fetch(new URL(path, origin), { ...init, headers })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
@@ -52,8 +53,7 @@ async function open(): Promise<Browser> {
     send,
     async logIn() {
       const body = hash.slice('#code='.length)
-      const { headers } = await send('/session', { method: 'POST', body })
-      cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
+      token = JSON.parse((await send('/session', { method: 'POST', body })).text).token
     },
   }
 }
@@ -71,47 +71,90 @@ describe('the server of the console', () => {
     }
   })
 
-  test('only the code of this run opens a session, and the cookie is kept from scripts', async () => {
+  test('only the code of this run opens a session, and no answer sets a cookie', async () => {
     const { send, console: served } = await open()
     const wrong = await send('/session', { method: 'POST', body: 'wrong' })
     expect(wrong.status).toBe(403)
-    expect(wrong.headers.get('set-cookie')).toBeNull()
     const body = new URL(served.link).hash.slice('#code='.length)
     const right = await send('/session', { method: 'POST', body })
-    expect(right.status).toBe(204)
-    expect(right.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Strict/)
+    expect(right.status).toBe(200)
+    expect(JSON.parse(right.text)).toEqual({ token: expect.stringMatching(/^[\w-]{43}$/) })
+    // A browser sends the cookies of one port to all ports of the host.
+    for (const { headers } of [wrong, right]) expect(headers.get('set-cookie')).toBeNull()
   })
 
   test.each(['/api/admin/keys', '/api/admin/status', '/api/v1/models'])(
-    'without a session %s is 401',
+    'without the token of the session %s is 401',
     async (path) => {
-      const { send } = await open()
+      const { send, logIn, console: served } = await open()
       expect(await send(path)).toMatchObject({ status: 401 })
-      const headers = { cookie: 'gateway-console-1=guess' }
-      expect(await send(path, { headers })).toMatchObject({ status: 401 })
+      await logIn()
+      const code = new URL(served.link).hash.slice('#code='.length)
+      for (const token of ['', 'guess', code]) {
+        const headers = { 'x-console-token': token }
+        expect(await send(path, { headers })).toMatchObject({ status: 401 })
+      }
+      expect(await send(path)).toMatchObject({ status: 200 })
     },
   )
 
-  test('a request that no script of the page has sent is 404, even with the cookie', async () => {
-    const { send, logIn } = await open()
+  test('a page of another origin is refused, even with the token', async () => {
+    const { send, logIn, console: served } = await open()
     await logIn()
-    expect(await send('/api/admin/keys')).toMatchObject({ status: 200 })
-    const headers = { 'x-console': '' }
-    expect(await send('/api/admin/keys', { headers })).toMatchObject({ status: 404 })
+    const { origin, port } = new URL(served.link)
+    const statusFor = async (from: string) =>
+      (await send('/api/admin/keys', { headers: { origin: from } })).status
+    expect(await statusFor(origin)).toBe(200)
+    const foreign = [
+      `http://127.0.0.1:${Number(port) - 1}`,
+      `http://localhost:${port}`,
+      `https://127.0.0.1:${port}`,
+      'null',
+    ]
+    for (const from of foreign) expect(await statusFor(from)).toBe(403)
+    const headers = { origin: 'http://127.0.0.1:1' }
+    const body = new URL(served.link).hash.slice('#code='.length)
+    expect(await send('/session', { method: 'POST', body, headers })).toMatchObject({ status: 403 })
   })
 
-  test('a name that resolves to this machine does not open the console', async () => {
-    const { console: served } = await open()
-    const { port } = new URL(served.link)
-    const statusFor = (host: string) =>
+  test('no other origin is allowed to send the header of the token', async () => {
+    const { send } = await open()
+    const asked = { 'access-control-request-headers': 'x-console-token' }
+    for (const from of ['http://127.0.0.1:1', 'http://attacker.example']) {
+      const headers = { origin: from, 'access-control-request-method': 'GET', ...asked }
+      const preflight = await send('/api/admin/keys', { method: 'OPTIONS', headers })
+      expect(preflight.status).toBe(403)
+      expect([...preflight.headers.keys()].join()).not.toContain('access-control')
+    }
+  })
+
+  test('a name that resolves to this machine does not open the console, even with the token', async () => {
+    const { send, logIn, console: served } = await open()
+    await logIn()
+    const { port, hash } = new URL(served.link)
+    const code = hash.slice('#code='.length)
+    const { token } = JSON.parse((await send('/session', { method: 'POST', body: code })).text)
+    const statusFor = (host: string, path = '/') =>
       new Promise((resolve, reject) => {
-        const request = sendRequest({ port, host: '127.0.0.1', headers: { host } }, (response) => {
+        const headers = { host, 'x-console-token': token }
+        const options = { port, path, host: '127.0.0.1', headers }
+        const request = sendRequest(options, (response) => {
           void text(response).then(() => resolve(response.statusCode), reject)
         })
         request.on('error', reject).end()
       })
-    expect(await statusFor(`attacker.example:${port}`)).toBe(421)
+    const foreign = [
+      `attacker.example:${port}`,
+      `127.0.0.1.nip.io:${port}`,
+      '127.0.0.1',
+      'localhost:1',
+    ]
+    for (const host of foreign) {
+      expect(await statusFor(host)).toBe(421)
+      expect(await statusFor(host, '/api/admin/keys')).toBe(421)
+    }
     expect(await statusFor(`localhost:${port}`)).toBe(200)
+    expect(await statusFor(`localhost:${port}`, '/api/admin/keys')).toBe(200)
   })
 
   test.each([
@@ -158,6 +201,22 @@ describe('the server of the console', () => {
       expect(status).toBe(200)
       expect(shown).not.toContain(masterKey)
     }
+  })
+
+  test('a master key that the gateway no longer accepts is 502, so that the page stays logged in', async () => {
+    const { host } = await open()
+    const gateway = host.address
+    const options = { gateway, masterKey: 'ab'.repeat(32), port: 0, folder: page.folder }
+    const served = await serveConsole(options)
+    onTestFinished(() => served.close())
+    const { origin, hash } = new URL(served.link)
+    const body = hash.slice('#code='.length)
+    const opened = await fetch(`${origin}/session`, { method: 'POST', body })
+    const { token } = (await opened.json()) as { token: string }
+    const headers = { 'x-console-token': token }
+    const answer = await fetch(`${origin}/api/admin/status`, { headers })
+    expect(answer.status).toBe(502)
+    expect(await answer.text()).toContain('does not accept the master key')
   })
 
   test('a gateway that does not answer is 502, and the console goes on', async () => {

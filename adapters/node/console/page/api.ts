@@ -1,3 +1,5 @@
+import { token } from './session.ts'
+
 /** A request that the console or the gateway refused. */
 export class ApiError extends Error {
   readonly status: number
@@ -10,7 +12,8 @@ export class ApiError extends Error {
 
 /** Sends a request to the console's own server. Rejects with an `ApiError`, or when there is no answer. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
-  const response = await fetch(path, { ...init, headers: { 'x-console': '1' } })
+  const headers = { 'x-console-token': token.value ?? '' }
+  const response = await fetch(path, { ...init, headers })
   if (response.ok) return response
   const body: unknown = await response.json().catch(() => undefined)
   throw new ApiError(response.status, readMessage(body) ?? `status ${response.status}`)

@@ -4,8 +4,9 @@ import { Chat } from './chat.tsx'
 import { Keys } from './keys.tsx'
 import { Login } from './login.tsx'
 import { Overview } from './overview.tsx'
+import { token } from './session.ts'
 import { Spend } from './spend.tsx'
-import { isLoggedIn, outage, status } from './state.ts'
+import { outage, status } from './state.ts'
 import { changeTheme, theme } from './theme.ts'
 
 interface Page {
@@ -26,7 +27,7 @@ addEventListener('hashchange', () => (currentPage.value = readPage()))
 
 /** The whole page. The address after `#` names the current view, so that the browser's back button works. */
 export function App() {
-  if (isLoggedIn.value === false) return <Login />
+  if (token.value === undefined) return <Login />
   const { content: Content, title } = currentPage.value
   return (
     <>

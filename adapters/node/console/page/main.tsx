@@ -4,11 +4,17 @@ import { follow, logIn } from './state.ts'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
-const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? []
-if (code !== undefined) {
+await openLink()
+// The link that is pasted over the address of an open page loads nothing.
+addEventListener('hashchange', () => void openLink())
+render(<App />, document.body)
+await follow()
+
+/** Logs in with the code of the printed link, if the address has one. */
+async function openLink(): Promise<void> {
+  const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? []
+  if (code === undefined) return
   // The link stays out of the history.
   history.replaceState(null, '', '#overview')
   await logIn(code).catch(() => undefined)
 }
-render(<App />, document.body)
-await follow()

@@ -1,9 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { ApiError, read, send } from './api.ts'
+import { keepToken, token } from './session.ts'
 import type { Key, RecentRequest, Status, Subject } from './shapes.ts'
 
-/** Whether the browser has the session's cookie; undefined until the first answer. */
-export const isLoggedIn = signal<boolean | undefined>(undefined)
 /** Why the gateway's state is unknown; undefined while it answers. */
 export const outage = signal<string | undefined>(undefined)
 export const status = signal<Status | undefined>(undefined)
@@ -25,8 +24,12 @@ const keyPollMs = 5000
 
 /** Logs in with the code of the session. Rejects with an `ApiError` when it is wrong. */
 export async function logIn(code: string): Promise<void> {
-  await send('/session', { method: 'POST', body: code })
-  isLoggedIn.value = true
+  const response = await send('/session', { method: 'POST', body: code })
+  keepToken(((await response.json()) as OpenedSession).token)
+}
+
+interface OpenedSession {
+  readonly token: string
 }
 
 /** Follows the gateway for as long as the page is open. */
@@ -35,7 +38,7 @@ export async function follow(): Promise<never> {
   let startedAt: number | undefined
   let keysReadAt = Number.NEGATIVE_INFINITY
   for (;;) {
-    if (!document.hidden && isLoggedIn.value !== false) {
+    if (!document.hidden && token.value !== undefined) {
       await attempt(async () => {
         const now = await read<Status>('/admin/status')
         // After a restart the sequence of the requests begins again.
@@ -81,10 +84,9 @@ function addRequests(rows: readonly RecentRequest[]): void {
 async function attempt(work: () => Promise<void>): Promise<void> {
   try {
     await work()
-    isLoggedIn.value = true
     outage.value = undefined
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) isLoggedIn.value = false
+    if (error instanceof ApiError && error.status === 401) keepToken(undefined)
     else outage.value = error instanceof ApiError ? error.message : 'the console has ended'
   }
 }
