@@ -4,6 +4,7 @@ import { json, stream, whole } from '../support/scripted-upstream.ts'
 import { anthropicGateway, asking, message } from './anthropic/support.ts'
 import { bedrockGateway, sonnet } from './bedrock/support.ts'
 import { answered as geminiAnswer, googleGateway } from './google/support.ts'
+import { vertexGateway } from './vertex/support.ts'
 
 const f = { type: 'function', function: { name: 'f' } }
 const question = [{ role: 'user', content: 'Hi' }]
@@ -68,6 +69,24 @@ describe('a tool of a vendor', () => {
       tools: [{ functionDeclarations: [{ name: 'f' }] }, ...tools],
       toolConfig: { includeServerSideToolInvocations: true },
     })
+  })
+
+  test('says nothing of its calls beside functions on Vertex AI, which refuses the field', async () => {
+    const own = [{ google_search: {} }, { url_context: {} }, { code_execution: {} }]
+    for (const tool_choice of ['auto', 'required']) {
+      for (const tools of own.map((tool) => [f, tool])) {
+        const { chat, upstream } = await vertexGateway({ upstreamId: 'gemini-3-flash-preview' })
+        upstream.next(json(geminiAnswer([{ text: 'ok' }], { finishReason: 'STOP' })))
+        expect((await chat({ model: 'g', messages: question, tools, tool_choice })).status).toBe(
+          200,
+        )
+        expect(upstream.body()).toHaveProperty('tools', [
+          { functionDeclarations: [{ name: 'f' }] },
+          tools[1],
+        ])
+        expect(upstream.text()).not.toContain('includeServerSideToolInvocations')
+      }
+    }
   })
 
   test('goes to Bedrock as it is', async () => {

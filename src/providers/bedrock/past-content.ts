@@ -14,7 +14,8 @@ export function beginsWithThinking(message: PastAnswer, model: BedrockModel): bo
 
 /**
  * Converse refuses blank texts, and Claude thinking at the end of a turn, although models write both. Some
- * models accept no reasoning.
+ * models accept no reasoning, not even their own: Nova 2 answers 400 to it
+ * (https://github.com/can1357/oh-my-pi/pull/9086).
  */
 export function listAccepted(own: readonly PastBlock[], model: BedrockModel): readonly PastBlock[] {
   const isReasoning = ({ members }: PastBlock) => 'reasoningContent' in members

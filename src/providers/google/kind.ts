@@ -26,5 +26,6 @@ const dialect: GeminiDialect = Object.freeze({
   penalties: 'old-models',
   takesServiceTier: true,
   takesLabels: false,
+  marksOwnCalls: true,
   minTopLogprobs: 0,
 })

@@ -25,6 +25,11 @@ export interface GeminiDialect {
   readonly takesServiceTier: boolean
   /** Whether requests have the field `labels`. */
   readonly takesLabels: boolean
+  /**
+   * Whether a request with functions and Google's own tools must ask for the calls of the latter. Vertex AI
+   * refuses the field: https://github.com/googleapis/python-genai/blob/main/google/genai/models.py
+   */
+  readonly marksOwnCalls: boolean
   /** The smallest `top_logprobs` that the service accepts; a smaller value is left out. */
   readonly minTopLogprobs: number
 }
@@ -89,7 +94,7 @@ function toBody(request: CanonicalRequest, target: GeminiTarget): object {
     model,
     defaultMimeType: dialect.defaultMimeType,
   })
-  const { tools, toolConfig } = toToolFields(request, schemas)
+  const { tools, toolConfig } = toToolFields(request, dialect, schemas)
   return {
     contents,
     systemInstruction,

@@ -22,7 +22,11 @@ export interface ToolFields {
   readonly toolConfig?: object | undefined
 }
 
-export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): ToolFields {
+export function toToolFields(
+  request: CanonicalRequest,
+  { marksOwnCalls }: { readonly marksOwnCalls: boolean },
+  schemas: SchemaContext,
+): ToolFields {
   const functions = selectDeclaredTools(request)
   const own = listVendorTools(request)
   // All functions go into one tool object, because some models refuse several.
@@ -31,11 +35,11 @@ export function toToolFields(request: CanonicalRequest, schemas: SchemaContext):
       ? []
       : [{ functionDeclarations: functions.map((tool) => toDeclaration(tool, schemas)) }]
   if (declared.length + own.length === 0) return {}
+  const combines = declared.length > 0 && own.length > 0 && schemas.model.combinesTools
   const config = {
     functionCallingConfig: declared.length > 0 ? toCallingConfig(request, functions) : undefined,
     // Required for both together: https://ai.google.dev/gemini-api/docs/tool-combination
-    includeServerSideToolInvocations:
-      declared.length > 0 && own.length > 0 && schemas.model.combinesTools ? true : undefined,
+    includeServerSideToolInvocations: combines && marksOwnCalls ? true : undefined,
   }
   const isConfigured = Object.values(config).some((value) => value !== undefined)
   return { tools: [...declared, ...own], toolConfig: isConfigured ? config : undefined }

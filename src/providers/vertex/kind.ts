@@ -36,6 +36,7 @@ const dialect: GeminiDialect = Object.freeze({
   // `v1` has no field for the service tier.
   takesServiceTier: false,
   takesLabels: true,
+  marksOwnCalls: false,
   minTopLogprobs: 1,
 })
 
