@@ -27,6 +27,8 @@ const streamEvent = z.object({
     .object({
       id: optionalText,
       content: z.array(contentBlock).optional().catch(undefined),
+      /** A container that an earlier request has opened is known from the start. */
+      container,
       usage: z.unknown().optional(),
     })
     .optional()

@@ -119,6 +119,7 @@ export class AnthropicStream implements FrameDecoder {
     if (isRepeated) return [counted]
     this.#isOpen = true
     this.#id = id
+    this.#container = message?.container ?? undefined
     const blocks = content.flatMap((block, index) => {
       const readStart = () => extractBlock(json, 'message.content.*', index)
       return [...this.#openBlock(index, block, readStart), ...this.#closeBlock(index)]

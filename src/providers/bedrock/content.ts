@@ -96,7 +96,19 @@ function isPlain(blocks: readonly JsonObject[]): boolean {
 }
 
 function isPlainCall(toolUse: unknown): boolean {
-  return isObject(toolUse) && Object.keys(toolUse).every((name) => callMembers.has(name))
+  if (!isObject(toolUse)) return false
+  return Object.keys(dropClientType(toolUse)).every((name) => callMembers.has(name))
+}
+
+/**
+ * Returns a call without the type that some models on Bedrock write for the client's own calls. The request has
+ * only one type for a call, that of a server:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
+ */
+export function dropClientType(toolUse: JsonObject): JsonObject {
+  if (toolUse['type'] !== 'tool_use') return toolUse
+  const { type: _, ...call } = toolUse
+  return call
 }
 
 const callMembers: ReadonlySet<string> = new Set(['toolUseId', 'name', 'input'])

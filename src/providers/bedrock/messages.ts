@@ -20,7 +20,7 @@ import {
   textParts,
   toReasoningBlock,
 } from './blocks.ts'
-import { contentRules } from './content.ts'
+import { contentRules, dropClientType } from './content.ts'
 import { MediaBlocks } from './media.ts'
 import type { BedrockModel } from './models.ts'
 import { listAccepted } from './past-content.ts'
@@ -124,7 +124,7 @@ class MessageTranslator {
   #toToolUse(call: PastCall, own: unknown = {}): Block {
     return {
       toolUse: {
-        ...(isObject(own) && own),
+        ...(isObject(own) && dropClientType(own)),
         toolUseId: this.#ids.assign(call.id),
         name: call.name,
         input: call.object,

@@ -5,15 +5,26 @@ import { anthropicGateway, asking, event, message, readOutcome } from './support
 const text = { type: 'text', text: 'Hello' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
 
-test('the container of an answer is on the choice, in a stream on its last chunk', async () => {
-  const container = { id: 'container_1', expires_at: '2026-11-24T14:00:00Z' }
+const container = { id: 'container_1', expires_at: '2026-11-24T14:00:00Z' }
+
+test('the container of an answer is on the choice', async () => {
   const { chat, upstream } = await anthropicGateway()
   upstream.next(json(message([{ type: 'text', text: 'ok' }], { container })))
   expect(await (await chat(asking())).json()).toMatchObject({ choices: [{ container }] })
+})
+
+test.each([
+  ['the end', null, container],
+  ['the start', container, undefined],
+  ['the start, and is null at the end', container, null],
+  ['both', { ...container, id: 'container_0' }, container],
+])('a container that a stream names at %s is on its last chunk', async (_, first, last) => {
+  const { chat, upstream } = await anthropicGateway()
+  const started = message([], { container: first, stop_reason: null })
   upstream.next(
     stream([
-      event('message_start', { message: { ...message([]), stop_reason: null } }),
-      event('message_delta', { delta: { stop_reason: 'end_turn', container }, usage: {} }),
+      event('message_start', { message: started }),
+      event('message_delta', { delta: { stop_reason: 'end_turn', container: last }, usage: {} }),
       event('message_stop'),
     ]),
   )

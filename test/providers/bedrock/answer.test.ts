@@ -7,6 +7,7 @@ import {
   bedrockGateway,
   readOutcome,
   requestId,
+  sendMessages,
   waitForAnswer,
 } from './support.ts'
 
@@ -37,6 +38,29 @@ describe('an answer', () => {
       expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
     },
   )
+
+  test('a call with the type of a call of the client is a plain one', async () => {
+    const { message } = await readOutcome([{ text: 'Ok.' }, typedCall])
+    expect(message).toMatchObject({ tool_calls: [{ id: 't1', function: { name: 'f' } }] })
+    expect(message).not.toHaveProperty('provider_content')
+  })
+
+  test('the type of a call of the client does not go back, that of a server does', async () => {
+    const server = { toolUse: { toolUseId: 's1', name: 'g', input: {}, type: 'server_tool_use' } }
+    const { message } = await readOutcome([{ text: 'Ok.' }, server, { text: 'So' }, typedCall])
+    expect(message).toHaveProperty('provider_content')
+    const result = { role: 'tool', tool_call_id: 't1', content: 'x' }
+    const { messages } = await sendMessages([{ role: 'user', content: 'Hi' }, message, result])
+    const { type: _, ...plainCall } = typedCall.toolUse
+    expect(messages[1]?.content).toEqual([
+      { text: 'Ok.' },
+      server,
+      { text: 'So' },
+      { toolUse: plainCall },
+    ])
+  })
+
+  const typedCall = { toolUse: { toolUseId: 't1', name: 'f', input: { a: 1 }, type: 'tool_use' } }
 
   test('thinking_blocks are sent whether or not the client asked for reasoning', async () => {
     const blocks = [

@@ -152,6 +152,15 @@ describe('an event', () => {
     )
   })
 
+  test('a call with the type of a call of the client carries no blocks', async () => {
+    const toolUse = { toolUseId: 't1', name: 'f', type: 'tool_use' }
+    const opened = awsEvent('contentBlockStart', { contentBlockIndex: 1, start: { toolUse } })
+    const events = [say('Ok.'), opened, argue(1, '{"a":1}'), close(1), stop('tool_use'), metadata]
+    const { chunks } = await read([start, ...events])
+    expect(assemble(chunks)).toMatchObject({ calls: [{ id: 't1', function: { name: 'f' } }] })
+    expect(JSON.stringify(chunks)).not.toContain('provider_content')
+  })
+
   test('a tool that the service ran is no call', async () => {
     const toolUse = { toolUseId: 't', name: 'nova_grounding', type: 'server_tool_use' }
     const toolResult = { toolUseId: 't', type: 'nova_grounding_result', status: 'success' }
