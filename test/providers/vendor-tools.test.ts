@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { assemble, readStream } from '../support/chunks.ts'
 import { readError, testGateway } from '../support/gateway.ts'
 import { json, stream, whole } from '../support/scripted-upstream.ts'
 import { anthropicGateway, asking, message } from './anthropic/support.ts'
@@ -295,6 +296,134 @@ test.each(['citationSources', 'citations'])(
     expect(text).toContain('"start_index":2,"end_index":3,"url":"https://a.b"')
   },
 )
+
+/** The sources of a streamed answer of Gemini whose events have these texts and this grounding. */
+async function streamSources(
+  events: readonly { readonly text: string; readonly groundingMetadata: object }[],
+): Promise<unknown> {
+  const { chat, upstream } = await googleGateway()
+  const last = events.length - 1
+  const sent = events.map(({ text, groundingMetadata }, at) => {
+    const finished = at === last ? { finishReason: 'STOP' } : {}
+    return `data: ${JSON.stringify(geminiAnswer([{ text }], { groundingMetadata, ...finished }))}\n\n`
+  })
+  upstream.next(stream(sent))
+  const { chunks } = await readStream(await chat({ model: 'g', messages: question, stream: true }))
+  const { annotations } = assemble(chunks)
+  return annotations.map((each) => (each as { url_citation: unknown }).url_citation)
+}
+
+describe('sources that several events of Gemini name', () => {
+  const web = (name: string) => ({ web: { uri: `https://${name}.b`, title: name } })
+  const support = (startIndex: number, endIndex: number, text: string, ...indices: number[]) => ({
+    segment: { startIndex, endIndex, text },
+    groundingChunkIndices: indices,
+  })
+  const a = { url: 'https://a.b', title: 'a' }
+  const b = { url: 'https://b.b', title: 'b' }
+  const c = { url: 'https://c.b', title: 'c' }
+
+  test('add up, each once', async () => {
+    const first = { groundingChunks: [web('a'), web('b')] }
+    const second = { groundingChunks: [web('a'), web('c')] }
+    expect(
+      await streamSources([
+        { text: 'Ja. ', groundingMetadata: first },
+        { text: 'No.', groundingMetadata: second },
+      ]),
+    ).toEqual([source(0, 0, a), source(0, 0, b), source(0, 0, c)])
+  })
+
+  test('keep the parts of the text that each event gives them', async () => {
+    const first = {
+      groundingChunks: [web('a'), web('b')],
+      groundingSupports: [support(0, 3, 'Ja.', 0)],
+    }
+    const repeated = {
+      groundingChunks: [web('c'), web('a'), web('b')],
+      groundingSupports: [support(0, 3, 'Ja.', 1), support(4, 7, 'No.', 0, 2)],
+    }
+    expect(
+      await streamSources([
+        { text: 'Ja. ', groundingMetadata: first },
+        { text: 'No.', groundingMetadata: repeated },
+      ]),
+    ).toEqual([
+      source(0, 3, { ...a, text: 'Ja.' }),
+      source(4, 7, { ...c, text: 'No.' }),
+      source(4, 7, { ...b, text: 'No.' }),
+    ])
+  })
+
+  test('are found where only an earlier event lists them', async () => {
+    expect(
+      await streamSources([
+        { text: 'Ja. ', groundingMetadata: { groundingChunks: [web('a')] } },
+        { text: 'No.', groundingMetadata: { groundingSupports: [support(4, 7, 'No.', 0)] } },
+      ]),
+    ).toEqual([source(4, 7, { ...a, text: 'No.' })])
+  })
+})
+
+describe('a source without an address', () => {
+  const annotated = async (chunk: object) => {
+    const { chat, upstream } = await googleGateway()
+    const groundingMetadata = { groundingChunks: [chunk] }
+    upstream.next(
+      json(geminiAnswer([{ text: 'Ja.' }], { finishReason: 'STOP', groundingMetadata })),
+    )
+    const answer = (await (await chat({ model: 'g', messages: question })).json()) as {
+      choices: [{ message: { annotations?: { url_citation: object }[] } }]
+    }
+    return answer.choices[0].message.annotations?.map(({ url_citation: each }) => each)
+  }
+  const store = 'fileSearchStores/s1'
+
+  test.each([
+    ['its title', { retrievedContext: { text: 'x', title: 'a.pdf', fileSearchStore: store } }],
+    ['its document', { retrievedContext: { text: 'x', documentName: 'a.pdf' } }],
+  ])('of Gemini has %s as title', async (_, chunk) => {
+    expect(await annotated(chunk)).toMatchObject([{ url: '', title: 'a.pdf' }])
+  })
+
+  test('of Gemini has the store of a file as title, and no annotation without one', async () => {
+    expect(await annotated({ retrievedContext: { text: 'x', fileSearchStore: store } })).toEqual([
+      source(0, 0, { url: '', title: store, source_id: store }),
+    ])
+    expect(await annotated({ retrievedContext: { text: 'x' } })).toBeUndefined()
+    expect(await annotated({ web: {} })).toBeUndefined()
+  })
+
+  test('of Gemini’s image search is the page of the image', async () => {
+    const image = { sourceUri: 'https://a.b', imageUri: 'https://a.b/c.png', domain: 'a.b' }
+    expect(await annotated({ image })).toEqual([source(0, 0, { url: 'https://a.b', title: 'a.b' })])
+  })
+
+  test.each([
+    ['its title', { document_title: 'a.pdf', document_index: 1 }, { title: 'a.pdf' }],
+    ['its position', { document_title: null, document_index: 1 }, { title: 'document 2' }],
+  ])('of Claude has %s as title', async (_, place, shown) => {
+    const { chat, upstream } = await anthropicGateway()
+    const citations = [{ type: 'page_location', cited_text: 'x', ...place }]
+    upstream.next(json(message([{ type: 'text', text: 'Ja.', citations }])))
+    expect(await (await chat(asking())).json()).toMatchObject({
+      choices: [{ message: { annotations: [{ url_citation: { url: '', ...shown } }] } }],
+    })
+  })
+
+  test.each([
+    ['its title', { title: 'a.pdf', location: { documentPage: { documentIndex: 0 } } }, 'a.pdf'],
+    ['its source', { source: 'a.pdf' }, 'a.pdf'],
+    ['its position', { location: { documentChunk: { documentIndex: 0 } } }, 'document 1'],
+  ])('on Bedrock has %s as title', async (_, citation, title) => {
+    const cited = { citationsContent: { content: [{ text: 'Ja.' }], citations: [citation] } }
+    const { chat, upstream } = await bedrockGateway()
+    upstream.next(json({ output: { message: { content: [cited] } } }))
+    expect(await (await chat({ model: 'm', messages: question })).json()).toMatchObject({
+      choices: [{ message: { annotations: [{ url_citation: { url: '', title } }] } }],
+    })
+  })
+})
 
 function source(start_index: number, end_index: number, more: object): object {
   return { start_index, end_index, text: '', source_id: '', ...more }

@@ -4,6 +4,7 @@ import {
   countCharacters,
   createAnnotation,
   listDistinct,
+  nameDocument,
   type TextRange,
 } from '../canonical/annotations.ts'
 
@@ -28,12 +29,13 @@ export function toAnnotations(citations: readonly unknown[], range: TextRange): 
     const { data } = citation.safeParse(given)
     if (!data) return []
     const index = data.document_index ?? data.search_result_index
-    return createAnnotation(range, {
+    const annotation = createAnnotation(range, {
       url: data.url ?? data.source,
-      title: data.title ?? data.document_title,
+      title: data.title ?? data.document_title ?? nameDocument(data.document_index),
       text: data.cited_text,
       id: data.file_id ?? index?.toString(),
     })
+    return annotation ?? []
   })
   return [...listDistinct(annotations)]
 }

@@ -5,7 +5,7 @@ export interface Annotation {
     /** The start and the end of the cited part in the text of the answer, in characters. */
     readonly start_index: number
     readonly end_index: number
-    /** The address of the source; empty when it has none. */
+    /** The address of the source; empty when it has none. Then it has a title. */
     readonly url: string
     readonly title: string
     /** The cited text and the vendor's id of the source; not part of the OpenAI API. */
@@ -28,22 +28,32 @@ export interface CitedSource {
   readonly id?: string | null | undefined
 }
 
-/** Returns the annotation for one source of a part of the text. */
+/**
+ * Returns the annotation for one source of a part of the text. A source without an address and a title has its id
+ * as title. Undefined for one that has none of the three: a client could not show it.
+ */
 export function createAnnotation(
   { start, end }: TextRange,
   { url, title, text, id }: CitedSource,
-): Annotation {
+): Annotation | undefined {
+  const shown = title || (url ? '' : id)
+  if (!url && !shown) return undefined
   return {
     type: 'url_citation',
     url_citation: {
       start_index: start,
       end_index: end,
       url: url ?? '',
-      title: title ?? '',
+      title: shown ?? '',
       text: text ?? '',
       source_id: id ?? '',
     },
   }
+}
+
+/** Returns a title for a document that the vendor names only by its index in the request. */
+export function nameDocument(index: number | null | undefined): string | undefined {
+  return typeof index === 'number' ? `document ${index + 1}` : undefined
 }
 
 /** Leaves out what names the same source for the same part of the text again. */

@@ -32,9 +32,9 @@ export function toAnnotations(citation: Citation, starts: readonly number[]): An
   if (citation.type && citation.type !== 'TEXT_CONTENT') return []
   const offset = starts[citation.content_index ?? 0] ?? 0
   const range = { start: offset + citation.start, end: offset + citation.end }
-  const annotations = (citation.sources ?? []).map(({ id, document, tool_output: output }) => {
+  const annotations = (citation.sources ?? []).flatMap(({ id, document, tool_output: output }) => {
     const { url, title } = document ?? output ?? {}
-    return createAnnotation(range, { url, title, text: citation.text, id })
+    return createAnnotation(range, { url, title, text: citation.text, id }) ?? []
   })
   return [...listDistinct(annotations)]
 }

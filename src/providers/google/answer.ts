@@ -71,7 +71,7 @@ function toChoice(
   const parts = content?.parts ?? []
   const carried = carryContent(parts, (at) => readPart(candidate.position, at))
   const annotations = hasSources(candidate)
-    ? toAnnotations([candidate], parts.map(contentRules.readText))
+    ? toAnnotations(candidate, parts.map(contentRules.readText))
     : []
   const message = {
     ...toMessage(parts, created),

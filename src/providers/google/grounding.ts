@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import {
   type Annotation,
+  type CitedSource,
   countCharacters,
   createAnnotation,
   listDistinct,
@@ -9,11 +10,24 @@ import {
 
 const text = z.string().nullish().catch(undefined)
 const offset = z.int().nonnegative().nullish().catch(undefined)
-const source = z.object({ uri: text, title: text, documentName: text, placeId: text }).nullish()
+const source = z
+  .object({
+    uri: text,
+    title: text,
+    domain: text,
+    documentName: text,
+    fileSearchStore: text,
+    placeId: text,
+  })
+  .nullish()
+const image = z
+  .object({ sourceUri: text, imageUri: text, title: text, domain: text })
+  .nullish()
+  .catch(undefined)
 
 const groundingMetadata = z.object({
   groundingChunks: z
-    .array(z.object({ web: source, retrievedContext: source, maps: source }))
+    .array(z.object({ web: source, retrievedContext: source, maps: source, image }))
     .nullish()
     .catch(undefined),
   groundingSupports: z
@@ -41,7 +55,9 @@ const urlContextMetadata = z.object({
 
 type Grounding = z.infer<typeof groundingMetadata>
 type Chunk = NonNullable<Grounding['groundingChunks']>[number]
-type Segment = NonNullable<NonNullable<Grounding['groundingSupports']>[number]['segment']>
+type Support = NonNullable<Grounding['groundingSupports']>[number]
+type Segment = NonNullable<Support['segment']>
+type Citation = z.infer<typeof citation>
 
 /** What a candidate says about its sources. */
 export interface SourceReports {
@@ -57,54 +73,104 @@ export function hasSources(reports: SourceReports): boolean {
   )
 }
 
-/**
- * Translates the sources of an answer: those that support a part of its text, those that it recites, and the
- * addresses that it has read. `texts` are its parts, empty where a part is not in the text of the message. A
- * source of no part of the text has an empty range at its start.
- * https://ai.google.dev/api/generate-content#v1beta.Candidate
- */
+/** Translates what a whole answer says about its sources; `texts` as for `AnswerSources`. */
 export function toAnnotations(
-  reports: readonly SourceReports[],
+  reports: SourceReports,
   texts: readonly string[],
 ): readonly Annotation[] {
-  const named = reports.flatMap(({ groundingMetadata: grounding, citationMetadata: cited }) => [
-    ...listGrounding(grounding, texts),
-    ...listCitations(cited, texts.join('')),
-  ])
-  const known = new Set(named.map(({ url_citation: { url } }) => url))
-  const read = reports
-    .flatMap(({ urlContextMetadata: context }) => listAddresses(context))
-    .filter((url) => !known.has(url))
-  return listDistinct([...named, ...read.map((url) => createAnnotation(nowhere, { url }))])
+  const sources = new AnswerSources()
+  sources.add(reports)
+  return sources.toAnnotations(texts)
 }
 
-function listGrounding(metadata: unknown, texts: readonly string[]): readonly Annotation[] {
-  const { data } = groundingMetadata.safeParse(metadata)
-  const chunks = data?.groundingChunks ?? []
-  if (chunks.length === 0) return []
-  const supported = (data?.groundingSupports ?? []).flatMap(
-    ({ segment, groundingChunkIndices: indices }) => {
-      const range = segment ? locate(segment, texts) : nowhere
-      return (indices ?? []).map((index) => ({ index, range, cited: segment?.text }))
-    },
-  )
-  const used = new Set(supported.map(({ index }) => index))
-  const unused = chunks.flatMap((_, index) =>
-    used.has(index) ? [] : [{ index, range: nowhere, cited: undefined }],
-  )
-  return [...supported, ...unused].flatMap(({ index, range, cited }) => {
-    const chunk = chunks[index]
-    return chunk ? createAnnotation(range, { ...toSource(chunk), text: cited }) : []
-  })
+/**
+ * The sources of an answer: those that support a part of its text, those that it recites, and the addresses that
+ * it has read. The events of a stream add up; some repeat what earlier ones say.
+ * https://ai.google.dev/api/generate-content#v1beta.Candidate
+ */
+export class AnswerSources {
+  readonly #sources = new Map<string, CitedSource>()
+  readonly #supported = new Map<string, Supported>()
+  readonly #citations = new Map<string, Citation>()
+  readonly #addresses = new Set<string>()
+  /** The sources of the latest list, to whose indexes later supports refer. */
+  #listed: readonly string[] = []
+
+  add(reports: SourceReports): void {
+    this.#addGrounding(reports.groundingMetadata)
+    for (const cited of listCitations(reports.citationMetadata)) {
+      this.#citations.set(JSON.stringify(cited), cited)
+    }
+    for (const address of listAddresses(reports.urlContextMetadata)) this.#addresses.add(address)
+  }
+
+  #addGrounding(metadata: unknown): void {
+    const { groundingChunks: chunks, groundingSupports: supports } =
+      groundingMetadata.safeParse(metadata).data ?? {}
+    if (chunks && chunks.length > 0) this.#listed = chunks.map((chunk) => this.#addSource(chunk))
+    for (const { segment, groundingChunkIndices: indices } of supports ?? []) {
+      for (const index of indices ?? []) {
+        const key = this.#listed[index]
+        if (key === undefined) continue
+        this.#supported.set(JSON.stringify([key, segment]), { key, segment })
+      }
+    }
+  }
+
+  /** Returns the key of the source. */
+  #addSource(chunk: Chunk): string {
+    const named = toSource(chunk)
+    const key = JSON.stringify(named)
+    this.#sources.set(key, named)
+    return key
+  }
+
+  /**
+   * Lists the sources with the parts of the text that they are for. `texts` are the parts of the answer, empty
+   * where a part is not in the text of the message. A source of no part of the text has an empty range at its
+   * start.
+   */
+  toAnnotations(texts: readonly string[]): readonly Annotation[] {
+    const supported = [...this.#supported.values()]
+    const used = new Set(supported.map(({ key }) => key))
+    const unused = [...this.#sources.keys()].filter((key) => !used.has(key))
+    const named = [
+      ...supported.map(({ key, segment }) => {
+        const range = segment ? locate(segment, texts) : nowhere
+        return createAnnotation(range, { ...this.#sources.get(key), text: segment?.text })
+      }),
+      ...unused.map((key) => createAnnotation(nowhere, { ...this.#sources.get(key) })),
+      ...this.#locateCitations(texts.join('')),
+    ].filter((annotation) => annotation !== undefined)
+    const known = new Set(named.map(({ url_citation: { url } }) => url))
+    const read = [...this.#addresses].filter((url) => !known.has(url))
+    return listDistinct([
+      ...named,
+      ...read.flatMap((url) => createAnnotation(nowhere, { url }) ?? []),
+    ])
+  }
+
+  /** The service counts bytes of the whole text. */
+  #locateCitations(whole: string): readonly (Annotation | undefined)[] {
+    return [...this.#citations.values()].map(({ uri, title, ...segment }) => {
+      const { text: cited, ...range } = sliceBytes(whole, segment) ?? {
+        ...nowhere,
+        text: undefined,
+      }
+      return createAnnotation(range, { url: uri, title, text: cited })
+    })
+  }
 }
 
-/** The service counts bytes of the whole text. */
-function listCitations(metadata: unknown, whole: string): readonly Annotation[] {
+/** A part of the text, and the key of a source that supports it. */
+interface Supported {
+  readonly key: string
+  readonly segment: Support['segment']
+}
+
+function listCitations(metadata: unknown): readonly Citation[] {
   const { data } = citationMetadata.safeParse(metadata)
-  return (data?.citationSources ?? data?.citations ?? []).map(({ uri, title, ...segment }) => {
-    const { text: cited, ...range } = sliceBytes(whole, segment) ?? { ...nowhere, text: undefined }
-    return createAnnotation(range, { url: uri, title, text: cited })
-  })
+  return data?.citationSources ?? data?.citations ?? []
 }
 
 /** Lists the addresses that the tool `url_context` could read. */
@@ -117,9 +183,14 @@ function listAddresses(metadata: unknown): readonly string[] {
 
 const nowhere: TextRange = { start: 0, end: 0 }
 
-function toSource({ web, retrievedContext: stored, maps }: Chunk) {
-  const { uri, title, documentName, placeId } = web ?? stored ?? maps ?? {}
-  return { url: uri, title, id: documentName ?? placeId }
+/** Files of a search have no address, and some only the name of their store. */
+function toSource({ web, retrievedContext: stored, maps, image: found }: Chunk): CitedSource {
+  const { uri, title, domain, documentName, fileSearchStore, placeId } = web ?? stored ?? maps ?? {}
+  return {
+    url: uri ?? found?.sourceUri ?? found?.imageUri,
+    title: title ?? found?.title ?? domain ?? found?.domain,
+    id: documentName ?? placeId ?? fileSearchStore,
+  }
 }
 
 /** The service counts bytes within a part; in a stream the parts are those of the whole answer. */

@@ -1,7 +1,7 @@
 import type { Annotation } from '../canonical/annotations.ts'
 import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
 import { carryContent, contentRules, writeCall } from './content.ts'
-import { type SourceReports, toAnnotations } from './grounding.ts'
+import { AnswerSources, type SourceReports } from './grounding.ts'
 import type { GeminiPart } from './response.ts'
 
 /** Collects the parts of a streamed candidate. */
@@ -10,8 +10,7 @@ export class StreamedContent {
   #text: TextRun | undefined
   #length = 0
   #isLost = false
-  #grounding: unknown
-  readonly #sources: SourceReports[] = []
+  #sources: AnswerSources | undefined
 
   /** Adds a part with more than a text. `readJson` returns it as JSON text. */
   add(part: GeminiPart, readJson: () => string): void {
@@ -40,10 +39,9 @@ export class StreamedContent {
   }
 
   /** Keeps what an event says about the sources of the answer. */
-  report({ groundingMetadata, citationMetadata, urlContextMetadata }: SourceReports): void {
-    // A later report of what supports the text replaces the earlier one; the others are about more sources.
-    this.#grounding = groundingMetadata ?? this.#grounding
-    this.#sources.push({ citationMetadata, urlContextMetadata })
+  report(reports: SourceReports): void {
+    this.#sources ??= new AnswerSources()
+    this.#sources.add(reports)
   }
 
   /** Returns the parts at the end of the answer, if a message cannot bring them back. */
@@ -56,9 +54,9 @@ export class StreamedContent {
   }
 
   listAnnotations(): readonly Annotation[] {
-    if (this.#sources.length === 0) return []
+    if (!this.#sources) return []
     const texts = this.#parts.map(({ part }) => contentRules.readText(part))
-    return toAnnotations([{ groundingMetadata: this.#grounding }, ...this.#sources], texts)
+    return this.#sources.toAnnotations(texts)
   }
 
   #push(part: AnswerPart, length: number): void {

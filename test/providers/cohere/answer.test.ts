@@ -55,7 +55,7 @@ describe('the message', () => {
         },
         {
           type: 'url_citation',
-          url_citation: { ...place, url: '', title: '', source_id: 'call_1:0' },
+          url_citation: { ...place, url: '', title: 'call_1:0', source_id: 'call_1:0' },
         },
       ],
     })
