@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { ChatMessage } from '../core/chat.ts'
 import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
-import { type JsonLimits, scanLayout } from '../wire/json-scan.ts'
+import { maxJson } from '../wire/json-body.ts'
+import { scanLayout } from '../wire/json-scan.ts'
 import { extractTexts } from '../wire/json-text.ts'
 import { RawJson, stringifyJson } from '../wire/raw-json.ts'
 import type { ChatTarget } from './translated-link.ts'
@@ -56,8 +57,6 @@ export type ThinkingBlock = z.infer<typeof thinkingBlock>
 export const proofPrefix = 'gateway-1.'
 /** In characters. Longer reasoning does not come back. */
 const maxLength = 4 * 1024 * 1024
-/** What a request may hold, since a client may send any text. */
-const limits: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -74,12 +73,27 @@ export function encodeProof(proof: GivenProof): string | undefined {
   return proof.content ? encodeProof({ ...proof, content: undefined }) : undefined
 }
 
-/** Decodes a proof; undefined if another service made the text, or if it is broken. */
-export function decodeProof(encoded: string): Proof | undefined {
-  if (!isProof(encoded) || encoded.length > maxLength) return undefined
+/** A decoded text. */
+export interface OpenedProof {
+  /** Undefined if another service made the text, or if it is broken. */
+  readonly proof: Proof | undefined
+  /** The number of values in the text, as in `ObjectLayout`: a client may send any text. */
+  readonly values: number
+}
+
+/** Decodes a text in this form. One with more values than a request may hold is counted, and not parsed. */
+export function openProof(encoded: string): OpenedProof {
+  if (!isProof(encoded) || encoded.length > maxLength) return notProof
   const bytes = decodeBase64(encoded.slice(proofPrefix.length))
-  if (!bytes || !isWithinLimits(bytes)) return undefined
-  const json = decoder.decode(bytes)
+  if (!bytes) return notProof
+  const { depth, values } = scanLayout(bytes, [], { limits: maxJson })
+  if (depth > maxJson.maxDepth || values > maxJson.maxValues) return { proof: undefined, values }
+  return { proof: parseProof(decoder.decode(bytes)), values }
+}
+
+const notProof: OpenedProof = Object.freeze({ proof: undefined, values: 0 })
+
+function parseProof(json: string): Proof | undefined {
   const proof = proofSchema.safeParse(tryParse(json)).data
   if (!proof?.content) return proof
   const { family, content } = proof.content
@@ -104,33 +118,63 @@ class ReturnedContent {
   }
 }
 
-/** Gives a message the proofs that its vendor expects. Another vendor may refuse them. */
+/**
+ * Gives the messages of one answer the proofs that their vendor expects; another vendor may refuse them. Each
+ * call gets its own, and the last message those of the answer. None is given twice, since a client may send
+ * long ones beside many messages and calls.
+ */
 export function addProofs(
-  message: ChatMessage,
+  messages: readonly ChatMessage[],
   proofs: readonly Proof[],
   target: ChatTarget,
-): ChatMessage {
+): readonly ChatMessage[] {
   const own = proofs.filter(({ model }) => target.ignoresUnknown || model === target.id)
-  if (own.length === 0) return message
-  const thinking = own.flatMap((proof) => proof.thinking ?? [])
-  const extra = own.findLast((proof) => proof.message)?.message
-  const content = target.ignoresUnknown && own.findLast((proof) => proof.content)?.content
-  const reasoning = own.map((proof) => proof.reasoning ?? '').join('')
-  const calls = message.tool_calls?.map((call) => ({ ...call, ...findCallProof(own, call['id']) }))
+  if (own.length === 0) return messages
+  const calls = indexCallProofs(own)
+  return messages.map((message, at) => {
+    const proven = addCallProofs(message, calls)
+    return at === messages.length - 1 ? addAnswerProofs(proven, own, target) : proven
+  })
+}
+
+/** Indexes the signatures by the ids of their calls. The first one of an id counts. */
+function indexCallProofs(proofs: readonly Proof[]): Map<unknown, ExtraContent> {
+  const found = new Map<unknown, ExtraContent>()
+  for (const { calls = [] } of proofs) {
+    for (const { id, extra } of calls) if (!found.has(id)) found.set(id, extra)
+  }
+  return found
+}
+
+/** Takes the signatures of the calls out of the map. */
+function addCallProofs(message: ChatMessage, signatures: Map<unknown, ExtraContent>): ChatMessage {
+  const { tool_calls: calls } = message
+  if (!calls || signatures.size === 0) return message
+  const proven = calls.map((call) => {
+    const extra = signatures.get(call['id'])
+    signatures.delete(call['id'])
+    return extra ? { ...call, extra_content: extra } : call
+  })
+  return { ...message, tool_calls: proven }
+}
+
+function addAnswerProofs(
+  message: ChatMessage,
+  proofs: readonly Proof[],
+  { ignoresUnknown }: ChatTarget,
+): ChatMessage {
+  const thinking = proofs.flatMap((proof) => proof.thinking ?? [])
+  const extra = proofs.findLast((proof) => proof.message)?.message
+  const content = ignoresUnknown && proofs.findLast((proof) => proof.content)?.content
+  const reasoning = proofs.map((proof) => proof.reasoning ?? '').join('')
   return {
     ...message,
     // Outside tool calls some vendors refuse it: https://api-docs.deepseek.com/guides/thinking_mode
-    ...(calls && reasoning !== '' && { reasoning_content: reasoning }),
+    ...(message.tool_calls && reasoning !== '' && { reasoning_content: reasoning }),
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(extra && { extra_content: extra }),
     ...(content && { provider_content: content }),
-    ...(calls && { tool_calls: calls }),
   }
-}
-
-function findCallProof(proofs: readonly Proof[], id: unknown): object {
-  const found = proofs.flatMap(({ calls = [] }) => calls).find((call) => call.id === id)
-  return found ? { extra_content: found.extra } : {}
 }
 
 /** Returns the blocks that have a proof. */
@@ -141,11 +185,6 @@ export function readThinkingBlocks(blocks: readonly object[]): ThinkingBlock[] {
 /** Returns the signature in a value, if it has one. */
 export function readExtraContent(value: unknown): ExtraContent | undefined {
   return value === undefined ? undefined : extraContent.safeParse(value).data
-}
-
-function isWithinLimits(bytes: Uint8Array): boolean {
-  const { depth, values } = scanLayout(bytes, [], { limits })
-  return depth <= limits.maxDepth && values <= limits.maxValues
 }
 
 function tryParse(json: string): unknown {

@@ -14,7 +14,7 @@ const maxMatchedBytes = 2 * 1024 * 1024
 const maxHeadBytes = 16 * 1024
 
 /** Deeper JSON overflows the parsers of some upstreams; more values take much time and memory. */
-const maxJson: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
+export const maxJson: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
 
 export interface JsonBody<Name extends string> {
   readonly layout: ObjectLayout<Name>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeProof, encodeProof } from '../../src/doors/proofs.ts'
+import { encodeProof, openProof } from '../../src/doors/proofs.ts'
 import { completion } from '../support/answers.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { responsesGateway } from './responses/support.ts'
@@ -10,7 +10,7 @@ const block = { type: 'thinking' as const, thinking: 'Hm', signature: 'abc' }
 describe('the content of a reasoning item', () => {
   test('comes back as it was', () => {
     const proof = { model: 'm', thinking: [block], calls: [{ id: 'a', extra }], message: extra }
-    expect(decodeProof(encodeProof(proof) ?? '')).toEqual(proof)
+    expect(openProof(encodeProof(proof) ?? '').proof).toEqual(proof)
   })
 
   test.each([
@@ -21,13 +21,13 @@ describe('the content of a reasoning item', () => {
     ['a deep text', `gateway-1.${btoa(`{"model":"m","message":${'['.repeat(9999)}`)}`],
     ['a long text', `gateway-1.${'A'.repeat(5_000_000)}`],
   ])('%s is ignored', (_, content) => {
-    expect(decodeProof(content)).toBeUndefined()
+    expect(openProof(content).proof).toBeUndefined()
   })
 
   test("leaves out the vendor's blocks if they are too long", () => {
     const content = { family: 'google', content: [{ text: 'x'.repeat(5_000_000) }] }
     const encoded = encodeProof({ model: 'm', message: extra, content }) ?? ''
-    expect(decodeProof(encoded)).toEqual({ model: 'm', message: extra })
+    expect(openProof(encoded).proof).toEqual({ model: 'm', message: extra })
   })
 
   test('reasoning that is too long has no content', () => {
@@ -79,5 +79,59 @@ describe('reasoning on its way back', () => {
     expect(await giveBack([item({ model: 'm', thinking: [block] })])).toMatchObject({
       role: 'user',
     })
+  })
+
+  test('proves one call of an id: the first proof, and the first call', async () => {
+    const other = { google: { thought_signature: 'b3RoZXI=' } }
+    const first = { model: 'm', calls: [{ id: 'a', extra }] }
+    const second = { model: 'm', calls: [{ id: 'a', extra: other }] }
+    const message = await giveBack([item(first), item(second), call, call])
+    expect(message?.['tool_calls']).toEqual([
+      expect.objectContaining({ id: 'a', extra_content: extra }),
+      { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
+    ])
+  })
+})
+
+describe('the values in encoded reasoning count as those of the request', () => {
+  // 1,000 ids, each with four values around it.
+  const calls = Array.from({ length: 1000 }, (_, at) => ({ id: `${at}`, extra }))
+  const encoded = encodeProof({ model: 'm', calls }) ?? ''
+  const texts = (count: number) => Array.from({ length: count }, () => encoded)
+  const doors = {
+    '/v1/responses': (count: number) => ({
+      input: [
+        ...texts(count).map((encrypted_content) => ({ type: 'reasoning', encrypted_content })),
+        { role: 'user', content: 'x' },
+      ],
+    }),
+    '/v1/messages': (count: number) => ({ max_tokens: 9, messages: signed(texts(count)) }),
+    '/v1/messages/count_tokens': (count: number) => ({ messages: signed(texts(count)) }),
+  }
+  const signed = (signatures: readonly string[]) => [
+    { role: 'user', content: 'x' },
+    {
+      role: 'assistant',
+      content: [
+        ...signatures.map((signature) => ({ type: 'thinking', thinking: '', signature })),
+        { type: 'text', text: 'x' },
+      ],
+    },
+    { role: 'user', content: 'x' },
+  ]
+
+  test.each(Object.keys(doors) as (keyof typeof doors)[])('at %s', async (path) => {
+    const { upstream, get } = await responsesGateway()
+    upstream.always(json(completion('Hi')))
+    const send = (count: number) => {
+      const body = JSON.stringify({ model: 'm', ...doors[path](count) })
+      return get(path, { method: 'POST', body })
+    }
+    expect((await send(10)).status).toBe(200)
+    const refused = await send(60)
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toMatch(
+      /"message":"(input|messages)[^"]*: the request body and the encoded reasoning in it hold more than 200000 objects, arrays and members together"/,
+    )
   })
 })

@@ -1,5 +1,5 @@
-import type { ContentPart } from '../../core/chat.ts'
-import { addProofs, type Proof } from '../proofs.ts'
+import type { ChatMessage, ContentPart } from '../../core/chat.ts'
+import { addProofs } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import {
   type ConversationOptions,
@@ -11,7 +11,7 @@ import {
   toContent,
 } from './chat-parts.ts'
 import { type Block, blockSchemas, checkPart } from './schema.ts'
-import { readProof, readProven } from './thinking.ts'
+import { readProofText, readProven } from './thinking.ts'
 
 /** The blocks of an earlier answer that one chat message can hold. */
 interface Segment {
@@ -36,7 +36,10 @@ export function toAssistantMessages(
   options: ConversationOptions,
 ): PlacedMessage[] {
   const { target } = options
-  const proofs = blocks.flatMap(({ block }) => readProof(block) ?? [])
+  const proofs = blocks.flatMap(({ block }) => {
+    const text = readProofText(block)
+    return text === undefined ? [] : (options.proofs.read(text) ?? [])
+  })
   const isWhole = target.ignoresUnknown && proofs.some(({ content }) => content)
   const segments: Segment[] = [newSegment()]
   for (const [index, { block, path: place }] of blocks.entries()) {
@@ -52,9 +55,14 @@ export function toAssistantMessages(
     else if (block.type === 'tool_use') segment.calls.push(toCall(block, place, options))
     else segment.parts.push(...toBlockParts(block, place, target))
   }
-  return segments
-    .filter(({ parts, calls }) => isWhole || parts.length + calls.length > 0)
-    .map((segment) => toMessage(segment, { path, proofs, target }))
+  const kept = segments.filter(({ parts, calls }) => isWhole || parts.length + calls.length > 0)
+  const messages = kept.map((segment) => toMessage(segment, target))
+  return addProofs(messages, proofs, target).map((message, at) => ({
+    message,
+    path,
+    parts: kept[at]?.parts.map((part) => part.path) ?? [],
+    calls: kept[at]?.calls.map((call) => call.path) ?? [],
+  }))
 }
 
 function newSegment(): Segment {
@@ -71,29 +79,14 @@ function toCall(
   return { path, call: { id, type: 'function', function: called, ...readMark(block, target) } }
 }
 
-interface MessageContext {
-  readonly path: string
-  readonly proofs: readonly Proof[]
-  readonly target: ChatTarget
-}
-
-function toMessage(
-  { thinking, parts, calls }: Segment,
-  { path, proofs, target }: MessageContext,
-): PlacedMessage {
+function toMessage({ thinking, parts, calls }: Segment, target: ChatTarget): ChatMessage {
   // A text may be split where it cites a source.
   const content: string | ContentPart[] | null =
     parts.length === 0 ? null : toContent(parts, target, (texts) => texts.join(''))
-  const message = {
+  return {
     role: 'assistant',
     content,
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(calls.length > 0 && { tool_calls: calls.map(({ call }) => call) }),
-  }
-  return {
-    message: addProofs(message, proofs, target),
-    path,
-    parts: parts.map((part) => part.path),
-    calls: calls.map((call) => call.path),
   }
 }

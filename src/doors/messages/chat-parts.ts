@@ -1,6 +1,7 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
+import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { type Block, blockSchemas, type Content, checkPart, type Source } from './schema.ts'
 
@@ -31,6 +32,7 @@ export interface ConversationOptions {
   readonly target: ChatTarget
   /** Returns the exact JSON text of the `input` of a call. */
   readonly readInput: (path: string) => string
+  readonly proofs: RequestProofs
 }
 
 /** Writes a content as the parts of a chat message. Blocks that only Claude's API has are left out. */

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { toChatMessages } from './chat-messages.ts'
 import type { PlacedMessage } from './chat-parts.ts'
@@ -27,6 +28,7 @@ export interface WriteOptions {
   readonly target: ChatTarget
   /** Returns the exact JSON text of the `input` of a call. */
   readonly readInput: (path: string) => string
+  readonly proofs: RequestProofs
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { CountDoor, ReceivedRequest } from '../../data-plane/index.ts'
 import { readJsonBody } from '../../wire/json-body.ts'
+import { RequestProofs } from '../request-proofs.ts'
 import { messagesForm } from './error.ts'
 import { estimatePrompt } from './estimate.ts'
 import { matchCount } from './match.ts'
 import { readApiFacts } from './native.ts'
-import { cutOwnBlocks, hasOwnBlocks } from './own-blocks.ts'
+import { cutOwnBlocks, listOwnProofs } from './own-blocks.ts'
 import { checkCountRequest } from './schema.ts'
 
 const encoder = new TextEncoder()
@@ -29,10 +30,13 @@ export const countTokensDoor: CountDoor = Object.freeze<CountDoor>({
     })
     const parsed = checkCountRequest(value)
     const native = { bytes, layout, stream: false, ...api }
+    const own = listOwnProofs(parsed.messages)
+    const proofs = new RequestProofs()
+    await proofs.check(own, { values: layout.values, slice })
     return {
       model: parsed.model,
-      native: hasOwnBlocks(parsed.messages) ? cutOwnBlocks(native, parsed.messages) : native,
-      promptTokens: estimatePrompt(parsed),
+      native: own.length > 0 ? cutOwnBlocks(native, parsed.messages) : native,
+      promptTokens: estimatePrompt(parsed, { proofs }),
     }
   },
   renderEstimate: (tokens) =>

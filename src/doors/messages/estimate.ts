@@ -8,16 +8,25 @@ import { isObject } from '../../wire/json.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { JsonObject } from '../choice.ts'
+import type { RequestProofs } from '../request-proofs.ts'
 import type { CountRequest } from './schema.ts'
-import { readProof } from './thinking.ts'
+import { readProofText } from './thinking.ts'
+
+export interface EstimateOptions {
+  readonly proofs: RequestProofs
+  readonly toolBytes?: number | undefined
+}
 
 /**
  * Estimates a prompt by its bytes, by the rules for chat completions: texts, tool calls, results and
  * definitions, and images. `toolBytes` replaces the size of tools that are too many to render again.
  */
-export function estimatePrompt(request: CountRequest, toolBytes?: number): number {
+export function estimatePrompt(
+  request: CountRequest,
+  { proofs, toolBytes }: EstimateOptions,
+): number {
   const { system, messages, tools } = request
-  const tally = { bytes: 0, blockBytes: 0, images: 0 }
+  const tally = { bytes: 0, blockBytes: 0, images: 0, proofs }
   let tokens = tokensPerReply
   if (system !== undefined && system !== null) {
     addContent(system, tally)
@@ -40,6 +49,7 @@ interface Tally {
   /** The size of the vendor's own blocks that thinking carries. */
   blockBytes: number
   images: number
+  readonly proofs: RequestProofs
 }
 
 function addContent(content: unknown, tally: Tally): void {
@@ -60,7 +70,7 @@ function addBlock(block: unknown, tally: Tally): void {
     case 'thinking':
     case 'redacted_thinking':
       tally.bytes += measureText(block['thinking'])
-      tally.blockBytes += measureOwnBlocks(block)
+      tally.blockBytes += measureOwnBlocks(block, tally.proofs)
       return
     case 'document':
       tally.bytes += measureText(block['title']) + measureText(block['context'])
@@ -77,8 +87,9 @@ function addSource(source: unknown, tally: Tally): void {
   addContent(source['content'], tally)
 }
 
-function measureOwnBlocks(block: JsonObject): number {
-  const content = readProof(block)?.content
+function measureOwnBlocks(block: JsonObject, proofs: RequestProofs): number {
+  const text = readProofText(block)
+  const content = text === undefined ? undefined : proofs.read(text)?.content
   return content ? countUtf8Bytes(stringifyJson(content)) : 0
 }
 

@@ -1,14 +1,22 @@
 import type { NativeCall } from '../../core/endpoints.ts'
 import { cutFromCall } from '../native-cut.ts'
+import type { PlacedProof } from '../request-proofs.ts'
 import type { CountRequest } from './schema.ts'
-import { isOwnBlock } from './thinking.ts'
+import { isOwnBlock, readProofText } from './thinking.ts'
 
 type Messages = CountRequest['messages']
 type Message = Messages[number]
 
-/** True if a message has thinking that the gateway has signed for another vendor. */
-export function hasOwnBlocks(messages: Messages): boolean {
-  return messages.some(({ content }) => typeof content !== 'string' && content.some(isOwnBlock))
+/** Lists the proofs in thinking that the gateway has signed for another vendor. */
+export function listOwnProofs(messages: Messages): readonly PlacedProof[] {
+  return messages.flatMap(({ content }, index) => {
+    if (typeof content === 'string') return []
+    return content.flatMap((block, at) => {
+      const text = readProofText(block)
+      const member = block.type === 'thinking' ? 'signature' : 'data'
+      return text === undefined ? [] : [{ text, path: `messages.${index}.content.${at}.${member}` }]
+    })
+  })
 }
 
 /** Cuts that thinking out of the messages, because Claude refuses it. All other bytes stay. */

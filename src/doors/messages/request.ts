@@ -17,6 +17,7 @@ import { extractTexts } from '../../wire/json-text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { RequestProofs } from '../request-proofs.ts'
 import {
   anyTarget,
   type ChatTarget,
@@ -32,7 +33,7 @@ import { messageForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { matchMessages } from './match.ts'
 import { NativeStreamWriter, readApiFacts } from './native.ts'
-import { cutOwnBlocks, hasOwnBlocks } from './own-blocks.ts'
+import { cutOwnBlocks, listOwnProofs } from './own-blocks.ts'
 import { locatePath } from './paths.ts'
 import { checkMessagesRequest, type MessagesRequest } from './schema.ts'
 import { MessagesStreamWriter } from './stream.ts'
@@ -54,7 +55,11 @@ export async function readMessages({
   await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
   const parsed = checkMessagesRequest(value)
-  return new ParsedMessages({ bytes, request, layout, head: parsed, parsed })
+  const own = listOwnProofs(parsed.messages)
+  const proofs = new RequestProofs()
+  await proofs.check(own, { values: layout.values, slice })
+  const hasOwnBlocks = own.length > 0
+  return new ParsedMessages({ bytes, request, layout, head: parsed, parsed, proofs, hasOwnBlocks })
 }
 
 type MessagesLayout = MemberLayout<(typeof names)[number]> &
@@ -70,6 +75,9 @@ interface MessagesSource {
   /** Undefined when only the bytes were read: then it has neither images nor proofs of the gateway. */
   readonly parsed?: MessagesRequest
   readonly promptTokens?: number
+  readonly proofs?: RequestProofs
+  /** A message has thinking that the gateway has signed for another vendor. */
+  readonly hasOwnBlocks?: boolean
 }
 
 /** A Messages request. A heavy one does not stay parsed: it is parsed again when it is needed. */
@@ -81,6 +89,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   readonly call: NativeCall
   readonly #maxTokens: number
   readonly #hasOwnBlocks: boolean
+  readonly #proofs: RequestProofs
   /** Undefined when they are among the blocks of the request. */
   readonly #images: readonly ImagePart[] | undefined
   #request: MessagesRequest | undefined
@@ -89,14 +98,15 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
   readonly #links = new Map<Model, NativeLink | TranslatedLink>()
 
-  constructor({ bytes, layout, request, head, parsed, promptTokens }: MessagesSource) {
+  constructor({ bytes, layout, request, head, parsed, ...rest }: MessagesSource) {
     this.#request = parsed
-    this.#promptTokens = promptTokens
+    this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
     this.model = head.model
     this.stream = head.stream === true
     this.#maxTokens = head.max_tokens
-    this.#hasOwnBlocks = parsed !== undefined && hasOwnBlocks(parsed.messages)
+    this.#hasOwnBlocks = rest.hasOwnBlocks ?? false
+    this.#proofs = rest.proofs ?? new RequestProofs()
     this.size = layout
     this.call = { bytes, layout, stream: this.stream, ...readApiFacts(request) }
   }
@@ -107,7 +117,8 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePrompt(this.#parsed, measureTools(this.size))
+    const options = { proofs: this.#proofs, toolBytes: measureTools(this.size) }
+    this.#promptTokens ??= estimatePrompt(this.#parsed, options)
     return this.#promptTokens
   }
 
@@ -148,6 +159,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     if (!this.isHeavy || !this.#request) return
     void this.promptTokens
     this.#request = undefined
+    this.#proofs.forget()
     for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
   }
 
@@ -201,6 +213,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     const written = writeChat(this.#parsed, {
       target,
       readInput: createInputReader(this.call.bytes),
+      proofs: this.#proofs,
     })
     this.#written = { target, places: written.places }
     return written

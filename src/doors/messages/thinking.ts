@@ -1,11 +1,9 @@
 import type { CallContent, JsonObject } from '../choice.ts'
 import {
   type CallProof,
-  decodeProof,
   encodeProof,
   type GivenProof,
   isProof,
-  type Proof,
   readExtraContent,
 } from '../proofs.ts'
 
@@ -50,11 +48,11 @@ export function toProofBlocks(proof: GivenProof): ThinkingBlock[] {
   return signature === undefined ? [] : [{ type: 'thinking', thinking: '', signature }]
 }
 
-/** Returns the proof that a block carries, if it carries one. */
-export function readProof(block: JsonObject): Proof | undefined {
+/** Returns the text of the proof that a block carries, if it carries one. */
+export function readProofText(block: JsonObject): string | undefined {
   if (!isOwnBlock(block)) return undefined
   const { type, signature, data } = block
-  return decodeProof(String(type === 'thinking' ? signature : data))
+  return String(type === 'thinking' ? signature : data)
 }
 
 /** Returns the vendor's proof of a call, with the id that the call has in the answer. */

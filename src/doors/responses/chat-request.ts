@@ -41,7 +41,7 @@ export function toChatRequest(read: ReadRequest, target: ChatTarget): ChatReques
   const { format, verbosity } = fields.text ?? {}
   return {
     model: target.model,
-    messages: turns.map(({ message, proofs }) => addProofs(message, proofs, target)),
+    messages: turns.flatMap(({ message, proofs }) => addProofs([message], proofs, target)),
     ...(request.stream && { stream: true }),
     ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
     ...boundOutput(request, target),

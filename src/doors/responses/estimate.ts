@@ -3,7 +3,7 @@ import { estimateImageTokens, sumPromptTokens } from '../../tokens/index.ts'
 import { isObject } from '../../wire/json.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { decodeProof } from '../proofs.ts'
+import type { RequestProofs } from '../request-proofs.ts'
 import type { ResponsesRequest } from './fields.ts'
 import { listImages } from './images.ts'
 import type { Item } from './input.ts'
@@ -18,17 +18,25 @@ export interface PromptSize {
   readonly tools: readonly number[]
 }
 
+export interface EstimateOptions {
+  readonly proofs: RequestProofs
+  readonly toolBytes?: number | undefined
+}
+
 /**
  * Estimates a prompt by its bytes, by the rules for chat completions: texts, tool calls, results and
  * definitions, and images. Each item counts as a message. `toolBytes` replaces the size of tools that are
  * too many to render again.
  */
-export function estimatePrompt(request: ResponsesRequest, toolBytes?: number): number {
+export function estimatePrompt(
+  request: ResponsesRequest,
+  { proofs, toolBytes }: EstimateOptions,
+): number {
   const { instructions, input, tools } = request
   const size: PromptSize = {
     instructions: typeof instructions === 'string' ? countUtf8Bytes(instructions) : undefined,
     text: typeof input === 'string' ? countUtf8Bytes(input) : undefined,
-    items: Array.isArray(input) ? measureItems(input) : [],
+    items: Array.isArray(input) ? measureItems(input, proofs) : [],
     tools: toolBytes === undefined ? listTools(tools).map(measureJson) : [toolBytes],
   }
   const images = listImages(request).reduce((sum, image) => sum + estimateImageTokens(image), 0)
@@ -47,7 +55,7 @@ function listTools(tools: unknown): readonly unknown[] {
   return Array.isArray(tools) ? tools : []
 }
 
-function measureItems(items: readonly Item[]): number[] {
+function measureItems(items: readonly Item[], proofs: RequestProofs): number[] {
   const sizes: number[] = []
   let answer = 0
   let blocks = 0
@@ -62,7 +70,7 @@ function measureItems(items: readonly Item[]): number[] {
     sizes.push(size)
     if (isOutput(item)) {
       answer += size
-      blocks += measureOwnBlocks(item)
+      blocks += measureOwnBlocks(item, proofs)
     } else endAnswer()
   }
   endAnswer()
@@ -74,8 +82,8 @@ function isOutput({ role, type }: Item): boolean {
   return role === 'assistant' || type === 'reasoning' || String(type).endsWith('_call')
 }
 
-function measureOwnBlocks(item: Item): number {
-  const proof = isOwnItem(item) ? decodeProof(String(item['encrypted_content'])) : undefined
+function measureOwnBlocks(item: Item, proofs: RequestProofs): number {
+  const proof = isOwnItem(item) ? proofs.read(String(item['encrypted_content'])) : undefined
   return proof?.content ? countUtf8Bytes(stringifyJson(proof.content)) : 0
 }
 

@@ -3,7 +3,7 @@ import { list, loose } from '../../core/as-sent.ts'
 import { callArguments } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { extractTexts } from '../../wire/json-text.ts'
-import { decodeProof } from '../proofs.ts'
+import type { RequestProofs } from '../request-proofs.ts'
 import {
   type ItemContent,
   itemContent,
@@ -44,19 +44,24 @@ const searchCall = loose({ call_id: text, execution: text, arguments: z.unknown(
 
 const searchOutput = loose({ call_id: text, tools: toolList })
 
+/** The body of a request, and what the gateway has encoded in it. */
+export interface RequestBody {
+  readonly bytes: Uint8Array
+  readonly proofs: RequestProofs
+}
+
 /** Reads the items of a request one after the other, into messages and tools of the chat API. */
 export class ItemReader {
   /** The paths of the items that are left out. */
   readonly leftOut: string[] = []
   readonly conversation = new ConversationBuilder()
   readonly #tools: ToolCollector
-  readonly #bytes: Uint8Array
+  readonly #body: RequestBody
   #argumentTexts: ReadonlyMap<string, string> | undefined
 
-  /** `bytes` are those of the request. */
-  constructor(tools: ToolCollector, bytes: Uint8Array) {
+  constructor(tools: ToolCollector, body: RequestBody) {
     this.#tools = tools
-    this.#bytes = bytes
+    this.#body = body
   }
 
   /** Reads one item. Throws `UntranslatableError` when the chat API cannot express it. */
@@ -152,14 +157,14 @@ export class ItemReader {
 
   #readReasoning(item: Item, path: string): void {
     const { encrypted_content: content } = parseFields(reasoning, item, path)
-    const proof = content ? decodeProof(content) : undefined
+    const proof = content ? this.#body.proofs.read(content) : undefined
     if (proof) this.conversation.addProof(proof, path)
   }
 
   /** Returns the exact text of arguments that are no string: parsing would round large numbers. */
   #readRawArguments(given: unknown, path: string): string {
     if (given === undefined || given === null) return ''
-    this.#argumentTexts ??= extractTexts(decoder.decode(this.#bytes), 'input.*.arguments')
+    this.#argumentTexts ??= extractTexts(decoder.decode(this.#body.bytes), 'input.*.arguments')
     return this.#argumentTexts.get(`${path}.arguments`) ?? JSON.stringify(given)
   }
 }

@@ -1,12 +1,18 @@
 import type { NativeCall } from '../../core/endpoints.ts'
 import { cutFromCall } from '../native-cut.ts'
 import { isProof } from '../proofs.ts'
+import type { PlacedProof } from '../request-proofs.ts'
 import type { ResponsesRequest } from './fields.ts'
 import type { Item } from './input.ts'
 
-/** True if an item has reasoning that the gateway has encoded for another vendor. */
-export function hasOwnItems({ input }: ResponsesRequest): boolean {
-  return Array.isArray(input) && input.some(isOwnItem)
+/** Lists the reasoning that the gateway has encoded for another vendor. */
+export function listOwnProofs({ input }: ResponsesRequest): readonly PlacedProof[] {
+  if (!Array.isArray(input)) return []
+  return input.flatMap((item, index) =>
+    isOwnItem(item)
+      ? [{ text: String(item['encrypted_content']), path: `input.${index}.encrypted_content` }]
+      : [],
+  )
 }
 
 /** Cuts those items out of the input, because OpenAI refuses their content. All other bytes stay. */

@@ -3,7 +3,7 @@ import { findState, type ReadRequest } from './chat-request.ts'
 import { parseFields } from './content.ts'
 import type { Turn } from './conversation.ts'
 import { type ResponsesRequest, type TranslatedFields, translatedFields } from './fields.ts'
-import { ItemReader } from './input.ts'
+import { ItemReader, type RequestBody } from './input.ts'
 import { chooseTools } from './tool-choice.ts'
 import { ToolCollector } from './tools.ts'
 
@@ -11,7 +11,7 @@ import { ToolCollector } from './tools.ts'
  * Reads a request for translated links. It never throws: the first problem is reported with what could be
  * read, because native links can serve the request, and the size of its prompt must be estimated.
  */
-export function readForChat(request: ResponsesRequest, bytes: Uint8Array): ReadRequest {
+export function readForChat(request: ResponsesRequest, body: RequestBody): ReadRequest {
   const problems: UntranslatableError[] = []
   const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
     try {
@@ -27,7 +27,7 @@ export function readForChat(request: ResponsesRequest, bytes: Uint8Array): ReadR
   const fields = attempt(() => parseFields(translatedFields, request, ''), noFields)
   const tools = new ToolCollector()
   attempt(() => tools.add(fields.tools ?? [], 'tools'), undefined)
-  const reader = new ItemReader(tools, bytes)
+  const reader = new ItemReader(tools, body)
   for (const [index, item] of listItems(request).entries()) {
     attempt(() => reader.read(item, `input.${index}`), undefined)
   }

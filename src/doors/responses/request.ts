@@ -21,6 +21,7 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { addProofs } from '../proofs.ts'
+import { RequestProofs } from '../request-proofs.ts'
 import {
   anyTarget,
   type ChatTarget,
@@ -37,7 +38,7 @@ import { responseForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { matchResponses } from './match.ts'
 import { NativeResponsesWriter } from './native.ts'
-import { cutOwnItems, hasOwnItems } from './own-items.ts'
+import { cutOwnItems, listOwnProofs } from './own-items.ts'
 import { locate } from './paths.ts'
 import { readForChat } from './read.ts'
 import { renderEcho } from './response.ts'
@@ -60,7 +61,11 @@ export async function readResponses({
   await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
   const parsed = validate(value)
-  return new ParsedResponses({ bytes, clock, layout, head: parsed, parsed })
+  const own = listOwnProofs(parsed)
+  const proofs = new RequestProofs()
+  await proofs.check(own, { values: layout.values, slice })
+  const hasOwnItems = own.length > 0
+  return new ParsedResponses({ bytes, clock, layout, head: parsed, parsed, proofs, hasOwnItems })
 }
 
 type ResponsesLayout = MemberLayout<'model' | 'input' | 'stream_options' | 'tools'> &
@@ -75,6 +80,9 @@ interface ResponsesSource {
   /** Undefined when only the bytes were read: then it has neither images nor reasoning of the gateway. */
   readonly parsed?: ResponsesRequest
   readonly promptTokens?: number
+  readonly proofs?: RequestProofs
+  /** An item has reasoning that the gateway has encoded for another vendor. */
+  readonly hasOwnItems?: boolean
 }
 
 /** A request of the Responses API. A heavy one does not stay parsed: it is parsed again when needed. */
@@ -88,6 +96,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   readonly #createdAt: number
   readonly #maxOutputTokens: number | undefined
   readonly #hasOwnItems: boolean
+  readonly #proofs: RequestProofs
   /** Undefined when they are among the items of the request. */
   readonly #images: readonly ImagePart[] | undefined
   #request: ResponsesRequest | undefined
@@ -96,16 +105,17 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   #base: AnswerBase | undefined
   readonly #links = new Map<Model, LinkCall>()
 
-  constructor({ bytes, layout, clock, head, parsed, promptTokens }: ResponsesSource) {
+  constructor({ bytes, layout, clock, head, parsed, ...rest }: ResponsesSource) {
     this.#request = parsed
-    this.#promptTokens = promptTokens
+    this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
     this.#clock = clock
     this.#createdAt = unixSeconds(clock)
     this.model = head.model
     this.stream = head.stream === true
     this.#maxOutputTokens = head.max_output_tokens ?? undefined
-    this.#hasOwnItems = parsed !== undefined && hasOwnItems(parsed)
+    this.#hasOwnItems = rest.hasOwnItems ?? false
+    this.#proofs = rest.proofs ?? new RequestProofs()
     this.size = layout
     this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
   }
@@ -116,7 +126,8 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
-    this.#promptTokens ??= estimatePrompt(this.#parsed, measureTools(this.size))
+    const options = { proofs: this.#proofs, toolBytes: measureTools(this.size) }
+    this.#promptTokens ??= estimatePrompt(this.#parsed, options)
     return this.#promptTokens
   }
 
@@ -144,7 +155,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     const { turns, chatTools } = this.#forChat
     return {
       model: this.model,
-      messages: turns.map(({ message, proofs }) => addProofs(message, proofs, anyTarget)),
+      messages: turns.flatMap(({ message, proofs }) => addProofs([message], proofs, anyTarget)),
       tools: chatTools.tools.map(({ name, description, parameters }) => ({
         type: 'function',
         function: { name, description, parameters },
@@ -170,6 +181,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     if (this.#read) void this.#answerBase
     this.#request = undefined
     this.#read = undefined
+    this.#proofs.forget()
     this.#links.clear()
   }
 
@@ -222,7 +234,10 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   get #forChat(): ReadRequest {
-    this.#read ??= readForChat(this.#parsed, this.call.bytes)
+    this.#read ??= readForChat(this.#parsed, {
+      bytes: this.call.bytes,
+      proofs: this.#proofs,
+    })
     return this.#read
   }
 

@@ -1,5 +1,5 @@
 import type { ToolChoice } from './fields.ts'
-import { getFunctionName, type OfferedTool, type Toolbox } from './tools.ts'
+import type { OfferedTool, Toolbox } from './tools.ts'
 
 /** The tools and the choice among them, as fields of the chat API. */
 export interface ChatTools {
@@ -25,12 +25,12 @@ function choose(offered: readonly OfferedTool[], choice: ToolChoice | null | und
     case 'function':
     case 'custom':
     case 'tool_search': {
-      const name = findNamed(offered, choice)
+      const name = new ToolIndex(offered).find(choice)
       return name === undefined ? dropChoice(offered) : keep(offered, { name })
     }
     case 'allowed_tools': {
       // Not every server of the chat API knows `allowed_tools`, so only these tools are sent.
-      const allowed = new Set((choice.tools ?? []).flatMap((tool) => findAllowed(offered, tool)))
+      const allowed = findAllowed(offered, choice.tools ?? [])
       const mode = choice.mode ?? 'auto'
       const tools = offered.filter(({ name }) => allowed.has(name))
       return isWord(mode) ? keep(tools, mode) : dropChoice(tools)
@@ -58,23 +58,51 @@ interface NamedTool {
   readonly namespace?: string | null | undefined
 }
 
-/** Finds a tool by its name, and where a choice names no namespace, in any namespace. */
-function findNamed(
-  offered: readonly OfferedTool[],
-  { type, name, namespace }: NamedTool,
-): string | undefined {
-  const ofType = offered.filter(({ identity }) => identity.type === type)
-  if (type === 'tool_search') return ofType[0]?.name
-  const named = ofType.filter(({ identity }) => identity.name === name)
-  const exact = named.find(({ identity }) => identity.namespace === (namespace ?? undefined))
-  return (exact ?? (namespace ? undefined : named[0]))?.name
+/** The offered tools by what a choice may name: both lists may be long. */
+class ToolIndex {
+  readonly #found = new Map<string, string>()
+
+  constructor(offered: readonly OfferedTool[]) {
+    for (const { identity, name } of offered) {
+      const { type, namespace } = identity
+      this.#add([type], name)
+      this.#add([type, identity.name], name)
+      this.#add([type, identity.name, namespace ?? null], name)
+    }
+  }
+
+  /** Finds a tool by its name, and where a choice names no namespace, in any namespace. */
+  find({ type, name, namespace }: NamedTool): string | undefined {
+    if (type === 'tool_search') return this.#get([type])
+    const exact = this.#get([type, name, namespace ?? null])
+    return exact ?? (namespace ? undefined : this.#get([type, name]))
+  }
+
+  /** The first tool of a key counts. */
+  #add(key: readonly unknown[], name: string): void {
+    const text = JSON.stringify(key)
+    if (!this.#found.has(text)) this.#found.set(text, name)
+  }
+
+  #get(key: readonly unknown[]): string | undefined {
+    return this.#found.get(JSON.stringify(key))
+  }
 }
 
-function findAllowed(offered: readonly OfferedTool[], tool: NamedTool): readonly string[] {
-  if (tool.type === 'namespace') {
-    const inside = offered.filter(({ identity }) => identity.namespace === tool.name)
-    return inside.map(({ identity }) => getFunctionName(identity))
-  }
-  const name = findNamed(offered, tool)
-  return name === undefined ? [] : [name]
+/** Returns the names of the functions that a list of allowed tools names, by themselves or by a namespace. */
+function findAllowed(
+  offered: readonly OfferedTool[],
+  allowed: readonly NamedTool[],
+): ReadonlySet<string> {
+  const index = new ToolIndex(offered)
+  const groups = allowed.filter(({ type }) => type === 'namespace')
+  const namespaces = new Set(groups.map(({ name }) => name))
+  const inside = offered.filter(({ identity: { namespace } }) => {
+    return namespace !== undefined && namespaces.has(namespace)
+  })
+  const others = allowed.filter(({ type }) => type !== 'namespace')
+  return new Set([
+    ...inside.map(({ name }) => name),
+    ...others.flatMap((tool) => index.find(tool) ?? []),
+  ])
 }

@@ -4,6 +4,8 @@ import {
   type ContentRules,
   createProviderContent,
   type ProviderContent,
+  readBlockTexts,
+  selectBlocks,
 } from '../canonical/provider-content.ts'
 import { isThinking } from './blocks.ts'
 
@@ -56,16 +58,15 @@ export function carryContent(
   readJson: (index: number) => string,
 ): ProviderContent | undefined {
   if (isPlain(blocks)) return undefined
-  const returned = blocks.filter((block) => !isUnprovenThinking(block))
+  const placed = selectBlocks(blocks, (block) => !isUnprovenThinking(block))
+  const returned = placed.map(({ block }) => block)
   const isInput = returned.some(({ type }) => inputTypes.has(type))
   if (isInput || isPlain(returned)) return undefined
   const lead = returned.findIndex((block) => !isThinking(block))
-  return createProviderContent(
-    'anthropic',
-    returned.map((block) => readJson(blocks.indexOf(block))),
+  return createProviderContent('anthropic', readBlockTexts(placed, readJson), {
     // `thinking_blocks` bring back the thinking with nothing else before it.
-    { isProvenOtherwise: isPlain(lead < 0 ? [] : returned.slice(lead)) },
-  )
+    isProvenOtherwise: isPlain(lead < 0 ? [] : returned.slice(lead)),
+  })
 }
 
 function isUnprovenThinking({ type, signature, data }: JsonObject): boolean {

@@ -4,6 +4,8 @@ import {
   type ContentRules,
   createProviderContent,
   type ProviderContent,
+  readBlockTexts,
+  selectBlocks,
 } from '../canonical/provider-content.ts'
 
 /** How the blocks of an assistant message are read when a client returns them. */
@@ -60,16 +62,15 @@ export function carryContent(
   readJson: (index: number) => string,
 ): ProviderContent | undefined {
   if (isPlain(blocks)) return undefined
-  const returned = blocks.filter((block) => !isUnprovenReasoning(block))
+  const placed = selectBlocks(blocks, (block) => !isUnprovenReasoning(block))
+  const returned = placed.map(({ block }) => block)
   const isAccepted = returned.every((block) => findFault(block) === undefined)
   if (!isAccepted || isPlain(returned)) return undefined
   const lead = returned.findIndex(({ reasoningContent }) => !isObject(reasoningContent))
-  return createProviderContent(
-    'bedrock',
-    returned.map((block) => readJson(blocks.indexOf(block))),
+  return createProviderContent('bedrock', readBlockTexts(placed, readJson), {
     // `thinking_blocks` bring back the reasoning with nothing else before it.
-    { isProvenOtherwise: isPlain(lead < 0 ? [] : returned.slice(lead)) },
-  )
+    isProvenOtherwise: isPlain(lead < 0 ? [] : returned.slice(lead)),
+  })
 }
 
 function isUnprovenReasoning({ reasoningContent: reasoning }: JsonObject): boolean {

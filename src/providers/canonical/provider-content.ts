@@ -39,15 +39,46 @@ export class ProviderContent {
 /** The blocks of a longer answer are not carried. In characters of JSON; a request may not hold more either. */
 export const maxContentLength = 4 * 1024 * 1024
 
-/** Returns the blocks of an answer, given as JSON texts, for its message; undefined if they are too long. */
+/** A block of an answer, and its place among all blocks of the answer. */
+export interface PlacedBlock<Block> {
+  readonly block: Block
+  readonly index: number
+}
+
+/** Lists the blocks that go back to the vendor, with their places. */
+export function selectBlocks<Block>(
+  blocks: readonly Block[],
+  isReturned: (block: Block) => boolean,
+): readonly PlacedBlock<Block>[] {
+  return blocks.flatMap((block, index) => (isReturned(block) ? [{ block, index }] : []))
+}
+
+/**
+ * Returns the blocks of an answer, given as JSON texts, for its message; undefined if they are too long. Reads
+ * no further than that.
+ */
 export function createProviderContent(
   family: ContentFamily,
-  blocks: readonly string[],
+  blocks: Iterable<string>,
   { isProvenOtherwise = false }: Partial<Pick<ProviderContent, 'isProvenOtherwise'>> = {},
 ): ProviderContent | undefined {
-  const json = `[${blocks.map(minifyJson).join(',')}]`
-  if (json.length > maxContentLength) return undefined
-  return new ProviderContent(family, new RawJson(json), isProvenOtherwise)
+  const texts: string[] = []
+  let length = '[]'.length
+  for (const block of blocks) {
+    const text = minifyJson(block)
+    length += text.length + (texts.length > 0 ? ','.length : 0)
+    if (length > maxContentLength) return undefined
+    texts.push(text)
+  }
+  return new ProviderContent(family, new RawJson(`[${texts.join(',')}]`), isProvenOtherwise)
+}
+
+/** Reads the JSON texts of blocks one after the other. */
+export function* readBlockTexts(
+  blocks: readonly PlacedBlock<unknown>[],
+  readJson: (index: number) => string,
+): Generator<string> {
+  for (const { index } of blocks) yield readJson(index)
 }
 
 /** What the gateway reads in the blocks of a family. */

@@ -5,6 +5,8 @@ import {
   type ContentRules,
   createProviderContent,
   type ProviderContent,
+  readBlockTexts,
+  selectBlocks,
 } from '../canonical/provider-content.ts'
 import type { GeminiPart } from './response.ts'
 
@@ -60,14 +62,13 @@ export function carryContent(
   readJson: (index: number) => string,
 ): ProviderContent | undefined {
   if (isPlain(parts) && !parts.some(isSigned)) return undefined
-  const returned = parts.filter((part) => !isEmpty(part) && !isDraft(part))
+  const placed = selectBlocks(parts, (part) => !isEmpty(part) && !isDraft(part))
+  const returned = placed.map(({ block }) => block)
   const hasMedia = returned.some(({ inlineData }) => inlineData)
   if ((hasMedia || !returned.some(isSigned)) && isPlain(returned)) return undefined
-  return createProviderContent(
-    'google',
-    returned.map((part) => readJson(parts.indexOf(part))),
-    { isProvenOtherwise: isPlain(returned.slice(countLeading(returned))) },
-  )
+  return createProviderContent('google', readBlockTexts(placed, readJson), {
+    isProvenOtherwise: isPlain(returned.slice(countLeading(returned))),
+  })
 }
 
 function isSigned({ thoughtSignature }: GeminiPart): boolean {

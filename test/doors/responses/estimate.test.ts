@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { encodeProof } from '../../../src/doors/proofs.ts'
+import { RequestProofs } from '../../../src/doors/request-proofs.ts'
 import { estimatePrompt } from '../../../src/doors/responses/estimate.ts'
 
 const perMessage = 3
 const perReply = 3
 
-const estimate = (members: object) => estimatePrompt({ model: 'm', ...members })
+const estimate = (members: object) =>
+  estimatePrompt({ model: 'm', ...members }, { proofs: new RequestProofs() })
 
 describe('the estimate of a Responses prompt', () => {
   test('counts a quarter of the bytes, and 3 tokens for each message and the reply', () => {
