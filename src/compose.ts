@@ -214,7 +214,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
       access.record(record)
       records.add(record)
     },
-    kept: () => access.kept,
+    reported: () => access.reported,
     hold(record) {
       const add = access.hold(record)
       return (final) => {

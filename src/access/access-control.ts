@@ -27,7 +27,7 @@ export interface AccessControl {
   /** The budgets of all groups, then those of all keys. */
   budgets(): Iterable<BudgetReading>
   /**
-   * Adds a finished request to the usage log. It outlasts the process when `kept` resolves, and that of
+   * Adds a finished request to the usage log. Its end is reported when `reported` resolves, and that of
    * a stream at once.
    */
   record(record: RequestRecord): void
@@ -36,8 +36,11 @@ export interface AccessControl {
    * it returns adds the final record.
    */
   hold(record: RequestRecord): (final: RequestRecord) => void
-  /** Resolves when all finished requests outlast the process; undefined when they do. */
-  readonly kept: Promise<void> | undefined
+  /**
+   * Resolves when all finished requests outlast the process, and when the server of the shared state has been
+   * sent their ends; undefined when that is so.
+   */
+  readonly reported: Promise<void> | undefined
   /** Why a valid configuration does not fit the stored secrets; undefined when it does. */
   check(config: Config): Problem | undefined
   /** The stored keys of providers, by the provider's name. Rejects when they cannot be read. */

@@ -48,6 +48,8 @@ export interface KeyAccounts extends Authenticator {
   start(): void
   /** Loads the rows that other processes may have changed: all of them, or those since a count of changes. */
   reload(since?: number): Promise<void>
+  /** Sends other processes the ends of requests that they may be refusing others for. */
+  sendEnds(): void
   /** Takes back what another process has charged for the request of a saved row. */
   refund(row: JournalRow, charge: LostCharge): void
   /** Delivers what other processes have to know. */
@@ -123,6 +125,7 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       registry.update(rows)
       putSecrets(rows)
     },
+    sendEnds: () => shared?.sendEnds(),
     refund: (row: JournalRow, charge: LostCharge) => shared?.refund(row, charge),
     async close() {
       await shared?.close()

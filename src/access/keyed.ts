@@ -55,6 +55,12 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   const addRow = usageLogSink(usageLog, clock)
   const holdRow = usageLogHold(usageLog, clock)
   const recent = new RecentRequests(clock, options.workers.sequence)
+  /** Nothing waits between the end of a stream and its last bytes. */
+  const endStream = () => {
+    keeper.write()
+    // After the rows: the server knows no charge whose row a killed process would forget.
+    accounts.sendEnds()
+  }
   let follower: ChangeFollower | undefined
   const retention = new Retention({ store, clock, log, days: auth.retention_days })
 
@@ -63,20 +69,23 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     budgets: () => [...accounts.registry.listGroups(), ...accounts.registry.listKeys()],
     record(record) {
       addRow(record)
-      // Nothing waits between the end of a stream and its last bytes.
-      if (record.stream) keeper.write()
+      if (record.stream) endStream()
       recent.add(record)
     },
     hold(record) {
       const addFinal = holdRow(record)
-      if (record.stream) keeper.write()
+      if (record.stream) endStream()
       return (final) => {
         addFinal(final)
         recent.add(final)
       }
     },
-    get kept() {
-      return keeper.kept
+    get reported() {
+      const { kept } = keeper
+      if (!sharing) return kept
+      if (kept) return kept.then(accounts.sendEnds)
+      accounts.sendEnds()
+      return undefined
     },
     check: ({ webhooks: block }) => webhooksProblem(webhooks, block),
     providerKeys: () => openProviderKeys(store, master.sealer),

@@ -11,7 +11,7 @@ export const noAccessControl: AccessControl = Object.freeze({
   budgets: () => [],
   record() {},
   hold: () => () => {},
-  kept: undefined,
+  reported: undefined,
   check: () => undefined,
   providerKeys: async () => new Map(),
   async adopt() {},

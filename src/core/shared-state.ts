@@ -15,6 +15,8 @@ export interface SharedState {
    * Rejects as `call` does.
    */
   batch(call: BatchedCall): Promise<readonly unknown[]>
+  /** Sends what `batch` would send at the end of this turn: the connection has it when this returns. */
+  flush(): void
   /** Sends a message to every process with the same prefix, this one included. Never rejects. */
   publish(channel: string, message: string): Promise<void>
   /** Calls `receive` with each message. Messages that are sent while the server is away are lost. */

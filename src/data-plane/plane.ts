@@ -34,8 +34,8 @@ export interface DataPlaneOptions extends RequestPorts {
   readonly record: RecordSink
   /** Keeps a record whose counts are still to come, and returns the sink of the final one. */
   readonly hold: (record: RequestRecord) => RecordSink
-  /** Resolves when all records outlast the process; undefined when they do. */
-  readonly kept: () => Promise<void> | undefined
+  /** Resolves when the ends of all requests are where other processes need them; undefined when they are. */
+  readonly reported: () => Promise<void> | undefined
   /** Undefined while traces are off. */
   readonly startTrace: StartTrace | undefined
   /** The scopes of the requests that have not ended, streams included. */
@@ -115,9 +115,10 @@ export class DataPlane {
         if (known.code === 'LM-4004') throw known
         throw known.with({ headers: asHeaderList([attemptsHeader, String(record.attempts)]) })
       } finally {
-        // The client must not see the end of a request that a killed process would forget.
-        const kept = record.isFinished ? this.#options.kept() : undefined
-        if (kept) await kept
+        // The client must not see the end of a request that a killed process would forget, or that still
+        // holds something when the next one comes to another process.
+        const reported = record.isFinished ? this.#options.reported() : undefined
+        if (reported) await reported
       }
     }
   }

@@ -463,15 +463,31 @@ local checks = {
   end,
 }
 
--- Finds the first check that fails, and its subject. Each check asks the key, then its group.
+-- Finds the first check that fails, and what was asked for. Each check asks the key, then its group.
 local function find_refusal(call, subjects, tokens, last)
   for number = 1, last do
     for _, asked in ipairs(subjects) do
       if not checks[number](get(call, asked[1]), asked, tokens) then
-        return number, asked[1]
+        return number, asked
       end
     end
   end
+end
+
+-- True when a refusal may be due to a request that has ended. Its end was sent before this call, but over the
+-- connection of another process, which the server may read later.
+local function may_be_over(call, number, asked)
+  local state = get(call, asked[1])
+  if number == 1 or state.running == 0 then
+    return false
+  end
+  if number < #checks then
+    return true
+  end
+  -- What is spent remains.
+  local usd, nano = add(state.spent_usd, state.spent_nano, asked[7], asked[8])
+  return is_below(state.spent_usd, state.spent_nano, asked[5], asked[6])
+    and not is_below(asked[5], asked[6], usd, nano)
 end
 
 local rearm_ms = 60000
@@ -575,9 +591,10 @@ local function find_unseeded(call, names)
 end
 
 -- Admits a request with all its limits, or changes nothing. Args: process, deadline, lease, policy for lost
--- holds, mode (`admit`, `hit`, `preview`), id, tokens, facts, the subjects.
+-- holds, mode (`admit`, `insist`, `hit`, `preview`), id, tokens, facts, the subjects.
 -- Reply: status (`admitted`, `refused`, `late`, `empty`, `unseeded` with the wait and the names), the
--- subjects, the claimed holds.
+-- subjects, the claimed holds. To `admit` the status may be `busy` with the claimed holds alone: the caller
+-- must insist, because the requests that are in the way may be over.
 register_account('admit', function(call, args)
   local process, deadline, lease, policy, mode, id, tokens, facts, subjects = unpack(args)
   if find_epoch(call) == '' then
@@ -598,11 +615,15 @@ register_account('admit', function(call, args)
   for _, name in ipairs(names) do
     turn(call, name)
   end
-  local refused, refusing = find_refusal(call, subjects, tokens, mode == 'hit' and 1 or #checks)
-  if refused == #checks and mode ~= 'preview' then
-    note_refusal(call, refusing)
+  local refused, asked = find_refusal(call, subjects, tokens, mode == 'hit' and 1 or #checks)
+  if refused and mode == 'admit' and may_be_over(call, refused, asked) then
+    table.insert(claims, 1, quote('busy'))
+    return reply_with(call, claims)
   end
-  if not refused and mode == 'admit' then
+  if refused == #checks and mode ~= 'preview' then
+    note_refusal(call, asked[1])
+  end
+  if not refused and (mode == 'admit' or mode == 'insist') then
     take(call, subjects, id, {
       owner = process, minute = call.minute, tokens = tokens, facts = facts, subjects = {},
     })

@@ -165,6 +165,10 @@ class Line implements SharedState {
     })
   }
 
+  flush(): void {
+    this.#state.flush()
+  }
+
   async #send(call: BatchedCall): Promise<readonly unknown[]> {
     if (!this.isUp) throw new SharedStateFault('the server is away')
     const reply = await this.#state.batch(call)

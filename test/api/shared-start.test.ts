@@ -14,6 +14,7 @@ function fakeServer(isUp = true) {
       isUp,
       call: () => Promise.reject(new SharedStateFault('away')),
       batch: () => Promise.reject(new SharedStateFault('away')),
+      flush() {},
       publish: async () => {},
       subscribe() {},
       onUp() {},

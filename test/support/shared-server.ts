@@ -84,6 +84,8 @@ class Member implements SharedState {
     return this.#server.run(name, [])
   }
 
+  flush(): void {}
+
   publish(channel: string, message: string): Promise<void> {
     return this.#server.send(channel, message)
   }

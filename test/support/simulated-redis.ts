@@ -38,6 +38,7 @@ export async function openSimulatedState(
     },
     call: (name, args) => state.call(name, args),
     batch: (call) => state.batch(call),
+    flush: () => state.flush(),
     publish: (channel, message) => state.publish(channel, message),
     // Every process notices a new epoch by its next reply.
     subscribe() {},

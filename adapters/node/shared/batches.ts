@@ -39,6 +39,11 @@ export class Batches {
     })
   }
 
+  /** Sends the calls now unless all of them can wait. */
+  flush(): void {
+    if (this.#isDue) this.#send()
+  }
+
   #sendSoon(): void {
     if (this.#isDue) return
     this.#isDue = true

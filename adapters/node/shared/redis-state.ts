@@ -110,6 +110,10 @@ class RedisState implements SharedState {
     return this.#batches.add(call)
   }
 
+  flush(): void {
+    this.#batches.flush()
+  }
+
   async publish(channel: string, message: string): Promise<void> {
     if (this.#condition === 'away') return
     await this.#redis.publish(this.#root + channel, message).catch(() => {})

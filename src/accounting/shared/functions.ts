@@ -28,7 +28,8 @@ export interface SharedFunctionsOptions {
   readonly onReply: (head: ReplyHead) => void
 }
 
-export type AdmitMode = 'admit' | 'hit' | 'preview'
+/** `insist`: after `admit` was answered with `busy`. */
+export type AdmitMode = 'admit' | 'insist' | 'hit' | 'preview'
 
 export interface SharedAsk {
   readonly mode: AdmitMode
@@ -49,6 +50,8 @@ export type SharedDecision = ReplyHead &
         readonly subjects: readonly SharedSubject[]
         readonly claims: readonly Claim[]
       }
+    /** Refused because of other requests, which may be over. */
+    | { readonly status: 'busy'; readonly claims: readonly Claim[] }
     | Unseeded
     /** Nothing was done: the deadline was over, or the server has lost its data. */
     | { readonly status: 'late' | 'empty' }
@@ -132,6 +135,8 @@ export class SharedFunctions {
         const { now, epoch } = head
         return { now, epoch, status, subjects: written.map(readSubject), claims }
       }
+      case 'busy':
+        return { ...head, status, claims: values as Claim[] }
       case 'unseeded':
         return { ...head, ...readUnseeded(values) }
       default:

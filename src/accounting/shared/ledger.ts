@@ -197,6 +197,14 @@ export class SharedLedger implements Ledger, BudgetObserver {
     await this.#rest()
   }
 
+  /**
+   * Sends the ends of requests with limits. To be called before a client can see the end of its request: the
+   * next one may come to another process.
+   */
+  sendEnds(): void {
+    this.#options.state.flush()
+  }
+
   /** Takes back a charge for the request of a saved row, which another process took for lost. */
   refund(row: JournalRow, charge: LostCharge): void {
     this.#refunds.add(row, charge)
@@ -311,16 +319,21 @@ export class SharedLedger implements Ledger, BudgetObserver {
   ): Promise<Result> {
     const { clock } = this.#options
     const end = clock.elapsed() + maxWait
+    let { mode } = ask
     while (clock.elapsed() <= end) {
       // Without a reply so far the time of the server is unknown: the first call learns it.
       const deadline = this.#clock.isSet ? this.now() + callTime : 0
-      const decision = await this.#functions.admit(ask, deadline)
+      const decision = await this.#functions.admit({ ...ask, mode }, deadline)
       switch (decision.status) {
         case 'admitted':
         case 'refused':
           this.#mirror.follow(ask.accounts, decision.subjects)
           this.#lost.end(decision.claims)
           return conclude(decision)
+        case 'busy':
+          this.#lost.end(decision.claims)
+          mode = 'insist'
+          break
         case 'unseeded':
           await this.#bring(decision)
           break
@@ -379,7 +392,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
         account.release(reserved, term)
       }
       const isKnown = this.#holds.end(id)
-      const isUrgent = subjects.some(({ account }) => account.record.maxParallel !== null)
+      const isUrgent = mode === 'withdraw' || subjects.some(({ account }) => hasPlaces(account))
       const ends = isKnown ? [{ id, mode, tokens, isUrgent }] : []
       const isFree = mode === 'withdraw' && facts.cost === 0n
       this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
@@ -417,6 +430,11 @@ const free: Demand = Object.freeze({ tokens: 0, cost: 0n })
 function isLimited({ record }: AccountEntry): boolean {
   const { rpmLimit, tpmLimit, maxParallel, budgetMax } = record
   return rpmLimit !== null || tpmLimit !== null || maxParallel !== null || budgetMax !== null
+}
+
+/** True when the end of a request makes room for another one. That of a request of the minute does not. */
+function hasPlaces({ record: { tpmLimit, maxParallel, budgetMax } }: AccountEntry): boolean {
+  return tpmLimit !== null || maxParallel !== null || budgetMax !== null
 }
 
 function toMinute(now: Millis): number {

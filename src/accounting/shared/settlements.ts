@@ -8,7 +8,7 @@ import type { SubjectName } from './values.ts'
 /** The end of a hold, and what to do once the server has answered. */
 export interface PendingEnd extends HoldEnd {
   readonly onOutcome?: ((outcome: EndOutcome) => void) | undefined
-  /** Other processes may have to refuse requests until they know. */
+  /** Until they know, other processes may refuse a request that has a place. */
   readonly isUrgent?: boolean
 }
 
@@ -26,6 +26,7 @@ const maxPerCall = 100
 
 /** What goes into one call that was not sent yet. */
 interface Collected {
+  readonly isUrgent: boolean
   readonly ends: PendingEnd[]
   readonly names: Set<SubjectName>
 }
@@ -55,7 +56,7 @@ export class Settlements {
    */
   send(ends: readonly PendingEnd[], names: readonly SubjectName[]): void {
     if (ends.length === 0 && names.length === 0) return
-    const collected = ends.some(isUrgent) ? this.#begin(false) : this.#collect()
+    const collected = this.#collect(ends.some((end) => end.isUrgent))
     for (const end of ends) {
       this.#pendingEnds.set(end.id, end)
       collected.ends.push(end)
@@ -85,17 +86,17 @@ export class Settlements {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  /** Returns what the next call will send, if that has room. */
-  #collect(): Collected {
+  /** Returns what the next call will send, if that has room and is sent soon enough. */
+  #collect(isUrgent: boolean): Collected {
     const next = this.#next
     const hasRoom = next && Math.max(next.ends.length, next.names.size) < maxPerCall
-    return hasRoom ? next : this.#begin(true)
+    return hasRoom && (next.isUrgent || !isUrgent) ? next : this.#begin(isUrgent)
   }
 
-  #begin(canWait: boolean): Collected {
-    const collected: Collected = { ends: [], names: new Set() }
+  #begin(isUrgent: boolean): Collected {
+    const collected: Collected = { isUrgent, ends: [], names: new Set() }
     this.#next = collected
-    const delivery = this.#deliver(collected, canWait).finally(() => this.#running.delete(delivery))
+    const delivery = this.#deliver(collected).finally(() => this.#running.delete(delivery))
     this.#running.add(delivery)
     return collected
   }
@@ -104,9 +105,9 @@ export class Settlements {
     if (this.#next === collected) this.#next = undefined
   }
 
-  async #deliver(collected: Collected, canWait: boolean): Promise<void> {
+  async #deliver(collected: Collected): Promise<void> {
     const { functions, own, keeper, log, onFired } = this.#options
-    const { ends, names } = collected
+    const { isUrgent, ends, names } = collected
     const shares: [SubjectName, string][] = []
     try {
       const { outcomes, fired } = await functions.settle(() => {
@@ -115,7 +116,7 @@ export class Settlements {
         keeper.write()
         for (const name of names) shares.push([name, own.write(name)])
         return { ends, shares }
-      }, canWait)
+      }, !isUrgent)
       for (const [name, share] of shares) {
         if (own.write(name) === share) this.#pendingNames.delete(name)
       }
@@ -130,8 +131,4 @@ export class Settlements {
       log.write('error', 'the shared state refuses a settlement', { error: String(error) })
     }
   }
-}
-
-function isUrgent(end: PendingEnd): boolean {
-  return end.isUrgent ?? false
 }
