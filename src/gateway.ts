@@ -2,9 +2,11 @@ import type { CacheSettings } from './cache/index.ts'
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
 import { noAuth } from './core/admission.ts'
+import type { CredentialState } from './core/credential-state.ts'
 import type { Explain, ExplainedRequest } from './core/explain.ts'
 import type { Millis, RequestId } from './core/ids.ts'
 import { toUsd } from './core/money.ts'
+import type { Provider } from './core/provider.ts'
 import { divideLimit, type Workers } from './core/workers.ts'
 import { createHealthReport, healthTopic, mergeHealthReports } from './health/index.ts'
 import { createExplain, createFetch, createRouter, createRoutes } from './http/index.ts'
@@ -13,7 +15,7 @@ import type { ExplainedText, Gateway, GatewayOptions, HostSettings } from './opt
 import { type RefusalLog, unroutedLog } from './records/index.ts'
 import { createLoader, requireValid } from './reload/index.ts'
 import { reportRoutes } from './routing/index.ts'
-import { createOverview, type Snapshot } from './snapshot/index.ts'
+import { createOverview, describeCredentials, type Snapshot } from './snapshot/index.ts'
 import { LightAbortController } from './wire/light-abort-controller.ts'
 
 /**
@@ -177,6 +179,17 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
     .map((provider) => ({ provider: provider.name, parked: credentials.listParked(provider) }))
 }
 
+function reportCredentials({ reloader, credentials }: Pick<Parts, 'reloader' | 'credentials'>) {
+  const report = (provider: Provider): CredentialState => {
+    const known = describeCredentials(provider)
+    if (!credentials.areAllParked(provider)) return known
+    return { state: 'parked', detail: `all parked (${known.detail})` }
+  }
+  return Object.fromEntries(
+    reloader.snapshot.providers.map((provider) => [provider.name, report(provider)]),
+  )
+}
+
 function listAllRoutes(parts: Parts, explain: Explain) {
   const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache, traffic } =
     parts
@@ -209,6 +222,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       inFlight: () => plane.inFlight,
       circuits: () => breakers.states(),
       pools: () => listPools(parts),
+      credentials: () => reportCredentials(parts),
       reportRoutes: () =>
         reportRoutes(snapshot().routes(), { traffic, cooldown: snapshot().breaker.cooldown }),
       getCircuit: (link) => breakers.getState(link),

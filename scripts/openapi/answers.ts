@@ -242,6 +242,8 @@ const health = z.strictObject({
 
 const providers = z.record(text, health)
 
+const credentialState = z.enum(['missing', 'parked', 'partial', 'present', 'not_needed'])
+
 const circuitState = z.enum(['closed', 'open', 'half-open'])
 
 const status = z.strictObject({
@@ -258,6 +260,7 @@ const status = z.strictObject({
       last_failure: z.strictObject({ reason: text, at: time }).nullable(),
     }),
   ),
+  credentials: z.record(text, z.strictObject({ state: credentialState, detail: text })),
   parked_credentials: z.array(
     z.strictObject({
       provider: text,

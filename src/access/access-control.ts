@@ -4,6 +4,7 @@ import type {
   Circuit,
   ConfigDocument,
   CredentialPool,
+  CredentialStates,
   RouteRouteDeps,
 } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
@@ -77,6 +78,7 @@ export interface AdminDeps extends RouteRouteDeps {
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
+  readonly credentials: () => CredentialStates
   /** What this worker knows of its providers. */
   readonly health: () => HealthReport
   /** Passes on the records that still wait in a batch. */

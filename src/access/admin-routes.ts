@@ -36,11 +36,11 @@ export interface AdminParts {
   readonly recent: RecentRequests
 }
 
-/** Every route under `/admin`, requireMasterKey by the master key. */
+/** Every route under `/admin`, guarded by the master key. */
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
-  const { inFlight, circuits, pools, health, flushRecords, explain, workers } = deps
+  const { inFlight, circuits, pools, credentials, health, flushRecords, explain, workers } = deps
   const { ring, registry, refusedLogins, findSender } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
@@ -51,7 +51,17 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...usageRoutes({ store, clock }),
     ...auditRoutes({ store, clock }),
     ...requestRoutes({ recent, flushRecords, workers }),
-    ...statusRoutes({ clock, recent, flushRecords, inFlight, circuits, pools, health, workers }),
+    ...statusRoutes({
+      clock,
+      recent,
+      flushRecords,
+      inFlight,
+      circuits,
+      pools,
+      credentials,
+      health,
+      workers,
+    }),
     ...routeRoutes(deps),
     ...configRoutes({ ...shared, document }),
     ...explainRoutes({ ...shared, explain, findSender }),

@@ -14,6 +14,12 @@ export {
 } from './provider-keys.ts'
 export { type RequestRouteDeps, requestRoutes } from './requests.ts'
 export { type RouteRouteDeps, routeRoutes } from './routes.ts'
-export { type Circuit, type CredentialPool, type StatusRouteDeps, statusRoutes } from './status.ts'
+export {
+  type Circuit,
+  type CredentialPool,
+  type CredentialStates,
+  type StatusRouteDeps,
+  statusRoutes,
+} from './status.ts'
 export { type UsageRouteDeps, usageRoutes } from './usage.ts'
 export { type WebhookRouteDeps, webhookRoutes } from './webhooks.ts'

@@ -1,3 +1,4 @@
+import type { CredentialState } from '../core/credential-state.ts'
 import type { Millis, UnixSeconds } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
@@ -36,6 +37,9 @@ export interface CredentialPool {
   }[]
 }
 
+/** By the name of the provider. */
+export type CredentialStates = Readonly<Record<string, CredentialState>>
+
 export interface StatusRouteDeps {
   readonly clock: Clock
   readonly recent: Pick<RecentRequests, 'startedAt' | 'listMinutes' | 'findLastFailure'>
@@ -44,6 +48,8 @@ export interface StatusRouteDeps {
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
+  /** The state of each provider's credentials, in the order of the configuration. */
+  readonly credentials: () => CredentialStates
   /** What this worker knows of its providers. */
   readonly health: () => HealthReport
   readonly workers: Workers
@@ -55,6 +61,7 @@ interface StatusReport {
   readonly inFlight: number
   readonly health: HealthReport
   readonly circuits: readonly CircuitReport[]
+  readonly credentials: CredentialStates
   readonly parked: readonly ParkedCredential[]
   readonly minutes: readonly MinuteTotal[]
 }
@@ -79,7 +86,7 @@ export function statusRoutes(deps: StatusRouteDeps): AdminRoutes {
 }
 
 function reportStatus(deps: StatusRouteDeps): StatusReport {
-  const { clock, recent, flushRecords, inFlight, circuits, pools, health } = deps
+  const { clock, recent, flushRecords, inFlight, circuits, pools, credentials, health } = deps
   flushRecords()
   return {
     startedAt: recent.startedAt,
@@ -91,6 +98,7 @@ function reportStatus(deps: StatusRouteDeps): StatusReport {
       state,
       last_failure: recent.findLastFailure(provider, model) ?? null,
     })),
+    credentials: credentials(),
     parked: Array.from(pools()).flatMap((pool) => renderParked(pool, clock)),
     minutes: recent.listMinutes(),
   }
@@ -104,6 +112,7 @@ function renderStatus(reports: readonly StatusReport[], now: UnixSeconds): Reply
     now,
     in_flight: reports.reduce((sum, { inFlight }) => sum + inFlight, 0),
     ...mergeHealthReports(reports.map(({ health }) => health)),
+    credentials: joinCredentials(reports.map(({ credentials }) => credentials)),
     circuits: joinBy(
       reports.flatMap(({ circuits }) => circuits),
       ({ provider, model }) => JSON.stringify([provider, model]),
@@ -120,6 +129,20 @@ function renderStatus(reports: readonly StatusReport[], now: UnixSeconds): Reply
       joinMinutes,
     ).map(renderMinute),
   })
+}
+
+/** The worst first. */
+const credentialStates = ['missing', 'parked', 'partial', 'present', 'not_needed'] as const
+
+/** Takes the worst state of each provider: a cloud may have given a credential to one worker only. */
+function joinCredentials(reports: readonly CredentialStates[]): CredentialStates {
+  const rank = ({ state }: CredentialState) => credentialStates.indexOf(state)
+  const joined: Record<string, CredentialState> = {}
+  for (const [provider, found] of reports.flatMap((report) => Object.entries(report))) {
+    const known = joined[provider]
+    if (known === undefined || rank(found) < rank(known)) joined[provider] = found
+  }
+  return joined
 }
 
 /** Joins the items with the same key, in the order in which the keys first come. */

@@ -84,6 +84,12 @@ export class Credentials {
     )
   }
 
+  /** True when every credential of a provider is parked for all its models, so that no request can be sent. */
+  areAllParked(provider: Pick<Provider, 'name' | 'usable'>): boolean {
+    const whole = this.listParked(provider).filter(({ model }) => model === undefined)
+    return whole.length > 0 && whole.length === provider.usable.length
+  }
+
   /** Parks a credential that a call has failed because of. Returns undefined for another failure. */
   park(
     credential: UsableCredential,

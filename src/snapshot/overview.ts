@@ -1,8 +1,9 @@
 import type { Config } from '../config/index.ts'
-import { type CloudSource, cloudNames } from '../core/cloud-credential.ts'
+import type { CloudSource } from '../core/cloud-credential.ts'
 import type { CacheOverview, Overview, ProviderOverview, SharedOverview } from '../core/overview.ts'
-import type { Credential, Provider } from '../core/provider.ts'
+import type { Provider } from '../core/provider.ts'
 import { maskUrl } from '../wire/mask.ts'
+import { describeCloud, describeCredentials } from './credential-state.ts'
 import type { Snapshot } from './snapshot.ts'
 
 interface OverviewInputs {
@@ -53,59 +54,20 @@ function findMissing({ credentials }: Provider): string | undefined {
 }
 
 function describeProvider(provider: Provider): ProviderOverview {
-  const { name, kind, baseUrl, egress, credentials, cloud } = provider
+  const { name, kind, baseUrl, egress, cloud } = provider
   return {
     name,
     kind: kind.name,
     baseUrl: kind.createUpstream === undefined ? stripQuery(baseUrl) : 'in this process',
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskUrl(egress.proxy),
-    credential: cloud ? describeCloud(cloud) : describeCredentials(credentials),
+    credential: describeCredentials(provider).detail,
     missing: findMissing(provider) ?? (cloud && findCloudFailure(name, cloud)),
-  }
-}
-
-/** `AWS instance role`; `no AWS credential: it is not available within 20 seconds`. */
-function describeCloud({ cloud, state }: CloudSource): string {
-  switch (state.kind) {
-    case 'held':
-      return state.origin
-    case 'fetching':
-      return `${cloudNames[cloud]} credential not available yet`
-    case 'failed':
-      return `no ${cloudNames[cloud]} credential: ${state.reason}`
-    default:
-      return state satisfies never
   }
 }
 
 function findCloudFailure(provider: string, source: CloudSource): string | undefined {
   if (source.state.kind === 'held') return undefined
-  return `provider ${provider}: ${describeCloud(source)}`
-}
-
-/** `present`; `3 present`; `2 of 3 present: OPENAI_KEY_B is unset`. */
-function describeCredentials(credentials: readonly Credential[]): string {
-  const [first] = credentials
-  if (first !== undefined && credentials.length === 1) return describeCredential(first)
-  const gaps = credentials.flatMap((one) => (one.kind === 'missing' ? one.state : []))
-  const present = credentials.length - gaps.length
-  if (gaps.length === 0) return `${present} present`
-  return `${present} of ${credentials.length} present: ${gaps.join(', ')}`
-}
-
-function describeCredential(credential: Credential): string {
-  switch (credential.kind) {
-    case 'secret':
-      return credential.origin === 'store' ? 'stored' : 'present'
-    case 'cloud':
-      return cloudNames[credential.cloud]
-    case 'none':
-      return 'not needed'
-    case 'missing':
-      return credential.state
-    default:
-      return credential satisfies never
-  }
+  return `provider ${provider}: ${describeCloud(source).detail}`
 }
 
 /** Removes the query and the credential from a URL. Other texts stay as they are. */

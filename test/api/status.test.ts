@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { byProvider, makeChain } from '../support/chain.ts'
-import { keyedGateway, pricedProvider, prompt, used } from '../support/keyed-gateway.ts'
+import { keyedGateway, masterKey, pricedProvider, prompt, used } from '../support/keyed-gateway.ts'
 import { broken, json } from '../support/scripted-upstream.ts'
 
 const minute = 60_000
@@ -120,6 +120,35 @@ describe('GET /admin/status', () => {
         { provider: 'p2', model: 'm2', state: 'closed', last_failure: null },
       ],
     })
+  })
+
+  test('each provider has the state of its credentials, in words that name the variables', async () => {
+    const entry = (name: string, settings: string) =>
+      `[[providers]]\nname = "${name}"\nkind = "openai"\n${settings}\nmodels = [{ id = "${name}" }]`
+    const config = [
+      entry('one', 'api_key_env = "ONE"'),
+      entry('unset', 'api_key_env = "NOT_SET_KEY"'),
+      entry('unnamed', ''),
+      entry('several', 'api_key_envs = ["ONE", "TWO"]'),
+      entry('part', 'api_key_envs = ["ONE", "NOT_SET_KEY"]'),
+      entry('none-of-two', 'api_key_envs = ["NOT_SET_KEY", "OTHER_KEY"]'),
+      entry('local', 'base_url = "http://127.0.0.1:9"'),
+      '[[providers]]\nname = "demo"\nkind = "demo"\nmodels = [{ id = "demo" }]',
+    ]
+    const env = { ONE: 'canary-key-1', TWO: 'canary-key-2', GATEWAY_MASTER_KEY: masterKey }
+    const gateway = await keyedGateway(config.join('\n'), { env })
+    const { body } = await gateway.admin('GET', '/admin/status')
+    expect(body['credentials']).toEqual({
+      one: { state: 'present', detail: 'present' },
+      unset: { state: 'missing', detail: 'NOT_SET_KEY is unset' },
+      unnamed: { state: 'missing', detail: 'api_key_env is not set' },
+      several: { state: 'present', detail: '2 present' },
+      part: { state: 'partial', detail: '1 of 2 present: NOT_SET_KEY is unset' },
+      'none-of-two': { state: 'missing', detail: 'NOT_SET_KEY and OTHER_KEY are unset' },
+      local: { state: 'not_needed', detail: 'not needed' },
+      demo: { state: 'not_needed', detail: 'not needed' },
+    })
+    expect(JSON.stringify(body)).not.toContain('canary')
   })
 
   test('a running request is counted', async () => {

@@ -9,7 +9,7 @@ import {
   used,
 } from '../support/keyed-gateway.ts'
 import { MemoryFile, withAuth } from '../support/reloading-gateway.ts'
-import { broken } from '../support/scripted-upstream.ts'
+import { broken, json } from '../support/scripted-upstream.ts'
 
 interface Crew {
   readonly first: KeyedGateway
@@ -75,6 +75,23 @@ describe('each worker shows what all of them do', () => {
         ['200', 1],
         ['502', 1],
       ])
+    }
+  })
+
+  test('a provider whose credentials are all parked in one of them has the state parked', async () => {
+    const { first, second } = await startCrew(`
+      [[providers]]
+      name = "p"
+      kind = "openai"
+      base_url = "https://p.test"
+      api_key_envs = ["P_KEY", "GATEWAY_MASTER_KEY"]
+      models = [{ id = "m" }]
+    `)
+    first.upstream.always(json({}, { status: 429, headers: { 'retry-after': '60' } }))
+    await askOnce(first)
+    for (const gateway of [first, second]) {
+      const { body } = await gateway.admin('GET', '/admin/status')
+      expect(body).toMatchObject({ credentials: { p: { state: 'parked' } } })
     }
   })
 

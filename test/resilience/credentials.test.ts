@@ -282,6 +282,28 @@ describe('what an operator sees', () => {
     expect((await status())['parked_credentials']).toEqual([])
   })
 
+  test('a provider whose credentials are all parked for all models has the state parked', async () => {
+    const gateway = await reloadingGateway(provider(), {
+      env: { ...env, GATEWAY_MASTER_KEY: masterKey },
+    })
+    const key = await gateway.key()
+    const state = async () => {
+      const { body } = await gateway.admin('GET', '/admin/status')
+      return (body['credentials'] as Record<string, { state: string }>)['p']
+    }
+    const present = { state: 'present', detail: '2 present' }
+    expect(await state()).toEqual(present)
+    byVariable(gateway.upstream, { A: refuse(401), B: refuse(403) })
+    await gateway.ask(key, prompt())
+    // B is parked for one model only.
+    expect(await state()).toEqual(present)
+    byVariable(gateway.upstream, { A: refuse(401), B: refuse(429, { 'retry-after': '5' }) })
+    await gateway.ask(key, { ...prompt(), model: 'other' })
+    expect(await state()).toEqual({ state: 'parked', detail: 'all parked (2 present)' })
+    await gateway.clock.advance(5_000)
+    expect(await state()).toEqual(present)
+  })
+
   test('a provider with one credential has no such series', async () => {
     const gateway = await watchedGateway(provider(), { env: { A: env.A } })
     const text = await (await gateway.get('/metrics')).text()
