@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startDemo } from '../../../adapters/node/console/demo.ts'
 import { serveConsole } from '../../../adapters/node/console/server.ts'
-import { completion } from '../../support/answers.ts'
+import { completion, hello } from '../../support/answers.ts'
 import { deferred, httpServer } from '../support/servers.ts'
 import { type BuiltThread, buildThread } from '../support/store.ts'
 import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
@@ -72,8 +72,31 @@ id = "m"
 cost_per_1m_input = 2.5
 cost_per_1m_output = 10.0
 fallbacks = ["demo"]
+[[providers]]
+name = "cutting"
+kind = "openai"
+base_url = "${url}/cut"
+models = [{ id = "cut" }]
+[[providers]]
+name = "hanging"
+kind = "openai"
+base_url = "${url}/hang"
+models = [{ id = "hang" }]
+[[providers]]
+name = "keyless"
+kind = "openai"
+api_key_env = "NOT_SET_KEY"
+models = [{ id = "keyless" }]
+[[providers]]
+name = "pool"
+kind = "openai"
+base_url = "${url}/limited"
+api_key_envs = ["POOL_A", "POOL_B"]
+models = [{ id = "pooled" }]
 `
 }
+
+const env = { POOL_A: 'first-key', POOL_B: 'second-key' }
 
 interface Visit extends World {
   readonly tab: Page
@@ -83,12 +106,22 @@ interface Visit extends World {
 async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
   const vendor = await httpServer((request, response) => {
     request.resume()
+    const isCut = request.url?.startsWith('/cut')
+    if (isCut || request.url?.startsWith('/hang')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(hello, () => isCut && response.destroy())
+      return
+    }
+    if (request.url?.startsWith('/limited')) {
+      response.writeHead(429, { 'retry-after': '3600' }).end()
+      return
+    }
     // Down: whatever it answers is no completion.
     response
       .writeHead(503, { 'content-type': 'application/json' })
       .end(JSON.stringify(completion()))
   })
-  const world = await openWorld({ thread, page, config: configFor(vendor.url) })
+  const world = await openWorld({ thread, page, config: configFor(vendor.url), env })
   const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, ...options })
   const tab = await context.newPage()
   const problems: string[] = []
@@ -213,6 +246,65 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     const vendor = tab.getByRole('listitem').filter({ hasText: 'vendor' }).first()
     await vendor.getByText('circuit open').first().waitFor()
     expect(await vendor.textContent()).toMatch(/m circuit open, answered with status 503 \d+ s ago/)
+  })
+
+  test('a provider without a credential is shown so, with the variable that is unset', async () => {
+    const { tab } = await visit()
+    const provider = tab.getByRole('listitem').filter({ hasText: 'keyless' })
+    await provider.getByText('no credential').waitFor()
+    await provider.getByText('NOT_SET_KEY is unset').waitFor()
+    expect(await provider.locator('.state.bad').count()).toBe(1)
+    const demo = tab.getByRole('listitem').filter({ hasText: 'demo' }).first()
+    expect(await demo.textContent()).toBe('demonot used yet')
+  })
+
+  test('a provider whose credentials are all parked is shown so, with each and for how long', async () => {
+    const { tab, host } = await visit()
+    const { key } = await host.key()
+    await host.chat(key, { ...short, model: 'pooled' })
+    const provider = tab.getByRole('listitem').filter({ hasText: 'pool' }).first()
+    await provider.getByText('all credentials parked').waitFor()
+    for (const name of ['POOL_A', 'POOL_B']) {
+      const line = provider.getByRole('paragraph').filter({ hasText: name })
+      expect(await line.textContent()).toMatch(
+        /^POOL_. rate limited, parked for another (?:59 min|1 h)$/,
+      )
+    }
+  })
+
+  test('a link whose stream broke is shown as failed and not as served', async () => {
+    const { tab, host } = await visit()
+    const { key } = await host.key()
+    await host.chat(key, { ...short, model: 'cut', stream: true })
+    const row = tab.getByRole('row').filter({ hasText: 'LM-3010' })
+    await row.getByRole('button').click()
+    const links = tab.locator('.details').getByRole('listitem')
+    await links.filter({ hasText: 'closed the connection' }).waitFor()
+    expect(await links.allTextContents()).toEqual([expect.stringMatching(/^cutting → cut closed/)])
+  })
+
+  test('a link whose answer the client no longer read is not shown as served', async () => {
+    const { tab, host } = await visit()
+    const { key } = await host.key()
+    const leave = new AbortController()
+    const response = await fetch(`${host.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        ...short,
+        model: 'hang',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+      signal: leave.signal,
+    })
+    await response.body?.getReader().read()
+    leave.abort()
+    const row = tab.getByRole('row').filter({ hasText: 'LM-6001' })
+    await row.getByRole('button').click()
+    const links = tab.locator('.details').getByRole('listitem')
+    await links.first().waitFor()
+    expect(await links.allTextContents()).toEqual(['hanging → hang was answering'])
   })
 
   test('a key is created, its secret works, and its spend moves the bar', async () => {

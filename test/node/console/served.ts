@@ -30,12 +30,13 @@ export interface WorldOptions {
   readonly thread: BuiltThread
   readonly page: BuiltPage
   readonly config: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A gateway with auth on, and a console in front of it. Both close after the test. */
-export async function openWorld({ thread, page, config }: WorldOptions): Promise<World> {
+export async function openWorld({ thread, page, config, env = {} }: WorldOptions): Promise<World> {
   const path = join(folder(), 'gateway.db')
-  const host = await keyedHost({ path, config, entry: thread.entry })
+  const host = await keyedHost({ path, config, entry: thread.entry, env })
   const gateway = host.address
   const served = await serveConsole({ gateway, masterKey, port: 0, folder: page.folder })
   onTestFinished(() => served.close())

@@ -1,24 +1,37 @@
 import { formatSpan } from './format.ts'
-import type { Circuit, ProviderHealth, Status } from './shapes.ts'
+import type {
+  Circuit,
+  CredentialState,
+  ParkedCredential,
+  ProviderHealth,
+  Status,
+} from './shapes.ts'
 
 interface ProvidersProps {
   readonly status: Status
 }
 
-/** Each provider with its circuits; those that are not closed come with the reason. */
-export function Providers({ status: { providers, circuits, now } }: ProvidersProps) {
+/** Each provider with its credentials and circuits; what keeps requests from it comes with the reason. */
+export function Providers({ status }: ProvidersProps) {
+  const { providers, circuits, credentials, parked_credentials: allParked, now } = status
   return (
     <section class="panel">
       <h2>Providers</h2>
       <ul class="rows">
         {Object.entries(providers).map(([name, health]) => {
           const own = circuits.filter(({ provider }) => provider === name)
+          const parked = allParked.filter(({ provider }) => provider === name)
+          const credential = credentials[name]
           return (
             <li key={name}>
               <div class="row-head">
                 <strong>{name}</strong>
-                <State {...describeProvider(health, own)} />
+                <State {...describeProvider({ health, circuits: own, credential })} />
               </div>
+              {credential && <CredentialLine credential={credential} />}
+              {parked.map((each) => (
+                <ParkedLine key={`${each.credential} ${each.model}`} parked={each} now={now} />
+              ))}
               {own.filter(needsWords).map((circuit) => (
                 <CircuitLine key={circuit.model} circuit={circuit} now={now} />
               ))}
@@ -46,10 +59,21 @@ export function State({ color, word }: StateProps) {
   )
 }
 
-function describeProvider({ status }: ProviderHealth, circuits: readonly Circuit[]): StateProps {
+interface ProviderParts {
+  readonly health: ProviderHealth
+  readonly circuits: readonly Circuit[]
+  readonly credential: CredentialState | undefined
+}
+
+/** The worst first: without a credential no request is sent at all. */
+function describeProvider({ health, circuits, credential }: ProviderParts): StateProps {
+  const { status } = health
+  if (credential?.state === 'missing') return { color: 'bad', word: 'no credential' }
   const open = circuits.filter(({ state }) => state === 'open').length
   if (open > 0) return { color: 'bad', word: open === 1 ? 'circuit open' : `${open} circuits open` }
   if (status === 'down') return { color: 'bad', word: 'down' }
+  if (credential?.state === 'parked') return { color: 'warn', word: 'all credentials parked' }
+  if (credential?.state === 'partial') return { color: 'warn', word: 'credential missing' }
   if (circuits.some(({ state }) => state === 'half-open')) {
     return { color: 'warn', word: 'circuit half-open' }
   }
@@ -57,6 +81,33 @@ function describeProvider({ status }: ProviderHealth, circuits: readonly Circuit
   return circuits.length > 0
     ? { color: 'good', word: 'in use' }
     : { color: 'none', word: 'not used yet' }
+}
+
+function CredentialLine({ credential }: { readonly credential: CredentialState }) {
+  const { state, detail } = credential
+  if (state === 'partial') return <p class="reason">{detail}</p>
+  return state === 'missing' ? (
+    <p class="reason">{detail}, so every request to this provider fails</p>
+  ) : null
+}
+
+interface ParkedProps {
+  readonly parked: ParkedCredential
+  /** Unix seconds. */
+  readonly now: number
+}
+
+function ParkedLine({ parked, now }: ParkedProps) {
+  const { credential, model, reason, until } = parked
+  return (
+    <p class="reason">
+      <code>{credential}</code> {reason === 'refused' ? 'refused' : 'rate limited'}
+      {model !== null && ` for ${model}`}, parked{' '}
+      {until === null
+        ? 'until the next reload'
+        : `for another ${formatSpan(Math.max(0, until - now))}`}
+    </p>
+  )
 }
 
 function needsWords({ state, last_failure: failure }: Circuit): boolean {

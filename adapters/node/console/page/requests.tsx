@@ -109,8 +109,7 @@ function Row({ request, isOpen, toggle }: RowProps) {
 }
 
 function Details({ request }: Pick<RowProps, 'request'>) {
-  const { failed, model_used: used, provider, ttft_ms: ttft, estimated } = request
-  const lost = failed.reduce((sum, { attempts }) => sum + attempts, 0)
+  const { failed, ttft_ms: ttft, estimated } = request
   return (
     <div class="details">
       <p>
@@ -129,14 +128,7 @@ function Details({ request }: Pick<RowProps, 'request'>) {
             {describeAttempts(link.attempts)}
           </li>
         ))}
-        {used !== null && !request.cache_hit && (
-          <li>
-            <code>
-              {provider} → {used}
-            </code>{' '}
-            served{describeAttempts(request.attempts - lost)}
-          </li>
-        )}
+        <LastLink request={request} />
       </ol>
       {request.error_code !== null && (
         <p>
@@ -144,6 +136,22 @@ function Details({ request }: Pick<RowProps, 'request'>) {
         </p>
       )}
     </div>
+  )
+}
+
+/** The link that answered. One whose stream broke is among the failed links. */
+function LastLink({ request }: Pick<RowProps, 'request'>) {
+  const { model_used: used, provider, cache_hit: isHit, failed, error_code: code } = request
+  const attempts = failed.reduce((rest, link) => rest - link.attempts, request.attempts)
+  if (used === null || isHit || attempts === 0) return null
+  return (
+    <li>
+      <code>
+        {provider} → {used}
+      </code>{' '}
+      {code === null ? 'served' : 'was answering'}
+      {describeAttempts(attempts)}
+    </li>
   )
 }
 

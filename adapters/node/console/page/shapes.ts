@@ -55,12 +55,31 @@ export interface Circuit {
   readonly last_failure: { readonly reason: string; readonly at: number } | null
 }
 
+export interface CredentialState {
+  readonly state: 'missing' | 'parked' | 'partial' | 'present' | 'not_needed'
+  readonly detail: string
+}
+
+export interface ParkedCredential {
+  readonly provider: string
+  /** The variable that holds it. */
+  readonly credential: string
+  /** Null when it is parked for all models. */
+  readonly model: string | null
+  readonly reason: 'rate_limited' | 'refused'
+  /** Unix seconds; null for until the next reload. */
+  readonly until: number | null
+}
+
 export interface Status {
   readonly version: string
   readonly started_at: number
   readonly now: number
   readonly in_flight: number
   readonly providers: Readonly<Record<string, ProviderHealth>>
+  /** By the name of the provider. */
+  readonly credentials: Readonly<Record<string, CredentialState>>
+  readonly parked_credentials: readonly ParkedCredential[]
   readonly circuits: readonly Circuit[]
   readonly minutes: readonly Minute[]
 }
