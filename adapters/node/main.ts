@@ -1,4 +1,4 @@
 import { run } from './cli.ts'
-import { exit } from './exit.ts'
+import { exitAfter } from './exit.ts'
 
-await exit(await run(process.argv.slice(2)))
+await exitAfter(run(process.argv.slice(2)))
