@@ -19,7 +19,7 @@ WORKDIR /app
 COPY --from=build /app/package.json /app/demo.toml ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# A database with a relative path lies here; mount a volume to keep it.
+# For the database, /data/gateway.db; mount a volume to keep it. Commands run here too, so a relative path fits.
 RUN mkdir /data compiled && chown node:node /data compiled
 WORKDIR /data
 USER node

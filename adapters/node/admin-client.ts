@@ -10,6 +10,7 @@ import { configOption, defaultConfig, readConfigText } from './config-text.ts'
 import { getGatewayAddress } from './gateway-address.ts'
 import { DatabaseInUse } from './open-gateway.ts'
 import { withProgress } from './output/progress.ts'
+import { printNote } from './print.ts'
 
 export type { AdminClient } from './admin/api.ts'
 
@@ -20,22 +21,30 @@ export function addAdminOptions(command: Command): Command {
     .option('--url <address>', 'address of the gateway (default: that of the configuration)')
 }
 
+export interface AdminAccess {
+  readonly command: Command
+  /** What to do without a database and without a running gateway; `reject` by default. */
+  readonly onMissing?: 'create' | 'reject'
+}
+
 /**
  * Runs `work` with the admin API of the gateway that the options of `command` name. When no gateway
  * listens at the address of the configuration, a gateway in this process serves the API instead, on
  * the same database, without a port. Without a master key, or while a gateway at an unknown address
- * uses the database, the part that does no harm then works on the database alone.
+ * uses the database, the part that does no harm then works on the database alone. Standard error then names the
+ * database. Rejects with `DatabaseMissing` when there is none to work on.
  */
 export async function withAdmin<Result>(
-  command: Command,
+  { command, onMissing = 'reject' }: AdminAccess,
   work: (admin: AdminClient) => Promise<Result>,
 ): Promise<Result> {
   // An option given before the command belongs to the root command.
   const target: AdminTarget = { ...command.optsWithGlobals(), ...command.opts() }
-  const admin = await withProgress('opening the admin API', openAdmin(target))
+  const admin = await withProgress('opening the admin API', openAdmin(target, onMissing))
+  if (admin.note !== undefined) await printNote(admin.note)
   const send: AdminClient['send'] = (method, path, body) =>
     withProgress('waiting for the gateway', admin.send(method, path, body))
-  return work({ send }).finally(() => admin.close())
+  return work({ send, needsReload: admin.needsReload }).finally(() => admin.close())
 }
 
 interface AdminTarget {
@@ -43,7 +52,10 @@ interface AdminTarget {
   readonly url?: string
 }
 
-async function openAdmin(target: AdminTarget): Promise<OpenAdminClient> {
+async function openAdmin(
+  target: AdminTarget,
+  onMissing: 'create' | 'reject',
+): Promise<OpenAdminClient> {
   const { env } = process
   const masterKey = await readMasterKey(env['GATEWAY_MASTER_KEY']).catch(
     (missing: CommandFailure) => {
@@ -52,17 +64,17 @@ async function openAdmin(target: AdminTarget): Promise<OpenAdminClient> {
     },
   )
   if (typeof masterKey !== 'string') {
-    return openDatabaseAdmin({ config: target.config, missing: masterKey })
+    return openDatabaseAdmin({ config: target.config, onMissing, missing: masterKey })
   }
   const { address, config } = await findAddress(target, env)
   const running = await connectAdmin({ address, masterKey })
   if (running) return running
   if (config === undefined) throw nothingListens(address)
   if (typeof config !== 'string') throw config
-  const offline = { name: target.config ?? defaultConfig, config, env, masterKey }
+  const offline = { name: target.config ?? defaultConfig, config, env, masterKey, onMissing }
   return openOfflineAdmin(offline).catch((failure: unknown) => {
     if (!(failure instanceof DatabaseInUse)) throw failure
-    return openDatabaseAdmin({ config: target.config, missing: failure })
+    return openDatabaseAdmin({ config: target.config, onMissing, missing: failure })
   })
 }
 

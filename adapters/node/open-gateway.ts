@@ -1,6 +1,7 @@
 import { ConfigError, type Environment, type Gateway, StartError } from '../../src/index.ts'
-import { databaseInUse, StoreFault } from '../../src/store/index.ts'
+import { databaseInUse, databaseMissing, StoreFault } from '../../src/store/index.ts'
 import { CommandFailure } from './command-failure.ts'
+import { toDatabaseFailure } from './database-failure.ts'
 import { nodePorts } from './index.ts'
 import type { NodePorts } from './node-ports.ts'
 import { ProxySettingError } from './upstream/proxy-rules.ts'
@@ -29,6 +30,9 @@ export async function openGateway(gateway: Promise<Gateway>, inUseHint?: string)
     const isInUse = cause instanceof StoreFault && cause.code === databaseInUse
     if (isInUse && inUseHint !== undefined) {
       throw new DatabaseInUse(1, `${cause.message}; ${inUseHint}`)
+    }
+    if (cause instanceof StoreFault && cause.code === databaseMissing) {
+      throw toDatabaseFailure(cause)
     }
     throw new CommandFailure(1, error.message)
   }

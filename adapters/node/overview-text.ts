@@ -1,5 +1,6 @@
 import { type Overview, type ProviderOverview, version } from '../../src/index.ts'
 import type { Paint, Style } from './output/style.ts'
+import { describeDatabase } from './store/file-path.ts'
 
 /** The address, the configuration file and the proxies of a gateway that listens. */
 export interface ListenInfo {
@@ -46,7 +47,7 @@ export function renderOverview(
   return [
     ...alignColumns(rows),
     auth.enabled
-      ? `auth is on, with the database ${auth.database}`
+      ? `auth is on, with the database ${describeDatabase(auth.database)}`
       : 'auth is off: every client that reaches the gateway may use its models',
     cache.enabled
       ? `cache is on for ${formatCount(cache.models, 'model')}, with at most ${formatSize(cache.maxBytes)}`
@@ -69,7 +70,7 @@ export function toLogFields(overview: Overview): Record<string, unknown> {
     })),
     models,
     routes,
-    auth,
+    auth: auth.enabled ? { ...auth, database: describeDatabase(auth.database) } : auth,
     cache: cache.enabled
       ? { enabled: true, models: cache.models, max_bytes: cache.maxBytes }
       : cache,

@@ -19,6 +19,11 @@ export async function printFailure(text: string): Promise<void> {
   await Promise.race([writeLine(process.stderr, text), limit])
 }
 
+/** Prints on standard error what is not part of the result: where it came from, or a warning. */
+export function printNote(text: string): Promise<void> {
+  return printFailure(text)
+}
+
 function writeLine(output: WriteStream, text: string): Promise<void> {
   ignoreWriteErrors(output)
   return new Promise((resolve) => output.write(`${text}\n`, () => resolve()))

@@ -70,9 +70,9 @@ function findCloudFailure(provider: string, source: CloudSource): string | undef
   return `provider ${provider}: ${describeCloud(source).detail}`
 }
 
-/** Removes the query and the credential from a URL. Other texts stay as they are. */
+/** Removes the query and the credential from the address of a server. Paths, and `file:` ones, stay as they are. */
 function stripQuery(text: string): string {
-  if (!URL.canParse(text)) return text
+  if (!/^[a-z]{2,}:\/\//i.test(text) || !URL.canParse(text)) return text
   const { protocol, host, pathname } = new URL(text)
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
 }

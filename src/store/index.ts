@@ -9,6 +9,7 @@ export {
   auditedMethods,
   changeTopics,
   databaseInUse,
+  databaseMissing,
   StoreFault,
   sealedPurposes,
   storeMethods,

@@ -198,6 +198,9 @@ export type OpenStore = (settings: StoreSettings) => Promise<Store>
 /** The code of a `StoreFault`: another gateway uses the database. */
 export const databaseInUse = 'DATABASE_IN_USE'
 
+/** The code of a `StoreFault`: there is no database, and `onMissing` forbids to create one. */
+export const databaseMissing = 'DATABASE_MISSING'
+
 export interface StoreSettings {
   /** A file path, or the address of a libSQL server. */
   readonly path: string
@@ -207,6 +210,11 @@ export interface StoreSettings {
   readonly journalFolder?: string | undefined
   /** Absent for a command. */
   readonly claim?: StoreClaim | undefined
+  /**
+   * What to do when the file is absent, or is not the database of a gateway: to create the tables (the
+   * default), or to reject with `DATABASE_MISSING` and leave no file behind.
+   */
+  readonly onMissing?: 'create' | 'reject' | undefined
   /** Called with events for the operator, such as a file that was deleted while in use. */
   readonly report?:
     | ((message: string, fields: Readonly<Record<string, unknown>>) => void)

@@ -251,6 +251,33 @@ describe('the systemd unit', () => {
     expect(Number(seconds)).toBeGreaterThan(secondsToStop(read('config.toml')))
   })
 
+  test('its script runs commands as the service runs', () => {
+    const script = read('systemd/gateway.sh')
+    for (const name of [
+      'DynamicUser',
+      'User',
+      'StateDirectory',
+      'StateDirectoryMode',
+      'WorkingDirectory',
+      'EnvironmentFile',
+      'UMask',
+    ]) {
+      const [setting] = new RegExp(`^${name}=.+$`, 'm').exec(unit) ?? []
+      expect(script).toContain(`--property=${setting} `)
+    }
+    const [, command = ''] = /^ExecStart=(.* )--config/m.exec(unit) ?? []
+    expect(script).toContain(`  ${command}"$@" --config /etc/gateway/config.toml\n`)
+    expect(spawnSync('sh', ['-n', 'deploy/systemd/gateway.sh']).status).toBe(0)
+  })
+
+  test('the documented database is in the folder of the service', () => {
+    const [, folder] = /^WorkingDirectory=(.+)$/m.exec(unit) ?? []
+    const block = blocksOf('docs/deploy.md').find(({ info }) => info === 'toml')
+    expect(parseToml(block?.text ?? '')).toEqual({
+      auth: { enabled: true, db_path: `${folder}/gateway.db` },
+    })
+  })
+
   const hasSystemd = isInstalled('systemd-analyze', '--version')
   if (!hasSystemd) console.warn('SKIPPED: systemd-analyze is not installed, so no unit is verified')
 

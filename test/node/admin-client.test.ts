@@ -145,7 +145,7 @@ test('beside a gateway at another address, keys are shown and created, and all e
   const { code, stderr } = await line.run('keys', 'grant', String(id), '1')
   expect(code).toBe(1)
   expect(stderr).toMatch(
-    /^another gateway uses the database .*: process .*; stop it, or pass its address with --url\n$/,
+    /\nanother gateway uses the database .*: process .*; stop it, or pass its address with --url\n$/,
   )
 })
 
@@ -156,7 +156,10 @@ test('without a master key, keys are shown and created, and all else says what i
   expect(key).toMatch(/^sk-gw-/)
   expect(await line.json('keys', 'list')).toEqual({ keys: [record] })
   const refused = await line.run('keys', 'create', '--name', 'b', '--group-id', 'c'.repeat(32))
-  expect(refused).toMatchObject({ code: 2, stderr: 'group_id: no such group\n' })
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/\ngroup_id: no such group\n$/),
+  })
   for (const args of [['keys', 'disable', String(record['id'])], ['usage']]) {
     const { code, stderr } = await line.run(...args)
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/MASTER_KEY/) })

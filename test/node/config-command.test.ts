@@ -91,7 +91,7 @@ test('backup without a database, or of a file that is none, leaves no copy', asy
   const copy = join(line.folder, 'copy.db')
   expect(await line.run('backup', copy)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^no such database: /),
+    stderr: expect.stringMatching(/^there is no database at /),
   })
   writeFileSync(join(line.folder, 'gateway.db'), 'text'.repeat(2_000))
   expect(await line.run('backup', copy)).toMatchObject({

@@ -1,6 +1,7 @@
+import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { plain } from '../../adapters/node/output/style.ts'
-import { renderStartLines } from '../../adapters/node/overview-text.ts'
+import { renderStartLines, toLogFields } from '../../adapters/node/overview-text.ts'
 import { type Overview, version } from '../../src/index.ts'
 
 const overview: Overview = {
@@ -23,7 +24,7 @@ const overview: Overview = {
   models: 2,
   routes: 0,
   logFormat: 'pretty',
-  auth: { enabled: true, database: 'gateway.db' },
+  auth: { enabled: true, database: '/data/gateway.db' },
   cache: { enabled: false },
   shared: { enabled: false },
   warnings: [],
@@ -37,7 +38,7 @@ test('the overview shows address, file, one line per provider, auth and cache', 
     '  2 providers, 2 models',
     '  p       openai  https://p.test         ! P_KEY is unset',
     '  second  vllm    http://second.test/v1  not needed',
-    '  auth is on, with the database gateway.db',
+    '  auth is on, with the database /data/gateway.db',
     '  cache is off',
   ])
 })
@@ -50,7 +51,7 @@ test('proxies for outgoing calls are shown: those of providers, then those of th
   expect(renderStartLines({ ...overview, providers }, { ...place, proxies }).slice(2)).toEqual([
     '  p       openai  https://p.test         ! P_KEY is unset',
     '  second  vllm    http://second.test/v1  not needed        proxy http://***@proxy.test:3128',
-    '  auth is on, with the database gateway.db',
+    '  auth is on, with the database /data/gateway.db',
     '  cache is off',
     '  outgoing proxies: https_proxy=http://proxy.test no_proxy=.corp',
   ])
@@ -76,7 +77,7 @@ test('routes and the cache are shown', () => {
   }
   expect(renderStartLines(more, place).slice(1)).toEqual([
     '  0 providers, 1 model, 3 routes',
-    '  auth is on, with the database gateway.db',
+    '  auth is on, with the database /data/gateway.db',
     '  cache is on for 1 model, with at most 1.5 GiB',
   ])
 })
@@ -89,4 +90,18 @@ test('columns stay aligned in colors, and a missing credential is red', () => {
     '  p       openai  https://p.test         <red>! P_KEY is unset</red>',
     '  second  vllm    http://second.test/v1  <green>not needed</green>',
   ])
+})
+
+test('a relative path of the database is shown from the root, and a server as it is', () => {
+  for (const [database, shown] of [
+    ['gateway.db', resolve('gateway.db')],
+    ['file:x/y.db', resolve('x/y.db')],
+    ['libsql://db.test', 'libsql://db.test'],
+  ] as const) {
+    const auth = { enabled: true, database } as const
+    expect(renderStartLines({ ...overview, auth }, place)).toContain(
+      `  auth is on, with the database ${shown}`,
+    )
+    expect(toLogFields({ ...overview, auth })).toMatchObject({ auth: { database: shown } })
+  }
 })

@@ -15,6 +15,7 @@ const start = 20_779 * day
 /** An admin API with rows of usage: the day, the group, the cost and the status of a request. */
 function adminWith(rows: readonly (readonly [number, string, number, number?])[]): AdminClient {
   return {
+    needsReload: false,
     async send(_, path) {
       if (path.startsWith('/admin/keys')) return { keys: [{ id: 'ab'.repeat(16), name: 'team' }] }
       const store = new MemoryStore()

@@ -4,9 +4,10 @@ import type { RequestId } from '../../../src/core/ids.ts'
 import type { Log } from '../../../src/core/ports.ts'
 import type { Reply } from '../../../src/core/reply.ts'
 import { createRouter } from '../../../src/http/index.ts'
-import { StoreFault } from '../../../src/store/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { readStoreSettings } from '../commands/store.ts'
+import { toDatabaseFailure } from '../database-failure.ts'
+import { noteDatabase } from '../database-note.ts'
 import { openNodeStore } from '../ports/store.ts'
 import { systemClock } from '../ports/system.ts'
 import type { OpenAdminClient } from './api.ts'
@@ -14,6 +15,8 @@ import type { OpenAdminClient } from './api.ts'
 export interface DatabaseAdminOptions {
   /** The path of the configuration. */
   readonly config: string | undefined
+  /** As in `StoreSettings`. */
+  readonly onMissing: 'create' | 'reject'
   /** Why the whole admin API is not available: the failure of all other requests. */
   readonly missing: CommandFailure
 }
@@ -24,10 +27,14 @@ export interface DatabaseAdminOptions {
  */
 export async function openDatabaseAdmin({
   config,
+  onMissing,
   missing,
 }: DatabaseAdminOptions): Promise<OpenAdminClient> {
-  const settings = await readStoreSettings(config)
-  const store = await openNodeStore(settings).catch(failOnFault)
+  const settings = { ...(await readStoreSettings(config)), onMissing }
+  const { text, isNew } = noteDatabase(settings.path)
+  const store = await openNodeStore(settings).catch((error: unknown) => {
+    throw toDatabaseFailure(error)
+  })
   const find = createRouter(await createDatabaseRoutes({ store, clock: systemClock, log: noLog }))
   return {
     async send(method, path, body) {
@@ -44,6 +51,9 @@ export async function openDatabaseAdmin({
         throw error instanceof GatewayError ? toFailure(error, missing) : error
       }
     },
+    // No gateway runs on a database that did not exist.
+    needsReload: !isNew,
+    note: text,
     close: () => store.close(),
   }
 }
@@ -56,10 +66,6 @@ function readReply({ body }: Reply): unknown {
 function toFailure({ code, message }: GatewayError, missing: CommandFailure): CommandFailure {
   if (code === 'LM-1003') return missing
   return new CommandFailure(code === 'LM-1001' ? 2 : 1, message)
-}
-
-function failOnFault(error: unknown): never {
-  throw error instanceof StoreFault ? new CommandFailure(1, error.message) : error
 }
 
 /** The log of a gateway has nothing to say here: a failure ends the command. */

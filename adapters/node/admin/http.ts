@@ -24,6 +24,8 @@ export async function connectAdmin({
 }: AdminAddress): Promise<OpenAdminClient | undefined> {
   const agent = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout })
   const client: OpenAdminClient = {
+    needsReload: false,
+    note: undefined,
     async send(method, path, body) {
       const headers = { authorization: `Bearer ${masterKey}` }
       const sent = body && { body: JSON.stringify(body) }

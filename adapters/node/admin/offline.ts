@@ -1,5 +1,12 @@
-import { createGateway, type Environment, type Gateway, type Log } from '../../../src/index.ts'
+import {
+  createGateway,
+  type Environment,
+  type Gateway,
+  type Log,
+  type OpenStore,
+} from '../../../src/index.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { noteDatabase } from '../database-note.ts'
 import { createPorts, openGateway } from '../open-gateway.ts'
 import { readAdminAnswer } from './answer.ts'
 import type { OpenAdminClient } from './api.ts'
@@ -11,6 +18,8 @@ export interface OfflineOptions {
   readonly config: string
   readonly env: Environment
   readonly masterKey: string
+  /** As in `StoreSettings`. */
+  readonly onMissing: 'create' | 'reject'
 }
 
 /**
@@ -22,8 +31,9 @@ export async function openOfflineAdmin({
   config,
   env: given,
   masterKey,
+  onMissing,
 }: OfflineOptions): Promise<OpenAdminClient> {
-  const { gateway, close } = await openOfflineGateway(config, given)
+  const { gateway, note, close } = await openOfflineGateway(config, { env: given, onMissing })
   if (!gateway.overview.auth.enabled) {
     await close()
     throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
@@ -37,6 +47,8 @@ export async function openOfflineAdmin({
       const text = await response.text()
       return readAdminAnswer({ status: response.status, text, gateway: name })
     },
+    needsReload: false,
+    note,
     close,
   }
 }
@@ -44,23 +56,31 @@ export async function openOfflineAdmin({
 /** A gateway in this process, without a port. */
 export interface OfflineGateway {
   readonly gateway: Gateway
+  /** Names its database; undefined with auth off. */
+  readonly note: string | undefined
   close(): Promise<void>
 }
 
 /** Opens a gateway that contacts no provider unless it is asked to. */
 export async function openOfflineGateway(
   config: string,
-  given: Environment,
+  { env: given, onMissing }: Pick<OfflineOptions, 'env' | 'onMissing'>,
 ): Promise<OfflineGateway> {
   const env = { ...given, GATEWAY_RESILIENCE__HEALTH_CHECK_ENABLED: 'false' }
   const ports = createPorts(env)
-  const options = { ...ports, metrics: undefined, log: () => errorsOnly, env, config }
+  let note: string | undefined
+  const openStore: OpenStore = (settings) => {
+    note = noteDatabase(settings.path).text
+    return ports.openStore({ ...settings, onMissing })
+  }
+  const options = { ...ports, openStore, metrics: undefined, log: () => errorsOnly, env, config }
   const gateway = await openGateway(createGateway(options), inUseHint).catch(async (error) => {
     await ports.close()
     throw error
   })
   return {
     gateway,
+    note,
     async close() {
       await gateway.close()
       await ports.close()

@@ -3,9 +3,10 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { type AdminClient, addAdminOptions, withAdmin } from '../admin-client.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { DatabaseMissing } from '../database-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
-import { print } from '../print.ts'
+import { print, printNote } from '../print.ts'
 import { parseAmount, toFields } from './account-options.ts'
 import {
   type Account,
@@ -66,7 +67,7 @@ export function addChange(parent: Command, accounts: Accounts, change: Change): 
     .description(description)
     .addHelpText('after', `\nExample:\n  gateway ${accounts.noun}s ${example}`)
     .action((id: string, options: OutputOptions & Record<string, unknown>, command: Command) =>
-      withAdmin(command, async (admin) => {
+      withAdmin({ command }, async (admin) => {
         const { method, suffix = '', body } = request(options)
         const path = await resolvePath(admin, accounts, id)
         await printRecord(await admin.send(method, path + suffix, body), options)
@@ -88,11 +89,15 @@ function addCreate(parent: Command, { noun, path, addFields }: Accounts): void {
     )
     .addHelpText('after', `\nExample:\n  gateway ${noun}s create --name "my app" --budget-max 5`)
     .action((options: OutputOptions, command: Command) =>
-      withAdmin(command, async (admin) => {
+      withAdmin({ command, onMissing: noun === 'key' ? 'create' : 'reject' }, async (admin) => {
         await printRecord(await admin.send('POST', path, toFields(options)), options)
+        if (admin.needsReload) await printNote(reloadNote)
       }),
     )
 }
+
+const reloadNote =
+  'a gateway that runs on this database accepts the key after a reload (SIGHUP) or a restart'
 
 function addList(parent: Command, { noun, path }: Accounts): void {
   addOutput(addAdminOptions(parent.command('list').alias('ls')))
@@ -100,15 +105,31 @@ function addList(parent: Command, { noun, path }: Accounts): void {
     .description(`list the ${noun}s with their spend`)
     .addHelpText('after', `\nExample:\n  gateway ${noun}s list --config gateway.toml`)
     .action((options: OutputOptions & { all?: boolean }, command: Command) =>
-      withAdmin(command, async (admin) => {
-        const query = options.all ? '?include_deleted=true' : ''
-        const answer = await admin.send('GET', path + query)
-        if (wantsJson(options)) return printJson(answer)
-        const accounts = parseList(answer)
-        if (accounts.length === 0) return print(`there are no ${noun}s`)
-        await print(await renderAccounts(accounts, createView()))
-      }),
+      withAdmin({ command }, (admin) =>
+        admin.send('GET', path + (options.all ? '?include_deleted=true' : '')),
+      )
+        .catch((failure: unknown) => listNone(failure, noun))
+        .then((answer) => printList(answer, { noun, options })),
     )
+}
+
+/** Without a database there are no records; a warning says that there is none. */
+async function listNone(failure: unknown, noun: Accounts['noun']): Promise<object> {
+  if (!(failure instanceof DatabaseMissing)) throw failure
+  await printNote(`warning: ${failure.message}`)
+  return { [`${noun}s`]: [] }
+}
+
+interface PrintList {
+  readonly noun: Accounts['noun']
+  readonly options: OutputOptions
+}
+
+async function printList(answer: unknown, { noun, options }: PrintList): Promise<void> {
+  if (wantsJson(options)) return printJson(answer)
+  const accounts = parseList(answer)
+  if (accounts.length === 0) return print(`there are no ${noun}s`)
+  await print(await renderAccounts(accounts, createView()))
 }
 
 function addUpdate(parent: Command, accounts: Accounts): void {
@@ -137,7 +158,7 @@ function addGrant(parent: Command, accounts: Accounts): void {
     .description(`add US dollars to the budget of a ${noun}`)
     .addHelpText('after', `\nExample:\n  gateway ${noun}s grant 5f0c3a7e 2.50`)
     .action((id: string, amount: number, options: OutputOptions, command: Command) =>
-      withAdmin(command, async (admin) => {
+      withAdmin({ command }, async (admin) => {
         const path = await resolvePath(admin, accounts, id)
         await printRecord(await admin.send('POST', `${path}/grant`, { amount }), options)
       }),
@@ -151,7 +172,7 @@ function addDelete(parent: Command, accounts: Accounts): void {
     .description(`delete a ${noun} for good`)
     .addHelpText('after', `\nExample:\n  gateway ${noun}s delete 5f0c3a7e --yes`)
     .action((id: string, { yes = false }: { yes?: boolean }, command: Command) =>
-      withAdmin(command, async (admin) => {
+      withAdmin({ command }, async (admin) => {
         const path = await resolvePath(admin, accounts, id)
         if (!yes) await confirm(accountSchema.parse(await admin.send('GET', path)), noun)
         await admin.send('DELETE', path)

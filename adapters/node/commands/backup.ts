@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { StoreFault, type StoreSettings } from '../../../src/store/index.ts'
-import { CommandFailure } from '../command-failure.ts'
+import type { StoreSettings } from '../../../src/store/index.ts'
 import { configOption } from '../config-text.ts'
+import { toDatabaseFailure } from '../database-failure.ts'
 import { withProgress } from '../output/progress.ts'
 import { copyNodeDatabase } from '../ports/store.ts'
 import { print } from '../print.ts'
@@ -29,7 +29,6 @@ async function backUp(settings: StoreSettings, file: string): Promise<void> {
     )
     await print(`copied ${source} to ${target}: ${statSync(target).size} bytes`)
   } catch (error) {
-    if (error instanceof StoreFault) throw new CommandFailure(1, error.message)
-    throw error
+    throw toDatabaseFailure(error)
   }
 }

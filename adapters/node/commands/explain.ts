@@ -3,15 +3,16 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { isTable } from '../../../src/config/index.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
-import { checkConfig } from '../../../src/index.ts'
+import { checkConfig, type Environment } from '../../../src/index.ts'
 import { openOfflineGateway } from '../admin/offline.ts'
 import { addAdminOptions, withAdmin } from '../admin-client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { readConfigText } from '../config-text.ts'
+import { DatabaseMissing } from '../database-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
 import { readText } from '../ports/system.ts'
-import { print } from '../print.ts'
+import { print, printNote } from '../print.ts'
 import { renderExplained } from './explain-text.ts'
 
 /** Adds `explain`, which says how a request would be handled. */
@@ -60,8 +61,10 @@ async function runExplain(file: string, options: ExplainOptions, command: Comman
   const config = await findConfigWithoutAuth(given)
   const answer =
     config === undefined
-      ? await withAdmin(command, (admin) => admin.send('POST', '/admin/explain', question))
-      : await explainHere(config, question)
+      ? await withAdmin({ command }, (admin) =>
+          admin.send('POST', '/admin/explain', question),
+        ).catch((failure: unknown) => explainWithoutDatabase(failure, { given, question }))
+      : await explainHere(question, { config, env: process.env })
   await (given.json ? printJson(answer) : print(renderExplained(answer, createStyle())))
 }
 
@@ -109,10 +112,31 @@ async function findConfigWithoutAuth({ config: path, url }: ExplainOptions) {
   return verdict.ok && !verdict.overview.auth.enabled ? config : undefined
 }
 
+interface Asked {
+  readonly given: ExplainOptions
+  readonly question: Question
+}
+
+/** Before the first start there are no keys and no stored provider keys, so a request without a key needs none. */
+async function explainWithoutDatabase(failure: unknown, { given, question }: Asked) {
+  if (!(failure instanceof DatabaseMissing) || question.key_id !== undefined) throw failure
+  const config = await readConfigText(given.config)
+  const env = { ...process.env, GATEWAY_AUTH__ENABLED: 'false' }
+  const verdict = await checkConfig(config, env, { readFile: readText })
+  if (!verdict.ok) throw failure
+  await printNote(`warning: ${failure.message}`)
+  return explainHere(question, { config, env })
+}
+
+interface Here {
+  readonly config: string
+  readonly env: Environment
+}
+
 /** Explains a request in this process. */
-async function explainHere(config: string, { path, body, key_id: key }: Question) {
+async function explainHere({ path, body, key_id: key }: Question, { config, env }: Here) {
   if (key !== undefined) throw new CommandFailure(2, 'auth.enabled is false, so there are no keys')
-  const { gateway, close } = await openOfflineGateway(config, process.env)
+  const { gateway, close } = await openOfflineGateway(config, { env, onMissing: 'reject' })
   try {
     const answer = await gateway.explain({ path, body: JSON.stringify(body) })
     return JSON.parse(answer) as unknown

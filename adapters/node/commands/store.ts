@@ -5,12 +5,14 @@ import {
   type OpenStore,
   type Store,
   type StoreClaim,
-  StoreFault,
   type StoreSettings,
 } from '../../../src/store/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { defaultConfig, readConfigText } from '../config-text.ts'
+import { toDatabaseFailure } from '../database-failure.ts'
 import { withProgress } from '../output/progress.ts'
+import { printNote } from '../print.ts'
+import { describeDatabase } from '../store/file-path.ts'
 
 export interface StoreAccess {
   readonly command: Command
@@ -19,19 +21,20 @@ export interface StoreAccess {
   readonly claim?: StoreClaim
 }
 
-/** Opens the database of the configuration, runs `work` on it, and closes it. */
+/** Opens the database of the configuration, which must exist, runs `work` on it, and closes it. */
 export async function withStore(
   { command, openStore, claim }: StoreAccess,
   work: (store: Store) => Promise<void>,
 ): Promise<void> {
   // An option given before the command belongs to the root command.
   const { config } = { ...command.optsWithGlobals(), ...command.opts() }
-  const settings = { ...(await readStoreSettings(config)), claim }
+  const settings = { ...(await readStoreSettings(config)), claim, onMissing: 'reject' } as const
   try {
     const store = await withProgress('opening the database', openStore(settings))
+    await printNote(`using the database ${describeDatabase(settings.path)}`)
     await work(store).finally(() => store.close())
   } catch (error) {
-    throw error instanceof StoreFault ? new CommandFailure(1, error.message) : error
+    throw toDatabaseFailure(error)
   }
 }
 

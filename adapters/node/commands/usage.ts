@@ -33,7 +33,7 @@ export function addUsageCommand(root: Command): void {
   addAdminOptions(usage)
     .addHelpText('after', examples)
     .action((options: UsageOptions, command: Command) =>
-      withAdmin(command, (admin) => showUsage(admin, options)),
+      withAdmin({ command }, (admin) => showUsage(admin, options)),
     )
 }
 

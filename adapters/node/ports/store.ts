@@ -19,6 +19,7 @@ import type { DatabaseCopy } from '../store/backup.ts'
 import { sharedNow } from '../store/call-deadline.ts'
 import { identifyProcess } from '../store/claim.ts'
 import { FileJournal } from '../store/file-journal.ts'
+import { requireContent, toFilePath } from '../store/file-path.ts'
 import type { JournalPlace, LeftFiles } from '../store/journal-place.ts'
 import {
   isRemote,
@@ -51,6 +52,7 @@ export async function openNodeStore(
   settings: StoreSettings,
   options: NodeStoreOptions = {},
 ): Promise<Store> {
+  if (settings.onMissing === 'reject') requireFile(settings.path)
   const thread = new StoreThread(settings, options)
   try {
     const place = await thread.open()
@@ -68,6 +70,7 @@ export async function copyNodeDatabase(
   settings: StoreSettings,
   file: string,
 ): Promise<DatabaseCopy> {
+  requireFile(settings.path)
   const thread = new StoreThread(settings, {})
   try {
     // The executor returns the result of `copyDatabase`.
@@ -75,6 +78,11 @@ export async function copyNodeDatabase(
   } finally {
     await thread.close()
   }
+}
+
+/** Says that there is no file before the thread starts, which looks into the file. */
+function requireFile(path: string): void {
+  if (!isRemote(path)) requireContent(toFilePath(path))
 }
 
 function createStore(thread: StoreThread, journal: Journal | undefined): Store {
@@ -150,11 +158,11 @@ class StoreThread {
   readonly #idleListeners: (() => void)[] = []
 
   constructor(settings: StoreSettings, options: NodeStoreOptions) {
-    const { path, token, journalFolder, claim, report = () => {} } = settings
+    const { path, token, journalFolder, claim, onMissing, report = () => {} } = settings
     const { timeout = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
     // Threads after a crash use the same identity for the claim.
     const holder = claim && { ...claim, ...identifyProcess() }
-    this.#settings = { path, token, journalFolder, claim: holder, lease }
+    this.#settings = { path, token, journalFolder, claim: holder, onMissing, lease }
     this.#timeout = timeout
     this.#report = report
     this.#entry = entry

@@ -1,9 +1,10 @@
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { StoreFault } from '../../../src/store/index.ts'
 import { Connection } from './connection.ts'
 import { toFilePath } from './file-path.ts'
 import { isRemote } from './messages.ts'
+import { requireDatabase } from './require-database.ts'
 import { toStoreFault } from './store-fault.ts'
 
 /** The absolute paths of a copied database and its copy. */
@@ -22,7 +23,7 @@ export function copyDatabase(database: string, file: string): DatabaseCopy {
   }
   const source = toFilePath(database)
   const target = resolve(file)
-  if (!existsSync(source)) throw new StoreFault(`no such database: ${source}`)
+  requireDatabase(source)
   try {
     // `wx` fails when the file exists. SQLite writes into a file that is empty.
     closeSync(openSync(target, 'wx', 0o600))

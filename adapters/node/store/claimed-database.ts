@@ -17,6 +17,7 @@ import {
 import { LocalDatabase } from './local.ts'
 import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
+import { requireDatabase } from './require-database.ts'
 import { ServerClaim } from './server-claim.ts'
 import { toStoreFault } from './store-fault.ts'
 
@@ -50,7 +51,7 @@ export function createClaimedDatabase(options: ClaimedDatabaseOptions): ClaimedD
 
 function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): ClaimedDatabase {
   const path = toFilePath(settings.path)
-  const database = new LocalDatabase({ path, deadline, report })
+  const database = new LocalDatabase({ path, deadline, report, onMissing: settings.onMissing })
   const db = toDrizzle(database)
   const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
   const slot =
@@ -62,6 +63,8 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
   return {
     db,
     async open() {
+      // Here for the claim, which creates a file of its own.
+      if (claim && settings.onMissing === 'reject') requireDatabase(path)
       // Before anything else: opening may migrate the database to this version.
       checkClaim(await claim?.take(), { name: path, settings, report })
       await database.open()

@@ -6,11 +6,14 @@ import { Connection, DriverError, type Statement, toClient } from './connection.
 import { DatabaseFile, prepareFile } from './file.ts'
 import type { ReportFields } from './messages.ts'
 import { migrateDatabase } from './migrations.ts'
+import { requireDatabase } from './require-database.ts'
 import { isLocked, toOpenFault } from './store-fault.ts'
 
 export interface LocalOptions {
   readonly path: string
   readonly deadline: CallDeadline
+  /** As in `StoreSettings`; also holds when the file is deleted while it is open. */
+  readonly onMissing?: 'create' | 'reject' | undefined
   readonly report: (message: string, fields: ReportFields) => void
 }
 
@@ -69,11 +72,18 @@ export class LocalDatabase {
       const { file } = this.#open
       this.close()
       file.deleteOldJournal()
+      this.#requireDatabase()
       report(lostMessages[state], { path })
     }
     if (this.#open && !this.#open.connection.isSound) this.#open = reopen(this.#open, path)
+    if (!this.#open) this.#requireDatabase()
     this.#open ??= await openFile(path)
     return this.#open
+  }
+
+  #requireDatabase(): void {
+    const { path, onMissing } = this.#options
+    if (onMissing === 'reject') requireDatabase(path)
   }
 }
 

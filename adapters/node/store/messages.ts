@@ -9,7 +9,8 @@ import type {
 } from '../../../src/store/index.ts'
 
 /** The start data of the database's thread. */
-export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token' | 'journalFolder'> {
+export interface ThreadSettings
+  extends Pick<StoreSettings, 'path' | 'token' | 'journalFolder' | 'onMissing'> {
   /** Undefined for a command. */
   readonly claim: ClaimSettings | undefined
   /** How long the lease on a server remains without renewal. */

@@ -5,6 +5,7 @@ import { migrate } from 'drizzle-orm/libsql/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { StoreFault } from '../../../src/store/index.ts'
+import type { Connection } from './connection.ts'
 
 /**
  * Creates or migrates the tables. Rejects with a `StoreFault` when a newer gateway has changed
@@ -31,6 +32,12 @@ const tables = sqliteTable('sqlite_master', { type: text(), name: text() })
 const migrations = sqliteTable('__drizzle_migrations', {
   createdAt: numeric('created_at', { mode: 'number' }),
 })
+
+/** Whether a gateway has created or migrated the tables of this database. */
+export function hasMigrationsTable(connection: Connection): boolean {
+  const sql = "select 1 from sqlite_master where type = 'table' and name = ?"
+  return connection.execute({ sql, args: [getTableName(migrations)] }).rows.length > 0
+}
 
 async function isUpToDate(db: LibSQLDatabase, known: readonly number[]): Promise<boolean> {
   const [table] = await db
