@@ -315,6 +315,15 @@ const explanation = z.strictObject({
       credential: z.enum(['present', 'missing', 'parked']),
       circuit: circuitState,
       dropped: z.array(text).describe('The fields that the link would leave out.'),
+      prompt_price: z
+        .enum([
+          'cost_per_1m_input',
+          'cost_per_1m_cached_input',
+          'cost_per_1m_cache_write',
+          'cost_per_1m_cache_write_1h',
+        ])
+        .nullable()
+        .describe('The setting at whose price the prompt is reserved; null without prices.'),
       error: z.looseObject({}).nullable(),
       upstream: z.looseObject({ url: text }).nullable(),
     }),

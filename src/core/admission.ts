@@ -3,6 +3,7 @@ import type { BudgetTerm } from './budget-period.ts'
 import type { Api } from './capability.ts'
 import type { OutputEstimate } from './chat.ts'
 import type { NanoUsd, RequestId } from './ids.ts'
+import type { CacheLife } from './layout.ts'
 import type { RequestOrigin } from './origin.ts'
 import { asHeaderList, type HeaderList } from './ports.ts'
 import type { Model } from './provider.ts'
@@ -12,6 +13,8 @@ import type { ModelRoute } from './route.ts'
 export interface UsageEstimate {
   /** Estimated tokens of the prompt. */
   readonly promptTokens: number
+  /** How long vendors are asked to keep the prompt; absent where no vendor has a cache of prompts. */
+  readonly cacheLife?: CacheLife | undefined
   /** Estimates the output of a link; absent where nothing is generated. */
   readonly output?: (link: Model) => OutputEstimate
   /** The unit that rerank is billed by; absent for other capabilities. */

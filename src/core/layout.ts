@@ -10,6 +10,9 @@ export type MemberLayout<Name extends string> = Pick<
   'spans' | 'close' | 'isEmpty'
 >
 
+/** How long a mark in a request keeps the prompt in the vendor's cache; `none` without a mark. */
+export type CacheLife = 'none' | '5m' | '1h'
+
 /** The byte positions and sizes found by one scan of a JSON object. */
 export interface ObjectLayout<Name extends string> {
   /** The nesting depth of containers; the object itself has depth 1. */
@@ -18,6 +21,8 @@ export interface ObjectLayout<Name extends string> {
   readonly values: number
   /** The number of commas. With the number of arrays it bounds their elements, numbers included. */
   readonly commas: number
+  /** That of the mark of prompt caching that keeps longest, at any depth. */
+  readonly cacheLife: CacheLife
   /** The values of the requested top-level members; a duplicate key has several. */
   readonly spans: Readonly<Record<Name, readonly Span[]>>
   /** The requested names that a top-level key spells in a different letter case. */

@@ -48,6 +48,11 @@ export interface ProviderKind extends KindFacts {
   readonly canFetchImages: boolean
   /** The vendor whose file references this kind accepts in `image_url`. */
   readonly references?: ReferenceOwner
+  /**
+   * When the vendor writes prompts to a cache and counts what it wrote: only for requests with a mark, or never.
+   * Absent: it may write any prompt by itself.
+   */
+  readonly writesCache?: 'when-marked' | 'never'
   /** Creates the function that adds the credential to requests. Called once per snapshot. */
   readonly createAuthorizer: (context: CredentialContext) => Authorizer
   /** Does the same for a credential that the kind's cloud provides. */

@@ -9,6 +9,7 @@ import type {
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
 import type { RequestId } from '../core/ids.ts'
+import type { CacheLife } from '../core/layout.ts'
 import type { BufferedBody, Clock, IsUtf8, TokenEncoding } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { AnswerForm } from '../core/reply.ts'
@@ -52,6 +53,8 @@ export interface DoorCall {
   readonly images: readonly ImagePart[]
   /** The estimated tokens of the prompt. */
   readonly promptTokens: number
+  /** How long the request asks vendors to keep its prompt in their caches. */
+  readonly cacheLife: CacheLife
   /** True when the work on the request must yield to other requests. */
   readonly isHeavy: boolean
   /** True when the bytes are released as soon as an answer has begun. */

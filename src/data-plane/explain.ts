@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { toClientError, UpstreamFault } from '../core/failure.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
-import { estimateMaxCost, estimateMaxOutput, isPriced } from '../pricing/index.ts'
+import { estimateMaxCost, estimateMaxOutput, findPromptPrice, isPriced } from '../pricing/index.ts'
 import type {
   ExplainedAdmission,
   ExplainedCall,
@@ -35,7 +35,8 @@ export async function explainRequest(
   const links: ExplainedLink[] = []
   const slice = context.startTimeSlice()
   for (const link of order) {
-    links.push(await explainLink(link, { prepared, context, isCalled: problem === undefined }))
+    const isCalled = problem === undefined
+    links.push(await explainLink(link, { prepared, context, estimate, isCalled }))
     await slice.pause()
   }
   return {
@@ -91,13 +92,14 @@ function measureUsage(
 interface LinkContext {
   readonly prepared: PreparedRequest
   readonly context: RequestContext
+  readonly estimate: UsageEstimate
   /** False when the request itself is refused, so that no link is called. */
   readonly isCalled: boolean
 }
 
 async function explainLink(
   link: Model,
-  { prepared, context, isCalled }: LinkContext,
+  { prepared, context, estimate, isCalled }: LinkContext,
 ): Promise<ExplainedLink> {
   const { dropped, refusal } = judgeLink(link, prepared)
   const call = refusal || !isCalled ? undefined : await explainCall(link, prepared, context)
@@ -109,6 +111,7 @@ async function explainLink(
     // While its probe runs, a half-open circuit admits no other call.
     circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
     dropped: [...new Set(dropped)],
+    promptPrice: isPriced(link.prices) ? findPromptPrice(link, estimate) : undefined,
     error: refusal?.toError() ?? failure,
     upstream: call instanceof GatewayError ? undefined : call,
   }

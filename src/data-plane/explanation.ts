@@ -4,6 +4,7 @@ import type { NanoUsd, RequestId } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
+import type { PromptPrice } from '../pricing/index.ts'
 import type { CircuitState } from '../resilience/index.ts'
 import { RawJson, stringifyJson } from '../wire/raw-json.ts'
 
@@ -25,6 +26,8 @@ export interface ExplainedLink {
   readonly circuit: CircuitState
   /** The fields that the link leaves out, as dotted paths. */
   readonly dropped: readonly string[]
+  /** The price at which the prompt is reserved on this link; undefined where it has no prices. */
+  readonly promptPrice: PromptPrice | undefined
   /** Why the link cannot send the request. */
   readonly error: GatewayError | undefined
   readonly upstream: ExplainedCall | undefined
@@ -62,15 +65,7 @@ export function renderExplanation(explanation: Explanation, id: RequestId): stri
   const show = (shown: GatewayError | undefined) => (shown ? renderError(shown, id).error : null)
   return stringifyJson({
     route: route ? { id: route.id, order: links.map(({ link }) => link.id) } : null,
-    links: links.map(({ link, credential, circuit, dropped, error: problem, upstream }) => ({
-      model: link.id,
-      provider: link.provider.name,
-      credential,
-      circuit,
-      dropped,
-      error: show(problem),
-      upstream: upstream ? renderCall(upstream) : null,
-    })),
+    links: links.map((explained) => renderLink(explained, show)),
     estimate: usage
       ? { prompt_tokens: usage.promptTokens, output_tokens: usage.outputTokens }
       : null,
@@ -82,6 +77,30 @@ export function renderExplanation(explanation: Explanation, id: RequestId): stri
     },
     error: show(error),
   })
+}
+
+function renderLink(
+  { link, credential, circuit, dropped, promptPrice, error, upstream }: ExplainedLink,
+  show: (error: GatewayError | undefined) => object | null,
+): object {
+  return {
+    model: link.id,
+    provider: link.provider.name,
+    credential,
+    circuit,
+    dropped,
+    prompt_price: promptPrice ? priceSettings[promptPrice] : null,
+    error: show(error),
+    upstream: upstream ? renderCall(upstream) : null,
+  }
+}
+
+/** The settings of the prices that a prompt may have. */
+const priceSettings: Readonly<Record<PromptPrice, string>> = {
+  input: 'cost_per_1m_input',
+  cachedInput: 'cost_per_1m_cached_input',
+  cacheWrite: 'cost_per_1m_cache_write',
+  cacheWrite1h: 'cost_per_1m_cache_write_1h',
 }
 
 function renderCall({ url, body }: ExplainedCall): object {

@@ -12,6 +12,7 @@ import { estimateSearchUnits } from './rerank-counts.ts'
 export function estimateChatUsage(call: DoorCall): UsageEstimate {
   return {
     promptTokens: call.promptTokens,
+    cacheLife: call.cacheLife,
     output: (link) => estimateOutput(link, call),
   }
 }

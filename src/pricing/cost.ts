@@ -12,17 +12,18 @@ const searchMillionths = 1_000n
 
 /**
  * Calculates what an answer costs, rounded half up. `promptTokens` includes the cached tokens and the
- * tokens written to a cache.
+ * tokens written to a cache, which may be the same ones: each token of the prompt is charged once, and one that
+ * was both written and read as written.
  */
 export function calculateCost(
   prices: Prices,
   usage: Usage,
   searchUnits: number | undefined,
 ): NanoUsd {
-  const cached = usage.cachedTokens ?? 0
-  const written = usage.cacheWriteTokens ?? 0
+  const written = Math.min(usage.promptTokens, usage.cacheWriteTokens ?? 0)
+  const cached = Math.min(usage.promptTokens - written, usage.cachedTokens ?? 0)
   const writtenFor1h = Math.min(written, usage.cacheWrite1hTokens ?? 0)
-  const uncached = Math.max(0, usage.promptTokens - cached - written)
+  const uncached = usage.promptTokens - written - cached
   const sum =
     multiply(uncached, prices.input) +
     multiply(cached, prices.cachedInput) +

@@ -5,4 +5,6 @@ export {
   estimateMaxLinkCost,
   estimateMaxOutput,
   estimateMaxTokens,
+  findPromptPrice,
+  type PromptPrice,
 } from './reservation.ts'

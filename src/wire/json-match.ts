@@ -1,4 +1,5 @@
-import type { MemberLayout, ObjectLayout, Span } from '../core/layout.ts'
+import type { CacheLife, MemberLayout, ObjectLayout, Span } from '../core/layout.ts'
+import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
 import { isSpace, type JsonLimits } from './json-scan.ts'
 import {
   absent,
@@ -15,7 +16,7 @@ import { countNumberBytes, findNumberEnd, findWordEnd } from './json-token.ts'
 
 /** The byte positions and sizes of a JSON object that matches a shape, as in `ObjectLayout`. */
 export type MatchedLayout<Name extends string> = MemberLayout<Name> &
-  Pick<ObjectLayout<never>, 'values' | 'commas'>
+  Pick<ObjectLayout<never>, 'values' | 'commas' | 'cacheLife'>
 
 /** A JSON object that matches a shape. */
 export interface JsonMatch<Name extends string> {
@@ -43,10 +44,10 @@ export function matchJson<Name extends string>(
   if (bytes[start] !== openBrace) return undefined
   const end = matcher.matchValue(start, shape)
   if (end === mismatch || matcher.skipSpace(end) < bytes.length) return undefined
-  const { values, commas, tallies } = matcher
+  const { values, commas, cacheLife, tallies } = matcher
   if (values > limits.maxValues) return undefined
   const isEmpty = bytes[matcher.skipSpace(start + 1)] === closeBrace
-  return { layout: { spans, values, commas, close: end - 1, isEmpty }, tallies }
+  return { layout: { spans, values, commas, cacheLife, close: end - 1, isEmpty }, tallies }
 }
 
 /** In place of the offset behind a value. */
@@ -66,6 +67,7 @@ class Matcher {
   readonly tallies: Record<string, number[]> = Object.create(null)
   values = 0
   commas = 0
+  cacheLife: CacheLife = 'none'
   readonly #bytes: Uint8Array
   readonly #strings: JsonStringReader
   readonly #spans: Record<string, readonly Span[]>
@@ -191,9 +193,12 @@ class Matcher {
         if (this.#countsJson && !this.#countKey(at, keyEnd, firstKey)) return mismatch
         const member = members && findMember(bytes, at, keyEnd, members)
         if (member && (seen & member.bit) !== 0) return mismatch
+        const key = at + 1
         at = this.skipSpace(keyEnd)
         if (bytes[at] !== colon) return mismatch
         const start = this.#next(at)
+        if (mayBeMark(bytes, key))
+          this.cacheLife = maxLife(this.cacheLife, readMark(bytes, key, start))
         at = this.matchValue(start, member ? member.shape : anything)
         if (at === mismatch) return mismatch
         this.values++

@@ -1,4 +1,5 @@
-import type { Cut, ObjectLayout, OpenContainer, Span } from '../core/layout.ts'
+import type { CacheLife, Cut, ObjectLayout, OpenContainer, Span } from '../core/layout.ts'
+import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
 import { matchName } from './json-key.ts'
 
 /** Limits of a JSON text. The scan stops as soon as one is exceeded. */
@@ -54,6 +55,7 @@ export function scanLayout<Name extends string>(
   let name: Name | undefined
   let valueStart = -1
   let nextCut = stepBytes
+  let cacheLife: CacheLife = 'none'
 
   const endValue = (end: number) => {
     if (name !== undefined) spans[name].push(trim(bytes, valueStart, end))
@@ -80,6 +82,8 @@ export function scanLayout<Name extends string>(
       }
       case colon:
         if (depth === 1 && valueStart < 0) valueStart = at + 1
+        if (mayBeMark(bytes, (lastString[depth] as number) + 1))
+          cacheLife = maxLife(cacheLife, readMark(bytes, (lastString[depth] as number) + 1, at + 1))
         if (++values > limits.maxValues) at = length
         break
       case comma:
@@ -119,7 +123,18 @@ export function scanLayout<Name extends string>(
         break
     }
   }
-  return { depth: deepest, values, commas, spans, misspelled, close, isEmpty: empty, cuts }
+  // Member by member, because a spread takes as long as 80 keys.
+  return {
+    depth: deepest,
+    values,
+    commas,
+    cacheLife,
+    spans,
+    misspelled,
+    close,
+    isEmpty: empty,
+    cuts,
+  }
 }
 
 const openBracket = 0x5b

@@ -40,6 +40,7 @@ describe('an explanation', () => {
           credential: 'present',
           circuit: 'closed',
           dropped: [],
+          prompt_price: 'cost_per_1m_input',
           error: null,
           upstream: {
             url: 'https://api.openai.com/v1/chat/completions',

@@ -2,6 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { UsageEstimate } from '../../src/core/admission.ts'
 import type { ModelId } from '../../src/core/ids.ts'
+import type { CacheLife } from '../../src/core/layout.ts'
+import type { Model, Prices } from '../../src/core/provider.ts'
+import type { ProviderKind } from '../../src/core/provider-kind.ts'
 import type { Usage } from '../../src/core/usage.ts'
 import { calculateCost, estimateMaxCost, estimateMaxTokens } from '../../src/pricing/index.ts'
 import { freeOfCharge, link, nano, usd, writing } from '../accounting/support.ts'
@@ -43,9 +46,16 @@ describe('the cost of an answer', () => {
     expect(calculateCost(prices, more, undefined)).toBe(usd(0.0014 + 0.0012))
   })
 
-  test('no more than the whole prompt is subtracted', () => {
+  test('a token that was both written and read is charged once, as written', () => {
+    const counts = usage({ promptTokens: 1_000, cachedTokens: 900, cacheWriteTokens: 300 })
+    expect(calculateCost(prices, counts, undefined)).toBe(usd(0.00035 + 0.00075))
+    const same = usage({ promptTokens: 1_000, cachedTokens: 990, cacheWriteTokens: 990 })
+    expect(calculateCost(prices, same, undefined)).toBe(usd(0.000005 + 0.002475))
+  })
+
+  test('no more than the whole prompt is charged', () => {
     const counts = usage({ promptTokens: 10, cachedTokens: 600, cacheWriteTokens: 300 })
-    expect(calculateCost(prices, counts, undefined)).toBe(usd(0.0003 + 0.00075))
+    expect(calculateCost(prices, counts, undefined)).toBe(usd(0.000025))
   })
 
   test('search units are charged at a price per thousand', () => {
@@ -167,5 +177,158 @@ describe('a reservation', () => {
   test('a reservation is rounded up', () => {
     const cheap = link({ input: nano(1) })
     expect(estimateMaxCost([cheap], { promptTokens: 1 }, 256)).toBe(1n)
+  })
+})
+
+describe('the prompt of a reservation is counted at the dearest price that the request can reach', () => {
+  type Writes = ProviderKind['writesCache']
+  const upstream = (writesCache: Writes, own: Prices = prices) =>
+    link(own, { provider: { kind: { writesCache } } as Model['provider'] })
+  const reserve = (writesCache: Writes, cacheLife: CacheLife | undefined, own: Prices = prices) =>
+    estimateMaxCost([upstream(writesCache, own)], { promptTokens: 1_000, cacheLife }, 0)
+
+  test.each<[string, Writes, CacheLife | undefined, number]>([
+    ['a request without a prompt cache', undefined, undefined, 2],
+    ['a vendor that writes by itself', undefined, 'none', 2.5],
+    ['a vendor that writes by itself, with a mark', undefined, '5m', 2.5],
+    ['a vendor that writes by itself, with a mark of an hour', undefined, '1h', 4],
+    ['a vendor that writes at marks, without one', 'when-marked', 'none', 2],
+    ['a vendor that writes at marks', 'when-marked', '5m', 2.5],
+    ['a vendor that writes at marks, for an hour', 'when-marked', '1h', 4],
+    ['a vendor that never writes', 'never', '1h', 2],
+  ])('%s', (_, writesCache, life, price) => {
+    expect(reserve(writesCache, life)).toBe(usd(price / 1_000))
+  })
+
+  test('reading from the cache may be what is dearest', () => {
+    const dear = { ...prices, cachedInput: usd(3) }
+    expect(reserve('never', 'none', dear)).toBe(usd(0.003))
+    expect(reserve('when-marked', '5m', dear)).toBe(usd(0.003))
+    expect(reserve('when-marked', '1h', dear)).toBe(usd(0.004))
+  })
+
+  test('the dearest link of a chain is found by what it can reach itself', () => {
+    const chain = [upstream('never'), upstream('when-marked', { ...prices, cacheWrite1h: usd(9) })]
+    const cost = (cacheLife: CacheLife) =>
+      estimateMaxCost(chain as [Model, Model], { promptTokens: 1_000, cacheLife }, 0)
+    expect(cost('none')).toBe(usd(0.002))
+    expect(cost('5m')).toBe(usd(0.0025))
+    expect(cost('1h')).toBe(usd(0.009))
+  })
+
+  const price = fc.oneof(fc.bigInt(0n, 9n), fc.bigInt(0n, 10n ** 13n)).map(nano)
+  const table = fc.record({
+    input: price,
+    output: price,
+    cachedInput: price,
+    cacheWrite: price,
+    cacheWrite1h: price,
+    searches: price,
+  })
+  // Mostly all of it: only the extremes show what is not reserved.
+  const share = fc.oneof(
+    { weight: 4, arbitrary: fc.constant(1) },
+    fc.double({ min: 0, max: 1, noNaN: true }),
+  )
+  const scenario = fc.record({
+    links: fc.array(
+      fc.record({
+        own: table,
+        writesCache: fc.constantFrom<Writes[]>(undefined, 'when-marked', 'never'),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    served: fc.nat(2),
+    cacheLife: fc.constantFrom<CacheLife[]>('none', '5m', '1h'),
+    promptTokens: fc.nat(1_000_000),
+    maxTokens: fc.nat(10_000),
+    choices: fc.integer({ min: 1, max: 3 }),
+    /** What the answer uses of each maximum. */
+    shares: fc.array(share, { minLength: 5, maxLength: 5 }),
+  })
+  type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never
+  type Reserve = typeof estimateMaxCost
+
+  /** Settles an answer within what the request can reach on the link that serves it. */
+  function settle({ links, served, cacheLife, shares, ...max }: Scenario): bigint {
+    const { own, writesCache } = links[served % links.length] as Scenario['links'][number]
+    const [prompt = 0, cached = 0, written = 0, forAnHour = 0, output = 0] = shares
+    const part = (most: number, used: number) => Math.floor(most * used)
+    const promptTokens = part(max.promptTokens, prompt)
+    const isWritten =
+      writesCache === undefined || (writesCache === 'when-marked' && cacheLife !== 'none')
+    const cacheWriteTokens = isWritten ? part(promptTokens, written) : 0
+    const counts = usage({
+      promptTokens,
+      cachedTokens: part(promptTokens, cached),
+      cacheWriteTokens,
+      cacheWrite1hTokens: cacheLife === '1h' ? part(cacheWriteTokens, forAnHour) : 0,
+      completionTokens: part(max.maxTokens * max.choices, output),
+    })
+    return calculateCost(own, counts, undefined)
+  }
+
+  /** Checks that no answer costs more than was reserved for it. */
+  const check = (reserveBy: Reserve, numRuns: number) =>
+    fc.check(
+      fc.property(scenario, (asked) => {
+        const { links, cacheLife, promptTokens, maxTokens, choices } = asked
+        const chain = links.map(({ own, writesCache }) =>
+          upstream(writesCache, { ...prices, ...own }),
+        )
+        const output = () => writing(maxTokens, choices)
+        const estimate = { promptTokens, cacheLife, output }
+        const reserved = reserveBy(chain as [Model, ...Model[]], estimate, 256)
+        expect(settle(asked)).toBeLessThanOrEqual(reserved)
+      }),
+      { numRuns },
+    )
+
+  test('no answer costs more than was reserved', () => {
+    expect(check(estimateMaxCost, 2_000).failed).toBe(false)
+  })
+
+  test.each<[string, Reserve]>([
+    [
+      'at the price of input only',
+      (chain, estimate, reserved) =>
+        estimateMaxCost(chain, { ...estimate, cacheLife: undefined }, reserved),
+    ],
+    [
+      'as if nothing were marked',
+      (chain, estimate, reserved) =>
+        estimateMaxCost(chain, { ...estimate, cacheLife: 'none' }, reserved),
+    ],
+    [
+      'as if every mark were of five minutes',
+      (chain, { cacheLife, ...estimate }, reserved) =>
+        estimateMaxCost(
+          chain,
+          { ...estimate, cacheLife: cacheLife === '1h' ? '5m' : cacheLife },
+          reserved,
+        ),
+    ],
+    [
+      'as if no vendor wrote by itself',
+      (chain, estimate, reserved) =>
+        estimateMaxCost(
+          chain.map(({ prices: own }) => upstream('when-marked', own)) as [Model, ...Model[]],
+          estimate,
+          reserved,
+        ),
+    ],
+    [
+      'as if nothing were read from a cache',
+      (chain, estimate, reserved) =>
+        estimateMaxCost(
+          chain.map(({ prices: { input, ...own }, provider }) =>
+            link({ ...own, input, cachedInput: input }, { provider }),
+          ) as [Model, ...Model[]],
+          estimate,
+          reserved,
+        ),
+    ],
+  ])('a reservation %s does not hold', (_, mutant) => {
+    expect(check(mutant, 2_000).failed).toBe(true)
   })
 })

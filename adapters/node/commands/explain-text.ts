@@ -10,6 +10,7 @@ const linkSchema = z.looseObject({
   credential: z.string(),
   circuit: z.string(),
   dropped: z.array(z.string()),
+  prompt_price: z.string().nullish(),
   error: errorSchema,
   upstream: z.looseObject({ url: z.string(), body: z.unknown() }).nullable(),
 })
@@ -63,11 +64,13 @@ function formatAmount(usd: number): string {
 function renderLink(link: Explained['links'][number], place: number, style: Style): string {
   const { bold, dim, yellow, red } = style
   const { model, provider, credential, circuit, dropped, error, upstream } = link
+  const price = link.prompt_price ?? 'cost_per_1m_input'
   const mark = (text: string, good: string) => (text === good ? text : yellow(text))
   return [
     `${place}. ${bold(model)} at ${provider}: credential ${mark(credential, 'present')}, circuit ${mark(circuit, 'closed')}`,
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
+    ...(price !== 'cost_per_1m_input' && !error ? [`   reserves the prompt at ${price}`] : []),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
 }

@@ -9,7 +9,7 @@ import {
   listImageParts,
 } from '../../core/chat.ts'
 import { invalidField } from '../../core/invalid-field.ts'
-import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { DoorCall, KeptAnswer, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
@@ -53,7 +53,7 @@ function pickHead(request: ChatRequest): ChatHead {
 }
 
 type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
-  Pick<ObjectLayout<never>, 'values' | 'commas'>
+  Pick<ObjectLayout<never>, 'values' | 'commas' | 'cacheLife'>
 
 /** A chat request as far as it is read. */
 interface ReadChat {
@@ -112,6 +112,10 @@ export class ParsedChat implements ChatCall, DoorCall {
   get promptTokens(): number {
     this.#promptTokens ??= estimatePromptTokens(this.request, measureTools(this.layout))
     return this.#promptTokens
+  }
+
+  get cacheLife(): CacheLife {
+    return this.layout.cacheLife
   }
 
   get isHeavy(): boolean {

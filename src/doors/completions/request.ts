@@ -2,7 +2,7 @@ import { validateAsSent } from '../../core/as-sent.ts'
 import type { ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { NativeCall } from '../../core/endpoints.ts'
 import { invalidField } from '../../core/invalid-field.ts'
-import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
@@ -66,7 +66,8 @@ function validate(value: unknown): CompletionRequest {
 /** A text completion request as far as it is read. */
 interface CompletionSource {
   readonly bytes: Uint8Array
-  readonly layout: MemberLayout<'model' | 'stream_options'> & Pick<ObjectLayout<never>, 'values'>
+  readonly layout: MemberLayout<'model' | 'stream_options'> &
+    Pick<ObjectLayout<never>, 'values' | 'cacheLife'>
   readonly head: CompletionHead
   readonly size: PromptSize
   /** Undefined when only the bytes were read. */
@@ -81,6 +82,7 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
   readonly choices: number
   readonly images: readonly ImagePart[] = []
   readonly promptTokens: number
+  readonly cacheLife: CacheLife
   readonly isHeavy: boolean
   readonly isLarge: boolean
   readonly #wantsUsageChunk: boolean
@@ -93,6 +95,7 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
     this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
     this.choices = (head.n ?? 1) * size.count
     this.promptTokens = estimatePromptTokens(size)
+    this.cacheLife = layout.cacheLife
     this.isHeavy = isHeavyBody(bytes, layout.values)
     this.isLarge = isLargeBody(bytes)
     this.#wantsUsageChunk = head.stream_options?.include_usage === true

@@ -1,6 +1,6 @@
 import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { ChatAnswer, NativeCall } from '../../core/endpoints.ts'
-import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type {
@@ -63,7 +63,7 @@ export async function readMessages({
 }
 
 type MessagesLayout = MemberLayout<(typeof names)[number]> &
-  Pick<ObjectLayout<never>, 'values' | 'commas'>
+  Pick<ObjectLayout<never>, 'values' | 'commas' | 'cacheLife'>
 
 /** A Messages request as far as it is read. */
 interface MessagesSource {
@@ -120,6 +120,10 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     const options = { proofs: this.#proofs, toolBytes: measureTools(this.size) }
     this.#promptTokens ??= estimatePrompt(this.#parsed, options)
     return this.#promptTokens
+  }
+
+  get cacheLife(): CacheLife {
+    return this.size.cacheLife
   }
 
   /** True when the work on the request must yield to other requests. */

@@ -2,7 +2,7 @@ import { validateAsSent } from '../../core/as-sent.ts'
 import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { ChatAnswer, NativeCall } from '../../core/endpoints.ts'
 import { invalidField } from '../../core/invalid-field.ts'
-import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
@@ -69,7 +69,7 @@ export async function readResponses({
 }
 
 type ResponsesLayout = MemberLayout<'model' | 'input' | 'stream_options' | 'tools'> &
-  Pick<ObjectLayout<never>, 'values' | 'commas'>
+  Pick<ObjectLayout<never>, 'values' | 'commas' | 'cacheLife'>
 
 /** A request of the Responses API as far as it is read. */
 interface ResponsesSource {
@@ -129,6 +129,10 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     const options = { proofs: this.#proofs, toolBytes: measureTools(this.size) }
     this.#promptTokens ??= estimatePrompt(this.#parsed, options)
     return this.#promptTokens
+  }
+
+  get cacheLife(): CacheLife {
+    return this.size.cacheLife
   }
 
   get isHeavy(): boolean {

@@ -24,6 +24,7 @@ export const anthropic: ProviderKind = Object.freeze({
   defaultBaseUrl: 'https://api.anthropic.com',
   canFetchImages: true,
   references: 'anthropic',
+  writesCache: 'when-marked',
   createAuthorizer,
   chat: anthropicChat,
   native: {

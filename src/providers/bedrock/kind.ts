@@ -50,6 +50,7 @@ export const bedrock: ProviderKind = Object.freeze({
   defaultBaseUrl: bedrockBaseUrl,
   acceptsRegion: true,
   canFetchImages: false,
+  writesCache: 'when-marked',
   cloud: 'aws',
   ownSettings: ['aws_profile'],
   listInputTypes,

@@ -24,6 +24,7 @@ export const cohere: ProviderKind = Object.freeze({
   capabilities: ['chat', 'embed', 'rerank'],
   defaultBaseUrl: 'https://api.cohere.com',
   canFetchImages: true,
+  writesCache: 'never',
   listInputTypes: () => configuredInputTypes,
   createAuthorizer: authorizeWithBearer,
   chat: cohereChat,

@@ -15,6 +15,7 @@ export const google: ProviderKind = Object.freeze({
   canFetchImages: false,
   ownSettings: ['remote_images'],
   references: 'google',
+  writesCache: 'never',
   // Not `?key=`: the query of an address ends up in logs.
   createAuthorizer: authorizeWithHeader('x-goog-api-key'),
   chat: (target) =>

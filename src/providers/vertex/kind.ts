@@ -21,6 +21,7 @@ export const vertexAi: ProviderKind = Object.freeze({
   cloud: 'google',
   ownSettings: ['remote_images'],
   references: 'google',
+  writesCache: 'never',
   createAuthorizer: googleAuthorizer,
   createCloudAuthorizer: googleCloudAuthorizer,
   checkSecret: findSecretProblem,

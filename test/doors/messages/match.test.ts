@@ -12,7 +12,7 @@ const prose = fc.oneof(
 )
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
 const names = fc.stringMatching(/^[a-z_]{1,12}$/)
-const cache = maybe(fc.constant({ type: 'ephemeral' }))
+const cache = maybe(fc.constantFrom({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' }))
 const type = <Name extends string>(name: Name) => fc.constant(name)
 
 /** As Claude signs, some with escaped slashes. */

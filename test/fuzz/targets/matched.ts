@@ -71,6 +71,8 @@ export const jsonMatch: FuzzTarget = {
     '\u00a0',
     'é',
     '𝄞',
+    '{"cache_control":{"ttl":"1h"}}',
+    '{"cache_contro\\u006c":{}}',
   ],
   check(input) {
     assert.equal(isUtf8(input), nativeIsUtf8(input))
@@ -80,8 +82,9 @@ export const jsonMatch: FuzzTarget = {
     const scanned = scanLayout(body, ['a'])
     if (match) {
       assert.notEqual(parse(body), undefined)
-      const { values, commas, spans, close, isEmpty } = scanned
-      assert.deepEqual(match.layout, { values, commas, spans: { ...spans }, close, isEmpty })
+      const { values, commas, cacheLife, spans, close, isEmpty } = scanned
+      const sizes = { values, commas, cacheLife }
+      assert.deepEqual(match.layout, { ...sizes, spans: { ...spans }, close, isEmpty })
     }
     const items = parse(body.subarray('{"a":'.length, -1))
     if (!Array.isArray(items)) return
@@ -127,6 +130,8 @@ const chatWords = [
   '"stream_options":{"include_usage":true}',
   '"stream_options":[]',
   '"logprobs":true',
+  '"cache_control":{"type":"ephemeral"}',
+  '"cache_control":{"type":"ephemeral","ttl":"1h"}',
   '"__proto__":{"role":"user"}',
   '"mod\\u0065l":"x"',
   '"rol\\u0065":"x"',
@@ -179,6 +184,7 @@ function describeChat(call: ParsedChat) {
     choices,
     images,
     promptTokens,
+    cacheLife: call.cacheLife,
     request,
     wantsUsageChunk: call.wantsUsageChunk,
     wantsLogprobs: call.wantsLogprobs,
@@ -206,6 +212,8 @@ const messagesWords = [
   '"content":[],',
   '"system":"S",',
   '"system":null,',
+  '"cache_control":{"type":"ephemeral"},',
+  '"cache_control":{"type":"ephemeral","ttl":"1h"},',
   '"system":[{"type":"text","text":"S"}],',
   '"tools":[{"name":"f","description":"F","input_schema":{"a":[1,2.50,{}]}}],',
   '"strict":true,',
@@ -278,6 +286,7 @@ function describeNative(call: ParsedMessages | ParsedResponses, spans: object) {
     stream,
     images,
     promptTokens,
+    cacheLife: call.cacheLife,
     isHeavy,
     output: call.estimateOutput(),
     sent: call.toNative().bytes,
@@ -406,7 +415,7 @@ export const completionMatch: FuzzTarget = {
 }
 
 function describeCompletion(call: ParsedCompletion) {
-  const { model, stream, choices, promptTokens, isHeavy } = call
+  const { model, stream, choices, promptTokens, cacheLife, isHeavy } = call
   const { bytes, layout } = call.toNative()
   const { spans, close, isEmpty } = layout
   return {
@@ -417,6 +426,7 @@ function describeCompletion(call: ParsedCompletion) {
     stream,
     choices,
     promptTokens,
+    cacheLife,
     isHeavy,
     output: call.estimateOutput(),
     counted: call.toCountInput('o200k_base', ''),
