@@ -101,6 +101,12 @@ export interface RequestForm {
   readonly takesThinkingBlocks: boolean
   /** `top_k` is accepted, or left out by the translation. */
   readonly takesTopK: boolean
+  /** Images and files are accepted in tool messages. */
+  readonly takesResultMedia: boolean
+  /** `is_error` is accepted on tool messages. */
+  readonly takesResultErrors: boolean
+  /** A file may have its address as `file_data`, or the translation refuses it by name. */
+  readonly takesFileAddresses: boolean
 }
 
 /** A request in an API that the upstream speaks too, as the client sent it. */

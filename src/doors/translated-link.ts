@@ -56,6 +56,9 @@ export const anyTarget: ChatTarget = Object.freeze({
   takesThinking: false,
   takesThinkingBlocks: false,
   takesTopK: false,
+  takesResultMedia: true,
+  takesResultErrors: true,
+  takesFileAddresses: true,
   ignoresUnknown: true,
 })
 

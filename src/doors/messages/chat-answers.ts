@@ -1,23 +1,25 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
+import type { MadeMessage } from '../made-message.ts'
 import { addProofs } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import {
   type ConversationOptions,
   type PlacedBlock,
-  type PlacedMessage,
   type PlacedPart,
   readMark,
   toBlockParts,
   toContent,
 } from './chat-parts.ts'
 import { type Block, blockSchemas, checkPart } from './schema.ts'
-import { readProofText, readProven } from './thinking.ts'
+import { isOwnBlock, readProofText, readProven } from './thinking.ts'
 
 /** The blocks of an earlier answer that one chat message can hold. */
 interface Segment {
   readonly thinking: object[]
   readonly parts: PlacedPart[]
   readonly calls: PlacedCall[]
+  /** A block behind the latest part is not a part itself. */
+  hasGap: boolean
 }
 
 interface PlacedCall {
@@ -34,7 +36,7 @@ export function toAssistantMessages(
   blocks: readonly PlacedBlock[],
   path: string,
   options: ConversationOptions,
-): PlacedMessage[] {
+): MadeMessage[] {
   const { target } = options
   const proofs = blocks.flatMap(({ block }) => {
     const text = readProofText(block)
@@ -53,7 +55,9 @@ export function toAssistantMessages(
     // With its position it does not go back, unless the vendor's own blocks do.
     if (thinking) segment.thinking.push(isLate && isWhole ? { ...thinking, index } : thinking)
     else if (block.type === 'tool_use') segment.calls.push(toCall(block, place, options))
-    else segment.parts.push(...toBlockParts(block, place, target))
+    else addParts(segment, toBlockParts(block, place, target))
+    // The text of the vendor's own blocks must stay the same.
+    if (isLeftOut(block) && !isWhole) segment.hasGap = true
   }
   const kept = segments.filter(({ parts, calls }) => isWhole || parts.length + calls.length > 0)
   const messages = kept.map((segment) => toMessage(segment, target))
@@ -66,7 +70,34 @@ export function toAssistantMessages(
 }
 
 function newSegment(): Segment {
-  return { thinking: [], parts: [], calls: [] }
+  return { thinking: [], parts: [], calls: [], hasGap: false }
+}
+
+function addParts(segment: Segment, [first, ...others]: readonly PlacedPart[]): void {
+  if (!first) return
+  segment.parts.push({ ...first, isApart: segment.hasGap }, ...others)
+  segment.hasGap = false
+}
+
+/** Whether a block of an answer does not become a part of the message. */
+function isLeftOut(block: Block): boolean {
+  return !partTypes.has(block.type) && !isOwnBlock(block)
+}
+
+/** The types of which `toBlockParts` makes parts. */
+const partTypes: ReadonlySet<string> = new Set([
+  'text',
+  'image',
+  'document',
+  'search_result',
+  'tool_reference',
+])
+
+/** A text may be split where it cites a source, but two around another block stand on their own. */
+function joinAnswer(parts: readonly PlacedPart[]): string {
+  return parts
+    .map(({ part, isApart }, index) => `${isApart && index > 0 ? '\n\n' : ''}${part.text ?? ''}`)
+    .join('')
 }
 
 function toCall(
@@ -80,9 +111,8 @@ function toCall(
 }
 
 function toMessage({ thinking, parts, calls }: Segment, target: ChatTarget): ChatMessage {
-  // A text may be split where it cites a source.
   const content: string | ContentPart[] | null =
-    parts.length === 0 ? null : toContent(parts, target, (texts) => texts.join(''))
+    parts.length === 0 ? null : toContent(parts, target, joinAnswer)
   return {
     role: 'assistant',
     content,

@@ -1,24 +1,25 @@
 import type { ChatMessage } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { MadeMessage } from '../made-message.ts'
+import { fitResults } from '../tool-results.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { toAssistantMessages } from './chat-answers.ts'
 import {
   type ConversationOptions,
   type PlacedBlock,
-  type PlacedMessage,
   type PlacedPart,
+  readMark,
   toBlockParts,
   toContent,
   toParts,
 } from './chat-parts.ts'
-import { toResult } from './chat-results.ts'
-import type { Content, CountRequest } from './schema.ts'
+import { type Block, blockSchemas, type Content, type CountRequest, checkPart } from './schema.ts'
 
 /** Writes the instructions and the messages. Throws `UntranslatableError` when nothing is left to send. */
 export function toChatMessages(
   { system, messages }: CountRequest,
   options: ConversationOptions,
-): readonly PlacedMessage[] {
+): readonly MadeMessage[] {
   const { target } = options
   const placed = [
     ...toInstructions(system ?? '', 'system', target),
@@ -40,7 +41,7 @@ export function toChatMessages(
     const rule = 'must hold at least one text, image, document, call or result'
     throw new UntranslatableError(`messages: ${rule}`, 'messages')
   }
-  return moveBehindResults(placed)
+  return moveBehindResults(fitResults(placed, target))
 }
 
 /** Lists the blocks of a message; a string is one text block. */
@@ -50,7 +51,7 @@ function listBlocks(content: Content, path: string): readonly PlacedBlock[] {
     : content.map((block, index) => ({ block, path: `${path}.content.${index}` }))
 }
 
-function toInstructions(content: Content, path: string, target: ChatTarget): PlacedMessage[] {
+function toInstructions(content: Content, path: string, target: ChatTarget): MadeMessage[] {
   const parts = toParts(content, path, target)
   if (parts.length === 0) return []
   return [placeMessage({ role: 'system', content: toContent(parts, target) }, path, parts)]
@@ -60,43 +61,54 @@ function placeMessage(
   message: ChatMessage,
   path: string,
   parts: readonly PlacedPart[],
-): PlacedMessage {
+): MadeMessage {
   return { message, path, parts: parts.map((part) => part.path), calls: [] }
 }
 
-/**
- * Writes the results first, each as a message of its own, because they must follow their calls. Images and
- * files of results go into the user message behind them: most vendors take only text in a tool message.
- */
+/** Writes the results first, each as a message of its own, because they must follow their calls. */
 function toUserMessages(
   blocks: readonly PlacedBlock[],
   path: string,
   target: ChatTarget,
-): PlacedMessage[] {
-  const messages: PlacedMessage[] = []
-  const attached: PlacedPart[] = []
+): MadeMessage[] {
+  const messages: MadeMessage[] = []
   const own: PlacedPart[] = []
   for (const { block, path: place } of blocks) {
     if (block.type === 'tool_result') {
-      const { message, texts, media } = toResult(block, place, target)
-      messages.push(placeMessage(message, place, texts))
-      attached.push(...media)
+      messages.push(toResult(block, place, target))
     } else {
       own.push(...toBlockParts(block, place, target))
     }
   }
-  const parts = [...attached, ...own]
-  if (parts.length > 0) {
-    const message = { role: 'user', content: toContent(parts, target) }
-    messages.push(placeMessage(message, path, parts))
+  if (own.length > 0) {
+    const message = { role: 'user', content: toContent(own, target) }
+    messages.push(placeMessage(message, path, own))
   }
   return messages
 }
 
+/** Writes a `tool_result` block. `fitResults` brings it into the form that the target accepts. */
+function toResult(block: Block, path: string, target: ChatTarget): MadeMessage {
+  const {
+    tool_use_id: id,
+    content,
+    is_error: isError,
+  } = checkPart(blockSchemas.tool_result, block, path)
+  const parts = toParts(content ?? '', `${path}.content`, target)
+  const message = {
+    role: 'tool',
+    tool_call_id: id,
+    content: toContent(parts, target),
+    ...(isError && { is_error: true }),
+    ...readMark(block, target),
+  }
+  return placeMessage(message, path, parts)
+}
+
 /** Moves instructions between calls and their results behind the results: nothing may separate them. */
-function moveBehindResults(placed: readonly PlacedMessage[]): readonly PlacedMessage[] {
-  const ordered: PlacedMessage[] = []
-  let waiting: PlacedMessage[] = []
+function moveBehindResults(placed: readonly MadeMessage[]): readonly MadeMessage[] {
+  const ordered: MadeMessage[] = []
+  let waiting: MadeMessage[] = []
   let isAfterCalls = false
   for (const one of placed) {
     const { role, tool_calls: calls } = one.message

@@ -1,4 +1,4 @@
-import type { ChatMessage, ContentPart } from '../../core/chat.ts'
+import type { ContentPart } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import type { RequestProofs } from '../request-proofs.ts'
@@ -9,23 +9,14 @@ import { type Block, blockSchemas, type Content, checkPart, type Source } from '
 export interface PlacedPart {
   readonly part: ContentPart
   readonly path: string
+  /** A block between it and the part before it is not in the message. */
+  readonly isApart?: boolean
 }
 
 /** A block of a message, and its path. */
 export interface PlacedBlock {
   readonly block: Block
   readonly path: string
-}
-
-/** A chat message, and where its parts come from. */
-export interface PlacedMessage {
-  readonly message: ChatMessage
-  /** The path of the client's message or block. */
-  readonly path: string
-  /** The paths of the blocks behind its parts. */
-  readonly parts: readonly string[]
-  /** The paths of the blocks behind its tool calls. */
-  readonly calls: readonly string[]
 }
 
 export interface ConversationOptions {
@@ -132,6 +123,11 @@ function toDocumentParts(document: DocumentBlock): PlacedPart[] {
       return heading === '' ? inner : [placeText(heading, path), ...inner]
     }
     default: {
+      if (source.type === 'url' && !target.takesFileAddresses) {
+        const rule =
+          'the API of this model takes no document by its address; send the data as base64'
+        throw new UntranslatableError(`${path}.source: ${rule}`, `${path}.source`)
+      }
       const file = {
         filename: title || 'document.pdf',
         file_data: toAddress(source, `${path}.source`),
@@ -160,12 +156,15 @@ export function readMark(
 export function toContent(
   parts: readonly PlacedPart[],
   { takesCacheControl }: ChatTarget,
-  join: (texts: readonly string[]) => string = joinTexts,
+  join: (parts: readonly PlacedPart[]) => string = joinParts,
 ): string | ContentPart[] {
-  const texts = parts.flatMap(({ part }) => (part.type === 'text' ? [part.text ?? ''] : []))
-  const isText = texts.length === parts.length
-  const keepsParts = takesCacheControl && (texts.length > 1 || parts.some(isMarked))
-  return isText && !keepsParts ? join(texts) : parts.map(({ part }) => part)
+  const isText = parts.every(({ part }) => part.type === 'text')
+  const keepsParts = takesCacheControl && (parts.length > 1 || parts.some(isMarked))
+  return isText && !keepsParts ? join(parts) : parts.map(({ part }) => part)
+}
+
+function joinParts(parts: readonly PlacedPart[]): string {
+  return joinTexts(parts.map(({ part }) => part.text))
 }
 
 function isMarked({ part }: PlacedPart): boolean {

@@ -1,9 +1,10 @@
 import type { ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { isSameJson } from '../../wire/json-equality.ts'
+import type { MadeMessage } from '../made-message.ts'
 import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { toChatMessages } from './chat-messages.ts'
-import type { PlacedMessage } from './chat-parts.ts'
 import { toChatTools } from './chat-tools.ts'
 import { type CountRequest, checkPart, jsonFormat } from './schema.ts'
 
@@ -15,12 +16,14 @@ export interface WrittenChat {
 
 /** Where the parts of a chat request come from. */
 export interface ChatPlaces {
-  readonly messages: readonly Pick<PlacedMessage, 'path' | 'parts' | 'calls'>[]
+  readonly messages: readonly Pick<MadeMessage, 'path' | 'parts' | 'calls'>[]
   /** The position of each tool in the client's list. */
   readonly tools: readonly number[]
   /** The path of the field that `reasoning_effort` comes from. */
   readonly effort: string
-  /** The paths of vendor-run tools, and of a choice that names one: they are not in the chat request. */
+  /** The path of the field that `response_format` comes from. */
+  readonly format: string
+  /** The paths of what is not in the chat request: vendor-run tools, a choice that names one, a new type of format. */
   readonly dropped: readonly string[]
 }
 
@@ -40,6 +43,7 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
   checkThread(request)
   const placed = toChatMessages(request, options)
   const { fields: tools, positions, dropped } = toChatTools(request, target)
+  const { format, path: formatPath } = findFormat(request)
   const chat = {
     model: target.model,
     messages: placed.map(({ message }) => message),
@@ -47,7 +51,7 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
     ...toStream(request, target),
     ...toSampling(request, target),
     ...toReasoning(request, target),
-    ...toResponseFormat(request),
+    ...toResponseFormat(format, formatPath),
     ...tools,
   }
   return {
@@ -56,7 +60,8 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
       messages: placed.map(({ path, parts, calls }) => ({ path, parts, calls })),
       tools: positions,
       effort: request.output_config?.effort ? 'output_config.effort' : 'thinking',
-      dropped,
+      format: formatPath,
+      dropped: isGiven(format) && !isSchema(format) ? [...dropped, formatPath] : dropped,
     },
   }
 }
@@ -125,10 +130,28 @@ function toEffort(thinking: CountRequest['thinking']): 'low' | 'medium' | 'high'
   return budget < 16_384 ? 'medium' : 'high'
 }
 
-function toResponseFormat({ output_config: config }: CountRequest): object {
+/** Returns the format of the answer from either of its fields. Different ones contradict each other. */
+function findFormat({ output_config: config, output_format: older }: CountRequest) {
+  const path = 'output_config.format'
   const format = config?.format
-  if (format?.type !== 'json_schema') return {}
-  const { schema } = checkPart(jsonFormat, format, 'output_config.format')
+  if (!isGiven(older)) return { format, path }
+  if (!isGiven(format)) return { format: older, path: 'output_format' }
+  if (isSameJson(format, older)) return { format, path }
+  throw new UntranslatableError(
+    `output_format differs from ${path}; send only ${path}`,
+    'output_format',
+  )
+}
+
+type Format = NonNullable<CountRequest['output_format']>
+
+function isSchema({ type }: Format): boolean {
+  return type === 'json_schema'
+}
+
+function toResponseFormat(format: Format | null | undefined, path: string): object {
+  if (!isGiven(format) || !isSchema(format)) return {}
+  const { schema } = checkPart(jsonFormat, format, path)
   return {
     response_format: {
       type: 'json_schema',

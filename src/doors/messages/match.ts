@@ -67,6 +67,7 @@ const head = {
   tool_choice: anything,
   thinking: anything,
   output_config: anything,
+  output_format: anything,
   stop_sequences: anything,
   thread: anything,
   temperature: anything,

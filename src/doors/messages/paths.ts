@@ -16,7 +16,7 @@ export function locatePath(path: string, places: ChatPlaces): string {
       return places.effort
     case 'response_format':
       return path
-        .replace('response_format', 'output_config.format')
+        .replace('response_format', places.format)
         .replace('.json_schema.schema', '.schema')
         .replace('.json_schema', '')
     case 'stop':

@@ -40,10 +40,15 @@ const model = z.string().min(1)
 const stream = z.boolean().nullish()
 const maxTokens = z.int().nonnegative()
 
+const format = loose({ type: z.string() }).nullish()
+
 const options = {
   tool_choice: toolChoice.nullish(),
   thinking: loose({ type: z.string(), budget_tokens: number }).nullish(),
-  output_config: loose({ effort: text, format: loose({ type: z.string() }).nullish() }).nullish(),
+  output_config: loose({ effort: text, format }).nullish(),
+  // The form of `output_config.format` before it left its beta, which SDKs of 2025 send.
+  // https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+  output_format: format,
   stop_sequences: list(z.string()).nullish(),
   thread: loose({ type: z.string() }).nullish(),
   temperature: number,
@@ -123,7 +128,7 @@ export const blockSchemas = {
 
 /** The schema of a function tool's parameters. */
 export const inputSchema = jsonObject
-/** The schema of `output_config.format`. */
+/** The schema of a format for the answer. */
 export const jsonFormat = loose({ schema: jsonObject.nullish() })
 
 /** Checks a value that is to be translated. Throws `UntranslatableError` with the field at fault. */

@@ -1,9 +1,10 @@
 import type { ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { MadeMessage } from '../made-message.ts'
 import { addProofs } from '../proofs.ts'
+import { fitResults } from '../tool-results.ts'
 import type { ChatTarget } from '../translated-link.ts'
-import { onlyNative } from './content.ts'
-import type { Turn } from './conversation.ts'
+import { isFileAddress, onlyNative } from './content.ts'
 import type { ResponsesRequest, TranslatedFields } from './fields.ts'
 import type { ChatTools } from './tool-choice.ts'
 import type { OfferedTool, Toolbox } from './tools.ts'
@@ -12,7 +13,7 @@ import type { OfferedTool, Toolbox } from './tools.ts'
 export interface ReadRequest {
   readonly request: ResponsesRequest
   readonly fields: TranslatedFields
-  readonly turns: readonly Turn[]
+  readonly messages: readonly MadeMessage[]
   readonly toolbox: Toolbox
   readonly chatTools: ChatTools
   /** The paths of the items that are left out. */
@@ -33,15 +34,30 @@ export function findState(request: ResponsesRequest): UntranslatableError | unde
     : undefined
 }
 
+/** The messages of a request in the form that one target accepts. */
+export interface FittedMessages {
+  readonly target: ChatTarget
+  readonly messages: readonly MadeMessage[]
+}
+
+/** Brings the messages into the form that a target accepts. */
+export function fitMessages({ messages }: ReadRequest, target: ChatTarget): FittedMessages {
+  return { target, messages: fitResults(messages, target) }
+}
+
 /** Writes a request as chat completions. Throws `UntranslatableError` when they cannot express it. */
-export function toChatRequest(read: ReadRequest, target: ChatTarget): ChatRequest {
+export function toChatRequest(
+  read: ReadRequest,
+  { target, messages }: FittedMessages,
+): ChatRequest {
   if (read.problem) throw read.problem
-  const { request, fields, turns } = read
+  if (!target.takesFileAddresses) refuseFileAddresses(messages)
+  const { request, fields } = read
   const { effort } = fields.reasoning ?? {}
   const { format, verbosity } = fields.text ?? {}
   return {
     model: target.model,
-    messages: turns.flatMap(({ message, proofs }) => addProofs([message], proofs, target)),
+    messages: messages.flatMap(({ message, proofs = [] }) => addProofs([message], proofs, target)),
     ...(request.stream && { stream: true }),
     ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
     ...boundOutput(request, target),
@@ -49,6 +65,17 @@ export function toChatRequest(read: ReadRequest, target: ChatTarget): ChatReques
     ...toToolFields(read),
     ...pick({ response_format: toResponseFormat(format) }),
     ...(target.takesEffort && pick({ reasoning_effort: effort, verbosity })),
+  }
+}
+
+function refuseFileAddresses(messages: readonly MadeMessage[]): void {
+  for (const { message, path, parts } of messages) {
+    if (typeof message.content === 'string') continue
+    const at = message.content?.findIndex(isFileAddress) ?? -1
+    if (at < 0) continue
+    const place = `${parts[at] ?? path}.file_url`
+    const rule = 'the API of this model takes no file by its address; send the data in file_data'
+    throw new UntranslatableError(`${place}: ${rule}`, place)
   }
 }
 

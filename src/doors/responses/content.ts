@@ -3,6 +3,7 @@ import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ContentPart } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { isObject } from '../../wire/json.ts'
 import type { PlacedPart } from './conversation.ts'
 
 const text = z.string().nullish()
@@ -68,18 +69,27 @@ function isDetail(detail: string | null | undefined): detail is string {
   return detail === 'low' || detail === 'high' || detail === 'auto'
 }
 
+/** The chat API has one member for the data and the address, which not every target takes. */
 function toChatFile({ file_data, file_id, file_url, filename }: Part, path: string): ContentPart {
-  if (!file_data && !file_id) {
-    throw onlyNative(`${path}.${file_url ? 'file_url' : 'file_data'}`, 'files by address')
+  const data = file_data || file_url
+  if (!data && !file_id) {
+    const rule = 'needs file_data, file_url or file_id'
+    throw new UntranslatableError(`${path} ${rule}`, path)
   }
   return {
     type: 'file',
     file: {
-      ...(file_data && { file_data }),
+      ...(data && { file_data: data }),
       ...(file_id && { file_id }),
       ...(filename && { filename }),
     },
   }
+}
+
+/** Whether a part is a file by its address. */
+export function isFileAddress({ type, file }: ContentPart): boolean {
+  const data = type === 'file' && isObject(file) ? file['file_data'] : undefined
+  return typeof data === 'string' && /^[a-z][\da-z+.-]*:\/\//i.test(data)
 }
 
 /** Returns the error for what only a provider of this API can be sent. */

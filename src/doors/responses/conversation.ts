@@ -1,18 +1,6 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
+import type { MadeMessage } from '../made-message.ts'
 import type { Proof } from '../proofs.ts'
-
-/** A message of the chat API, and where its parts are in the client's request. */
-export interface Turn {
-  readonly message: ChatMessage
-  /** The dotted path of the item, or of the first of several. */
-  readonly path: string
-  /** The paths of the parts of its content. */
-  readonly parts: readonly string[]
-  /** The paths of its tool calls. */
-  readonly calls: readonly string[]
-  /** What the client returned of the reasoning that led to it. */
-  readonly proofs: readonly Proof[]
-}
 
 /** One part of a message's content, and its path. */
 export interface PlacedPart {
@@ -29,11 +17,10 @@ export interface PlacedCall {
   readonly path: string
 }
 
-/** The result of a tool call. Its media cannot be in a tool message of the chat API. */
+/** The result of a tool call. */
 export interface ToolResult {
   readonly callId: string
-  readonly text: string
-  readonly media: readonly PlacedPart[]
+  readonly parts: readonly PlacedPart[]
   readonly path: string
 }
 
@@ -42,13 +29,11 @@ export interface ToolResult {
  * become one message.
  */
 export class ConversationBuilder {
-  readonly #turns: Turn[] = []
+  readonly #messages: MadeMessage[] = []
   #answer: Answer | undefined
-  /** The media in the results since the last message that was no result. */
-  #media: PlacedPart[] = []
 
   addMessage(role: 'system' | 'user', parts: readonly PlacedPart[], path: string): void {
-    this.#close()
+    this.#closeAnswer()
     this.#push({ role, content: toContent(parts) }, { path, parts })
   }
 
@@ -64,30 +49,20 @@ export class ConversationBuilder {
     this.#openAnswer(path).proofs.push(proof)
   }
 
-  addResult({ callId, text, media, path }: ToolResult): void {
+  addResult({ callId, parts, path }: ToolResult): void {
     this.#closeAnswer()
-    const content = text === '' && media.length > 0 ? resultFollows : text
-    this.#push({ role: 'tool', tool_call_id: callId, content }, { path })
-    if (media.length === 0) return
-    const heading = { type: 'text', text: `Content of the result of tool call ${callId}:` }
-    this.#media.push({ part: heading, path }, ...media)
+    const message = { role: 'tool', tool_call_id: callId, content: toResultContent(parts) }
+    this.#push(message, { path, parts })
   }
 
-  finish(): readonly Turn[] {
-    this.#close()
-    return this.#turns
+  finish(): readonly MadeMessage[] {
+    this.#closeAnswer()
+    return this.#messages
   }
 
   #openAnswer(path: string): Answer {
-    if (this.#answer) return this.#answer
-    this.#closeResults()
-    this.#answer = { path, texts: [], calls: [], proofs: [] }
+    this.#answer ??= { path, texts: [], calls: [], proofs: [] }
     return this.#answer
-  }
-
-  #close(): void {
-    this.#closeAnswer()
-    this.#closeResults()
   }
 
   /** A message without text and calls is left out: no vendor accepts reasoning alone. */
@@ -105,33 +80,15 @@ export class ConversationBuilder {
     this.#push(message, { path, calls: calls.map((call) => call.path), proofs })
   }
 
-  /** Media follow the last of neighbouring results: a tool message of the chat API holds only text. */
-  #closeResults(): void {
-    const media = this.#media
-    const [first] = media
-    if (!first) return
-    this.#media = []
-    this.#push(
-      { role: 'user', content: media.map(({ part }) => part) },
-      { path: first.path, parts: media },
-    )
-  }
-
-  #push(
-    message: ChatMessage,
-    { path, parts = [], calls = [], proofs = [] }: Omit<Partial<Turn>, 'parts'> & TurnPlaces,
-  ): void {
-    this.#turns.push({ message, path, parts: parts.map((part) => part.path), calls, proofs })
+  #push(message: ChatMessage, { path, parts = [], calls = [], proofs = [] }: MessagePlaces): void {
+    this.#messages.push({ message, path, parts: parts.map((part) => part.path), calls, proofs })
   }
 }
 
-interface TurnPlaces {
+interface MessagePlaces extends Partial<Pick<MadeMessage, 'calls' | 'proofs'>> {
   readonly path: string
   readonly parts?: readonly PlacedPart[]
 }
-
-/** The text of a tool message whose result has only media. */
-const resultFollows = 'The result is in the next user message.'
 
 /** An answer of the model as it grows. */
 interface Answer {
@@ -146,6 +103,13 @@ function toContent(parts: readonly PlacedPart[]): string | ContentPart[] {
   const [first] = parts
   return parts.length === 1 && typeof first?.part.text === 'string' && first.part.type === 'text'
     ? first.part.text
+    : parts.map(({ part }) => part)
+}
+
+/** The texts of a result are one string, unless it has images or files. */
+function toResultContent(parts: readonly PlacedPart[]): string | ContentPart[] {
+  return parts.every(({ part }) => part.type === 'text')
+    ? parts.map(({ part }) => part.text ?? '').join('\n')
     : parts.map(({ part }) => part)
 }
 

@@ -4,14 +4,7 @@ import { callArguments } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import type { RequestProofs } from '../request-proofs.ts'
-import {
-  type ItemContent,
-  itemContent,
-  onlyNative,
-  parseFields,
-  toChatParts,
-  toTexts,
-} from './content.ts'
+import { itemContent, onlyNative, parseFields, toChatParts, toTexts } from './content.ts'
 import { ConversationBuilder } from './conversation.ts'
 import { type ToolCollector, type ToolIdentity, toolSearch } from './tools.ts'
 
@@ -140,7 +133,8 @@ export class ItemReader {
     const names = this.#tools.addFound(tools, `${path}.tools`)
     if (!callId || item['execution'] === 'server') return
     const result = JSON.stringify({ tools: names })
-    this.conversation.addResult({ callId, text: result, media: [], path })
+    const parts = [{ part: { type: 'text', text: result }, path }]
+    this.conversation.addResult({ callId, parts, path })
   }
 
   #addCall(
@@ -152,7 +146,8 @@ export class ItemReader {
 
   #readOutput(item: Item, path: string): void {
     const { call_id: callId, output } = parseFields(callOutput, item, path)
-    this.conversation.addResult({ callId, ...splitOutput(output, `${path}.output`), path })
+    const parts = toChatParts(output, `${path}.output`)
+    this.conversation.addResult({ callId, parts, path })
   }
 
   #readReasoning(item: Item, path: string): void {
@@ -170,15 +165,6 @@ export class ItemReader {
 }
 
 const decoder = new TextDecoder()
-
-function splitOutput(output: ItemContent, path: string) {
-  const parts = toChatParts(output, path)
-  const texts = parts.filter(({ part }) => part.type === 'text')
-  return {
-    text: texts.map(({ part }) => part.text).join('\n'),
-    media: parts.filter(({ part }) => part.type !== 'text'),
-  }
-}
 
 /** Clients that expect the vendor to keep items refer to them. Reasoning can be left out. */
 function checkReference(item: Item, path: string): void {

@@ -1,4 +1,6 @@
+import type { MadeMessage } from '../made-message.ts'
 import type { ReadRequest } from './chat-request.ts'
+import { isFileAddress } from './content.ts'
 
 /** Fields whose name in the Responses API differs. The more specific ones come first. */
 const renamed: readonly (readonly [chat: string, own: string])[] = [
@@ -11,12 +13,16 @@ const renamed: readonly (readonly [chat: string, own: string])[] = [
   ['messages', 'input'],
 ]
 
-/** Returns the path in the client's request of what is at a path of the chat request. */
-export function locate({ turns, chatTools }: ReadRequest, path: string): string {
+/** Returns the path in the client's request of what is at a path of the chat request with these messages. */
+export function locate(
+  { chatTools }: ReadRequest,
+  path: string,
+  messages: readonly MadeMessage[],
+): string {
   const [, list, index, rest = ''] = /^(messages|tools)\.(\d+)(.*)$/.exec(path) ?? []
   if (list === 'messages') {
-    const turn = turns[Number(index)]
-    return turn ? locateInTurn(turn, rest) : path
+    const message = messages[Number(index)]
+    return message ? locateInMessage(message, rest) : path
   }
   if (list === 'tools') {
     const tool = chatTools.tools[Number(index)]
@@ -26,12 +32,21 @@ export function locate({ turns, chatTools }: ReadRequest, path: string): string 
   return found ? found[1] + path.slice(found[0].length) : path
 }
 
-function locateInTurn({ path, parts, calls }: ReadRequest['turns'][number], rest: string): string {
+function locateInMessage({ message, path, parts, calls }: MadeMessage, rest: string): string {
   const [, list, index, inner = ''] = /^\.(content|tool_calls)\.(\d+)(.*)$/.exec(rest) ?? []
   if (list === undefined) return path
   if (list === 'tool_calls')
     return (calls[Number(index)] ?? path) + inner.replace(/^\.function/, '')
   const part = parts[Number(index)]
-  // The members of a file are one level deeper in the chat API.
-  return part === undefined ? path : part + inner.replace(/^\.file\b|\.url$/, '')
+  if (part === undefined) return path
+  // The members of a file are one level deeper in the chat API, and its address has a name of its own.
+  const own = inner.replace(/^\.file\b|\.url$/, '')
+  return (
+    part + (isAddress(message, Number(index)) ? own.replace(/^\.file_data$/, '.file_url') : own)
+  )
+}
+
+function isAddress({ content }: MadeMessage['message'], index: number): boolean {
+  const part = typeof content === 'object' ? content?.[index] : undefined
+  return part !== undefined && isFileAddress(part)
 }

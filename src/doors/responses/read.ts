@@ -1,7 +1,7 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { MadeMessage } from '../made-message.ts'
 import { findState, type ReadRequest } from './chat-request.ts'
 import { parseFields } from './content.ts'
-import type { Turn } from './conversation.ts'
 import { type ResponsesRequest, type TranslatedFields, translatedFields } from './fields.ts'
 import { ItemReader, type RequestBody } from './input.ts'
 import { chooseTools } from './tool-choice.ts'
@@ -31,15 +31,15 @@ export function readForChat(request: ResponsesRequest, body: RequestBody): ReadR
   for (const [index, item] of listItems(request).entries()) {
     attempt(() => reader.read(item, `input.${index}`), undefined)
   }
-  const turns = reader.conversation.finish()
-  if (turns.length === 0) {
+  const messages = reader.conversation.finish()
+  if (messages.length === 0) {
     problems.push(new UntranslatableError('input must not be empty', 'input'))
   }
   const toolbox = tools.finish()
   return {
     request,
     fields,
-    turns: [...toInstructions(fields), ...turns],
+    messages: [...toInstructions(fields), ...messages],
     toolbox,
     chatTools: chooseTools(toolbox, fields.tool_choice),
     leftOut: reader.leftOut,
@@ -55,8 +55,8 @@ function listItems({ input }: ResponsesRequest): readonly Readonly<Record<string
 }
 
 /** The instructions precede the conversation. */
-function toInstructions({ instructions }: TranslatedFields): readonly Turn[] {
+function toInstructions({ instructions }: TranslatedFields): readonly MadeMessage[] {
   if (!instructions) return []
   const message = { role: 'system', content: instructions }
-  return [{ message, path: 'instructions', parts: [], calls: [], proofs: [] }]
+  return [{ message, path: 'instructions', parts: [], calls: [] }]
 }

@@ -31,7 +31,13 @@ import {
 } from '../translated-link.ts'
 import { convertAnswer } from '../written-answer.ts'
 import { type AnswerBase, renderAnswer } from './answer.ts'
-import { listLeftOut, type ReadRequest, toChatRequest } from './chat-request.ts'
+import {
+  type FittedMessages,
+  fitMessages,
+  listLeftOut,
+  type ReadRequest,
+  toChatRequest,
+} from './chat-request.ts'
 import { estimatePrompt } from './estimate.ts'
 import { type ResponsesHead, type ResponsesRequest, responsesRequest } from './fields.ts'
 import { responseForms } from './forms.ts'
@@ -101,6 +107,8 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   readonly #images: readonly ImagePart[] | undefined
   #request: ResponsesRequest | undefined
   #read: ReadRequest | undefined
+  /** The messages for the latest target. */
+  #fitted: FittedMessages | undefined
   #promptTokens: number | undefined
   #base: AnswerBase | undefined
   readonly #links = new Map<Model, LinkCall>()
@@ -156,10 +164,12 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
 
   /** The messages and tools of the request, as far as the chat API can express them. */
   get #chat(): ChatRequest {
-    const { turns, chatTools } = this.#forChat
+    const { messages, chatTools } = this.#forChat
     return {
       model: this.model,
-      messages: turns.flatMap(({ message, proofs }) => addProofs([message], proofs, anyTarget)),
+      messages: messages.flatMap(({ message, proofs = [] }) =>
+        addProofs([message], proofs, anyTarget),
+      ),
       tools: chatTools.tools.map(({ name, description, parameters }) => ({
         type: 'function',
         function: { name, description, parameters },
@@ -186,19 +196,20 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     this.#request = undefined
     this.#read = undefined
     this.#proofs.forget()
+    this.#fitted = undefined
     this.#links.clear()
   }
 
   toChat(target: ChatTarget): ChatRequest {
-    return toChatRequest(this.#forChat, target)
+    return toChatRequest(this.#forChat, this.#fitFor(target))
   }
 
   listDropped(): readonly string[] {
     return listLeftOut(this.#forChat)
   }
 
-  locate(path: string): string {
-    return locate(this.#forChat, path)
+  locate(path: string, target: ChatTarget): string {
+    return locate(this.#forChat, path, this.#fitFor(target).messages)
   }
 
   convertAnswer(kept: KeptAnswer, slice: TimeSlice): BufferedBody | Promise<BufferedBody> {
@@ -243,6 +254,11 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
       proofs: this.#proofs,
     })
     return this.#read
+  }
+
+  #fitFor(target: ChatTarget): FittedMessages {
+    if (this.#fitted?.target !== target) this.#fitted = fitMessages(this.#forChat, target)
+    return this.#fitted
   }
 
   /** What answers repeat of the request. It stays when the request is dropped. */

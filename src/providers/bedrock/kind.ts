@@ -109,6 +109,8 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
       takesCacheControl: model.hasCachePoints,
       takesThinking: model.claude !== undefined,
       takesThinkingBlocks: model.hasSignedReasoning,
+      takesResultMedia: model.hasResultMedia,
+      takesResultErrors: model.hasResultStatus,
     },
   }
 }

@@ -32,6 +32,11 @@ export interface BedrockModel {
   readonly hasGrounding: boolean
   /** Whether a tool result may say that the call failed. */
   readonly hasResultStatus: boolean
+  /**
+   * Whether a tool result may hold images.
+   * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultContentBlock.html
+   */
+  readonly hasResultMedia: boolean
   /** Whether it accepts its signed reasoning back. */
   readonly hasSignedReasoning: boolean
   readonly toolUseIdForm: ToolUseIdForm
@@ -53,6 +58,7 @@ const plain: Facts = {
   hasCachePoints: false,
   hasGrounding: false,
   hasResultStatus: false,
+  hasResultMedia: false,
   hasSignedReasoning: false,
   toolUseIdForm: 'plain',
 }
@@ -64,6 +70,7 @@ const claude: Facts = {
   choices: allChoices,
   hasCachePoints: true,
   hasResultStatus: true,
+  hasResultMedia: true,
   hasSignedReasoning: true,
 }
 
@@ -73,6 +80,7 @@ const nova: Facts = {
   choices: allChoices,
   hasCachePoints: true,
   hasResultStatus: true,
+  hasResultMedia: true,
 }
 
 /**

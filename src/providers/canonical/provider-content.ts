@@ -1,5 +1,6 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
+import { isSameJson } from '../../wire/json-equality.ts'
 import { extractMembers, extractTexts, minifyJson } from '../../wire/json-text.ts'
 import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
 import { type JsonObject, joinText, listParts, type PastAnswer } from './messages.ts'
@@ -179,22 +180,6 @@ function matchCalls(
 
 function hasSameInput(call: PastCall, input: unknown): boolean {
   return isSameJson(JSON.parse(stringifyJson(call.object)), input)
-}
-
-/** Clients write numbers that JavaScript cannot hold as `null`. */
-function isSameJson(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one)) {
-    if (!Array.isArray(other) || one.length !== other.length) return false
-    return one.every((item, index) => isSameJson(item, other[index]))
-  }
-  if (!isObject(one)) return toFinite(one) === toFinite(other)
-  const names = Object.keys(one)
-  if (!isObject(other) || names.length !== Object.keys(other).length) return false
-  return names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
-}
-
-function toFinite(value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? null : value
 }
 
 /** Takes members from the JSON text itself: parsing would round large numbers. */

@@ -1,4 +1,5 @@
 import type { ProviderKind } from '../../core/provider-kind.ts'
+import { openAiForm } from '../base/request-form.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
@@ -25,14 +26,10 @@ export const demo: ProviderKind = Object.freeze({
       upstreamId,
       streamUsage: 'not-asked',
       form: {
+        ...openAiForm,
         boundField: 'max_tokens',
         asksStreamUsage: true,
         takesEffort: true,
-        takesCacheControl: false,
-        ignoresUnknown: false,
-        takesThinking: false,
-        takesThinkingBlocks: false,
-        takesTopK: false,
       },
     }),
   native: {

@@ -52,7 +52,11 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     createDecoder: () => new GeminiStream(target),
     parseError,
     isDoneOptional: false,
-    form: translatedForm,
+    form: {
+      ...translatedForm,
+      takesResultMedia: geminiTarget.model.takesMediaInToolResults,
+      takesResultErrors: true,
+    },
     writesAnswers: true,
   }
 }

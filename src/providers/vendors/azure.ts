@@ -2,6 +2,7 @@ import type { ProviderKind, StreamUsage } from '../../core/provider-kind.ts'
 import { authorizeWithCloudToken } from '../base/cloud-token.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
 import { getBasePath } from '../base/request.ts'
+import { openAiForm } from '../base/request-form.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
@@ -33,14 +34,10 @@ export const azure: ProviderKind = Object.freeze({
       upstreamId,
       streamUsage: resolveStreamUsage(url, streamUsage),
       form: {
+        ...openAiForm,
         boundField: 'max_completion_tokens',
         asksStreamUsage,
         takesEffort,
-        takesCacheControl: false,
-        ignoresUnknown: false,
-        takesThinking: false,
-        takesThinkingBlocks: false,
-        takesTopK: false,
       },
     })
   },

@@ -5,6 +5,7 @@ import { authorizeWithBearer } from '../base/credentials.ts'
 import { imagesInChat } from '../base/embed-modality.ts'
 import { probeAnswer, probeHealth, probeRootOn } from '../base/probe.ts'
 import { buildOperationUrl } from '../base/request.ts'
+import { openAiForm } from '../base/request-form.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { type MapStatus } from '../base/vendor-error.ts'
 import { openAiChat } from '../openai/chat.ts'
@@ -32,6 +33,8 @@ interface Vendor {
   readonly streamUsage: 'ask' | 'always' | 'never'
   /** The chat API has `top_k`, which OpenAI's refuses. */
   readonly takesTopK?: boolean
+  /** The vendor fetches files by the address in `file_data`. */
+  readonly takesFileAddresses?: boolean
   /** The vendor's public address has the Responses API. */
   readonly speaksResponses?: boolean
   /** A stream may end without `[DONE]`. */
@@ -129,6 +132,8 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
     takesTopK: true,
+    // https://openrouter.ai/docs/features/multimodal/pdfs
+    takesFileAddresses: true,
   },
   // https://docs.perplexity.ai/docs/sonar/openai-compatibility
   {
@@ -242,16 +247,14 @@ function toKind(vendor: Vendor): ProviderKind {
         isDoneOptional: vendor.isDoneOptional,
         mapStatus: vendor.mapStatus,
         form: {
+          ...openAiForm,
           // Reasoning models of OpenAI refuse max_tokens; other servers know only that.
           boundField:
             name === 'openai' && !target.hasCustomBaseUrl ? 'max_completion_tokens' : 'max_tokens',
           asksStreamUsage: vendor.streamUsage === 'ask' && target.mayAskUsage,
           takesEffort: target.takesEffort,
-          takesCacheControl: false,
-          ignoresUnknown: false,
-          takesThinking: false,
-          takesThinkingBlocks: false,
           takesTopK: vendor.takesTopK ?? false,
+          takesFileAddresses: vendor.takesFileAddresses ?? false,
         },
       }),
     native: {

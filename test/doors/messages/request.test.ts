@@ -143,6 +143,66 @@ describe('a request for a translated link', () => {
   })
 })
 
+describe('the older field output_format', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const format = { type: 'json_schema', schema }
+  const responseFormat = { type: 'json_schema', json_schema: { name: 'output', schema } }
+
+  test('means output_config.format, alone or beside an equal one', async () => {
+    expect(await sent({ output_format: format })).toMatchObject({ response_format: responseFormat })
+    const equal = { schema: { properties: schema.properties, type: 'object' }, type: 'json_schema' }
+    const both = { output_config: { format: equal, effort: 'low' }, output_format: format }
+    expect(await sent(both)).toMatchObject({ response_format: responseFormat })
+    const empty = { output_config: { format: null }, output_format: format }
+    expect(await sent(empty)).toMatchObject({ response_format: responseFormat })
+  })
+
+  test.each([
+    [
+      'output_format',
+      { output_format: format, output_config: { format: { ...format, schema: {} } } },
+    ],
+    ['output_format.schema', { output_format: { type: 'json_schema', schema: 5 } }],
+    ['output_format', { output_format: 'json' }],
+  ])('is LM-1001 that names %s', async (param, fields) => {
+    const response = await post(await messagesGateway(), asking(fields))
+    expect(response.status).toBe(400)
+    expect(await readMessagesError(response)).toMatchObject({ code: 'LM-1001', param })
+  })
+
+  test('of an unknown type is said to be dropped', async () => {
+    const gateway = await messagesGateway()
+    gateway.upstream.next(chatAnswer())
+    const response = await post(gateway, asking({ output_format: { type: 'xml' } }))
+    expect(response.headers.get('x-gateway-dropped')).toBe('output_format')
+  })
+})
+
+describe('texts of an earlier answer', () => {
+  const text = (written: string) => ({ type: 'text', text: written })
+  const server = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }
+  const result = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
+  const call = { type: 'tool_use', id: 't1', name: 'f', input: {} }
+
+  test.each([
+    ['touch', [text('One'), text(' two')], 'One two'],
+    ['touch beside an empty one', [text('One'), text(''), text(' two')], 'One two'],
+    [
+      'stand around blocks that are left out',
+      [text('One.'), server, result, text('Two.')],
+      'One.\n\nTwo.',
+    ],
+    ['stand around thinking', [text('One.'), thinking, text('Two.')], 'One.\n\nTwo.'],
+    ['stand around a call', [text('One.'), call, text('Two.')], 'One.\n\nTwo.'],
+    ['have such blocks only in front or behind', [thinking, text('One.'), server], 'One.'],
+  ])('that %s', async (_, content, expected) => {
+    const messages = [user, { role: 'assistant', content }, user]
+    const body = await sent({ messages })
+    expect((body['messages'] as object[])[1]).toMatchObject({ content: expected })
+  })
+})
+
 test('an answer of a native link without usage gets an estimate, and keeps its other bytes', async () => {
   const gateway = await messagesGateway()
   gateway.upstream.next(json({ type: 'message', content: [{ type: 'text', text: 'Hello' }], x: 1 }))

@@ -96,8 +96,14 @@ describe('input items on a translated link', () => {
     expect(messages.slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: expect.stringContaining('next user message') },
       { role: 'tool', tool_call_id: 'b', content: 'y' },
-      { role: 'user', content: [{ type: 'text', text: expect.stringContaining('a') }, chatImage] },
-      { role: 'user', content: 'And?' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'The files of the tool result a:' },
+          chatImage,
+          { type: 'text', text: 'And?' },
+        ],
+      },
     ])
   })
 
