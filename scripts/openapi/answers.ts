@@ -252,6 +252,7 @@ const status = z.strictObject({
   now: time,
   in_flight: count,
   providers,
+  credentials: z.record(text, z.strictObject({ state: credentialState, detail: text })),
   circuits: z.array(
     z.strictObject({
       provider: text,
@@ -260,7 +261,6 @@ const status = z.strictObject({
       last_failure: z.strictObject({ reason: text, at: time }).nullable(),
     }),
   ),
-  credentials: z.record(text, z.strictObject({ state: credentialState, detail: text })),
   parked_credentials: z.array(
     z.strictObject({
       provider: text,
