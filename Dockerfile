@@ -27,6 +27,7 @@ USER node
 RUN node --max-semi-space-size=16 --expose-gc --no-maglev /app/dist/gateway.js --demo --check-config && \
     node /app/dist/gateway.js health --help
 EXPOSE 8080
+# podman and buildah keep it with --format docker only.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "/app/dist/gateway.js", "health", "--config", "/config.toml"]
 # No shell in between, so that signals arrive. A supervisor should allow 40 s to stop.

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the gateway beside the upstream itself and the least possible proxy. Figures to standard
  * output, progress to standard error. `npm run bench:page` measures what docs/performance.md shows, and writes
- * its tables. See bench/README.md.
+ * its tables and that of the README. See bench/README.md.
  */
 import type { ChildProcess } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,8 @@ import type { EmbeddingsFigures } from './embeddings.ts'
 import { type CountPlan, canCount, countInstructions, type Instructions } from './instructions.ts'
 import { readMachine } from './machine.ts'
 import { measureNodes, type NodeFigures } from './nodes.ts'
-import { replaceFigures } from './page.ts'
+import { replaceFigures, replaceMarked } from './page.ts'
+import { renderComparison } from './peers/comparison.ts'
 import { readPeers } from './peers/figures.ts'
 import { pageMeasurements, renderPage } from './performance.ts'
 import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
@@ -163,11 +164,12 @@ async function count(load: ChildProcess): Promise<Instructions> {
   return countInstructions({ load, plan: options.quick ? quickCountPlan : countPlan })
 }
 
-/** Writes the tables of the page. Figures of a quick run are only printed. */
+/** Writes the tables of the pages. Figures of a quick run are only printed. */
 function publish(results: Results): void {
   const page = renderPage({ results, machine: readMachine(), peers: readPeers() })
-  if (options.quick) console.log(page)
-  else replaceFigures('docs/performance.md', page)
+  if (options.quick) return console.log(page)
+  replaceFigures('docs/performance.md', page)
+  replaceMarked('README.md', { mark: 'peers', text: renderComparison(readPeers()) })
 }
 
 function print(chosen: readonly Scenario[], results: Results): void {

@@ -43,12 +43,15 @@ function readVersion(name: string): string {
   return dependencies[name]
 }
 
-/** Writes the table to `docs/conformance.md`, and between the markers of the README. */
+const clientsPage = 'docs/clients.md'
+
+/** Writes the table to `docs/conformance.md`, and between the markers of `docs/clients.md`. */
 export function writeReport(results: readonly Result[], date: string): void {
   const table = renderResults(results)
   writeSection(
     'node',
     `## Agents and JavaScript clients\n\nRun on ${date} with \`npm run conformance\`.\n\n${table}`,
   )
-  writeFileSync('README.md', replaceMarked(readFileSync('README.md', 'utf8'), 'conformance', table))
+  const page = readFileSync(clientsPage, 'utf8')
+  writeFileSync(clientsPage, replaceMarked(page, 'conformance', table))
 }

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -38,6 +38,15 @@ async function runProgram(name: string, text: string, command: readonly [string,
   const { stdout } = await run(executable, [...args, file], { env })
   return stdout
 }
+
+test('the table of conformance is that of the last run', () => {
+  const between = (page: string, mark: string) =>
+    readFileSync(page, 'utf8').split(`<!-- ${mark} -->`)[1]?.split(`<!-- /${mark} -->`)[0] ?? ''
+  const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('|'))
+  const shown = rows(between('docs/clients.md', 'conformance'))
+  expect(shown).toEqual(rows(between('docs/conformance.md', 'node')))
+  expect(shown.length).toBeGreaterThan(2)
+})
 
 describe('the programs', () => {
   test.each(programs.map(({ info, text }) => [info.slice('ts '.length), text] as const))(

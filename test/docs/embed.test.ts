@@ -22,6 +22,26 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+describe('node:http', () => {
+  test('the gateway and other routes both work', async () => {
+    const { server } = await example('bare')
+    // The example exports a server of node:http.
+    const url = await listening(server as Server)
+    expect(await (await fetch(url)).text()).toBe('my app')
+    const answer = await fetch(`${url}${completions}`, ask('hello'))
+    expect(await answer.text()).toContain('You said: hello')
+  })
+})
+
+describe('workerd, Bun and Deno', () => {
+  test('the module answers a request with web standards alone', async () => {
+    const { default: worker } = await example('edge')
+    const { fetch: answer } = worker as { fetch: (request: Request) => Promise<Response> }
+    const response = await answer(new Request(`http://worker${completions}`, ask('hello')))
+    expect(await response.text()).toContain('You said: hello')
+  })
+})
+
 describe('Express', () => {
   test('the gateway and routes behind a body parser both work', async () => {
     const { app } = await example('express')

@@ -33,4 +33,6 @@ test.each(pages)('every link of %s points to an existing page and heading', (pag
     return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor))
   })
   expect(broken.map(([link]) => link)).toEqual([])
+  const pictures = Array.from(text.matchAll(/ src(?:set)?="([^"]*)"/g), ([, path = '']) => path)
+  expect(pictures.filter((path) => !existsSync(join(dirname(page), path)))).toEqual([])
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { countedScenarios } from '../../bench/instructions.ts'
 import { otherNodes } from '../../bench/nodes.ts'
+import { renderComparison } from '../../bench/peers/comparison.ts'
 import { readPeers } from '../../bench/peers/figures.ts'
 import { peersTable } from '../../bench/peers/table.ts'
 import { comparisons, describeTarget, pageMeasurements } from '../../bench/performance.ts'
@@ -44,6 +45,11 @@ test('the page has the instructions of every counted load', () => {
 
 test('the page has the other gateways as they were last measured', () => {
   expect(page).toContain(peersTable(readPeers()))
+})
+
+test('the README compares the other gateways by the same figures', () => {
+  const table = renderComparison(readPeers())
+  expect(readFileSync('README.md', 'utf8')).toContain(`<!-- peers -->\n${table}<!-- /peers -->\n`)
 })
 
 test('no figure of the page is missing', () => {

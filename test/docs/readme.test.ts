@@ -1,57 +1,41 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodePorts, serve } from '../../adapters/node/index.ts'
 import { checkConfig, createGateway } from '../../src/index.ts'
+import { kinds } from '../../src/providers/index.ts'
 
 /* Runs every example of the README unchanged. */
 
 const readme = readFileSync('README.md', 'utf8')
 const folder = 'test/docs/.examples'
 
-const [hono = '', bare = '', edge = '', plain = ''] = blocks('ts')
+const [hono = '', plain = ''] = blocks('ts')
 const commands = blocks('sh').filter((block) => block.startsWith('curl'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the embedding examples', () => {
-  test('serve a chat completion in a Hono app', async () => {
-    const { default: app } = await run('hono', hono)
-    expect(await (await app.request('/')).text()).toBe('my app')
-    const answer = await app.request('/llm/v1/chat/completions', ask('hello'))
-    expect(answer.status).toBe(200)
-    expect(await answer.text()).toContain('You said: hello')
-  })
-
-  test('serve a chat completion in a bare node:http server', async () => {
-    const { server } = (await run('bare', bare)) as { server: Server }
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const address = `http://127.0.0.1:${port}`
-    expect(await (await fetch(address)).text()).toBe('my app')
-    const answer = await fetch(`${address}/v1/chat/completions`, ask('hello'))
-    expect(await answer.text()).toContain('You said: hello')
-    server.closeAllConnections()
-    server.close()
-  })
-
-  test('serve a chat completion in an edge runtime', async () => {
-    const { default: worker } = await run('edge', edge)
-    const url = 'http://worker/v1/chat/completions'
-    const answer = await worker.fetch(new Request(url, ask('hello')))
-    expect(await answer.text()).toContain('You said: hello')
-  })
+test('the embedding example serves a chat completion in a Hono app', async () => {
+  const { default: app } = await run('hono', hono)
+  expect(await (await app.request('/')).text()).toBe('my app')
+  const answer = await app.request('/llm/v1/chat/completions', ask('hello'))
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('You said: hello')
 })
 
 test('the test example passes', async () => {
   // The example contains its own assertions.
   await expect(run('plain', plain)).resolves.toBeDefined()
+})
+
+test('every kind of provider is named', () => {
+  const [, text = ''] = readme.split('**Providers:**')
+  const simplify = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
+  const named = simplify(text.split('\n\n')[0] ?? '')
+  const missing = kinds.filter(({ name }) => name !== 'demo' && !named.includes(simplify(name)))
+  expect(missing.map(({ name }) => name)).toEqual([])
 })
 
 test('the configuration example is valid', async () => {

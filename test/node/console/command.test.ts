@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../../../scripts/console.mjs'
@@ -16,9 +16,11 @@ beforeAll(async () => {
 afterAll(() => shipped.remove())
 
 describe('gateway console', () => {
-  test('--demo serves a page about a demo gateway, and leaves nothing behind', async () => {
+  test('the command of the README serves a page about a demo gateway, and leaves nothing behind', async () => {
     const TMPDIR = folder()
-    const running = command([shipped.executable, 'console', '--demo', '--port', '0'], {
+    const shown = /^node dist\/gateway\.js (console .*)$/m.exec(readFileSync('README.md', 'utf8'))
+    const words = shown?.[1]?.split(' ') ?? []
+    const running = command([shipped.executable, ...words, '--port', '0'], {
       env: { TMPDIR },
     })
     const [, origin = '', code = ''] = await running.until(/(http:\S+)\/#code=(\S+)/)
