@@ -182,8 +182,9 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
 function reportCredentials({ reloader, credentials }: Pick<Parts, 'reloader' | 'credentials'>) {
   const report = (provider: Provider): CredentialState => {
     const known = describeCredentials(provider)
-    if (!credentials.areAllParked(provider)) return known
-    return { state: 'parked', detail: `all parked (${known.detail})` }
+    const parked = new Set(credentials.listParked(provider).map(({ credential }) => credential))
+    if (parked.size === 0) return known
+    return { state: 'parked', detail: `${parked.size} parked (${known.detail})` }
   }
   return Object.fromEntries(
     reloader.snapshot.providers.map((provider) => [provider.name, report(provider)]),

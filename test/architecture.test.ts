@@ -41,7 +41,7 @@ const floorByFolder = new Map(
 
 /** The folders under `src/providers`, lowest first; only `index.ts` is above them all. */
 const providerFloors: readonly (readonly string[])[] = [
-  ['canonical', 'base'],
+  ['canonical', 'base', 'refusals'],
   ['claude', 'openai', 'translation'],
   ['anthropic', 'cohere', 'demo', 'google', 'vendors'],
   ['bedrock', 'vertex'],

@@ -267,7 +267,7 @@ const status = z.strictObject({
       credential: text,
       model: text.nullable(),
       reason: text,
-      until: time.nullable(),
+      until: time,
     }),
   ),
   minutes: z.array(

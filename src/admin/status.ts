@@ -32,8 +32,7 @@ export interface CredentialPool {
     /** Undefined for all models. */
     readonly model: string | undefined
     readonly reason: string
-    /** Undefined for until the next reload. */
-    readonly remaining: Millis | undefined
+    readonly remaining: Millis
   }[]
 }
 
@@ -170,9 +169,9 @@ function joinCircuits(a: CircuitReport, b: CircuitReport): CircuitReport {
   }
 }
 
-/** Takes the one that is parked longer; null is until the next reload. */
+/** Takes the one that is parked longer. */
 function joinParked(a: ParkedCredential, b: ParkedCredential): ParkedCredential {
-  return a.until === null || (b.until !== null && b.until <= a.until) ? a : b
+  return b.until <= a.until ? a : b
 }
 
 function renderParked({ provider, parked }: CredentialPool, clock: Clock) {
@@ -181,7 +180,7 @@ function renderParked({ provider, parked }: CredentialPool, clock: Clock) {
     credential,
     model,
     reason,
-    until: remaining === undefined ? null : Math.ceil((clock.now() + remaining) / 1000),
+    until: Math.ceil((clock.now() + remaining) / 1000),
   }))
 }
 

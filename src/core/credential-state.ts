@@ -1,8 +1,8 @@
 /** Whether the requests to a provider can carry a credential, for operators. It contains no secret. */
 export interface CredentialState {
   /**
-   * `partial`: the provider has several credentials, and some of them are missing. `parked`: all of them are
-   * parked for every model.
+   * `partial`: the provider has several credentials, and some of them are missing. `parked`: at least one
+   * of them is parked, and requests carry the others.
    */
   readonly state: 'missing' | 'parked' | 'partial' | 'present' | 'not_needed'
   /**

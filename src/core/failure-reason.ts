@@ -27,7 +27,7 @@ function describePlainly(failure: Exclude<UpstreamFailure, NetworkFailure>): str
     case 'no-credential':
       return 'has no usable credential'
     case 'credentials-parked':
-      return 'has only parked credentials'
+      return 'is rate limited with every credential that it accepts'
     case 'circuit-open':
       return 'has an open circuit'
     case 'client-cancelled':

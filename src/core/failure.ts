@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetail, GatewayError, noRetryHeader } from './errors.ts'
 import type { Millis } from './ids.ts'
 import { bracketCode, describeNetworkFailure, type NetworkFailure } from './network-failure.ts'
-import { isQuotaExhausted, type VendorError } from './vendor-error.ts'
+import type { VendorError } from './vendor-error.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
 
@@ -13,6 +13,11 @@ export type UpstreamFailure =
       readonly message: string
       readonly retryAfter?: Millis | undefined
       readonly vendor?: VendorError | undefined
+      /**
+       * The request is at fault, although the status blames the credential or a rate limit: another
+       * credential has answered alike, or the vendor names the request's size.
+       */
+      readonly isRequestFault?: true
     }
   | { readonly kind: 'timeout'; readonly limit: TimeLimit }
   | NetworkFailure
@@ -36,16 +41,14 @@ export type UpstreamFailure =
       readonly reason?: string | undefined
     }
   /**
-   * All credentials of the provider are parked: because of rate limits (429), or because it refuses
-   * them (401). `message` and `vendor` are from the call that parked the last one; the message is
-   * empty when this request made no call.
+   * The credentials that the provider accepts are parked because of rate limits, and it has refused the
+   * last one that is not. `message` and `vendor` are of that refusal, `retryAfter` is the shortest wait.
    */
   | {
       readonly kind: 'credentials-parked'
-      readonly status: 429 | 401
       readonly message: string
       readonly vendor?: VendorError | undefined
-      readonly retryAfter?: Millis | undefined
+      readonly retryAfter: Millis
     }
   | { readonly kind: 'circuit-open'; readonly retryAfter: Millis }
   | { readonly kind: 'client-cancelled' }
@@ -83,9 +86,8 @@ export type Verdict = 'retry' | 'fail-over' | 'surface' | 'end'
 export function judgeFailure(failure: UpstreamFailure): Verdict {
   switch (failure.kind) {
     case 'status':
-      // The account has no quota left, so a retry would fail too.
-      if (failure.vendor && isQuotaExhausted(failure.vendor)) return 'fail-over'
-      return judgeStatus(failure.status)
+      // The next link may be another model, or at another vendor, which serves the request.
+      return failure.isRequestFault ? 'fail-over' : judgeStatus(failure.status)
     case 'timeout':
       if (failure.limit === 'total') return 'end'
       return failure.limit === 'first-token' ? 'fail-over' : 'retry'
@@ -122,7 +124,8 @@ function isCredentialStatus(status: number): boolean {
 
 /** The wait that a rate limit or an overload asks for; undefined for other failures. */
 export function getRequestedWait(failure: UpstreamFailure): Millis | undefined {
-  if (failure.kind !== 'status' && failure.kind !== 'credentials-parked') return undefined
+  if (failure.kind === 'credentials-parked') return failure.retryAfter
+  if (failure.kind !== 'status' || failure.isRequestFault) return undefined
   return failure.status === 429 || failure.status === 503 ? failure.retryAfter : undefined
 }
 
@@ -195,7 +198,8 @@ function statusError(
   const retryAfter = getRequestedWait(failure)
   if (status === 429) {
     const text = `provider ${provider} is rate limited${quoted(message)}`
-    return new GatewayError('LM-3001', text, { retryAfter })
+    const headers = failure.isRequestFault ? noRetryHeader : undefined
+    return new GatewayError('LM-3001', text, { retryAfter, headers })
   }
   if (status === 408) {
     return upstreamError('LM-3005', `provider ${provider} reported a timeout${quoted(message)}`)
@@ -212,13 +216,9 @@ function parkedError(
   failure: UpstreamFailure & { kind: 'credentials-parked' },
   provider: string,
 ): GatewayError {
-  const { status, message, retryAfter } = failure
-  if (status === 429) {
-    const text = `provider ${provider} is rate limited with every credential${quoted(message)}`
-    return new GatewayError('LM-3001', text, { retryAfter })
-  }
-  const text = `provider ${provider} refuses every credential${quoted(message)}`
-  return upstreamError('LM-3003', text)
+  const { message, retryAfter } = failure
+  const text = `provider ${provider} is rate limited with every credential that it accepts${quoted(message)}`
+  return new GatewayError('LM-3001', text, { retryAfter })
 }
 
 function timeoutError(limit: TimeLimit, provider: string): GatewayError {

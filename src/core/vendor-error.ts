@@ -10,8 +10,3 @@ export interface VendorError {
   /** The other members of its error object. */
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
-
-/** True for a 429 that waiting cannot resolve: the account's quota is exhausted. */
-export function isQuotaExhausted({ code, type }: VendorError): boolean {
-  return code === 'insufficient_quota' || type === 'insufficient_quota'
-}

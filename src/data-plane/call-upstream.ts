@@ -10,6 +10,7 @@ import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type { Provider } from '../core/provider.ts'
 import type { Authorizer } from '../core/provider-kind.ts'
 import { version } from '../core/version.ts'
+import { explainRefusal } from '../providers/index.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import type { CallTrace, RequestTrace } from '../traces/index.ts'
 import { readExcerpt, readUpstreamBody } from '../wire/body.ts'
@@ -64,7 +65,10 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   let result: CallResult<T>
   try {
     result = await sendAndRead(call, control)
-    if (!result.ok) result = failed(redactFailure(result.failure, link.provider))
+    if (!result.ok) {
+      const failure = explainRefusal(result.failure, call.request)
+      result = failed(redactFailure(failure, link.provider))
+    }
   } catch (error) {
     result = failed(scope.ended ?? redactFailure(toFailure(error), link.provider))
   }

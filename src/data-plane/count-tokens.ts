@@ -100,11 +100,10 @@ async function askUpstream(
   const scope = context.scope.open()
   scope.endAfter(maxWait, { kind: 'timeout', limit: 'read' })
   const { bufferAccount, clock, trace } = context
-  const usable = credentials.takeTurn(link).find((one) => !credentials.isParked(one, link))
   const result = await callUpstream<Uint8Array>({
     link,
     scope,
-    credential: usable,
+    credential: credentials.takeNext(link),
     mayResend: true,
     resends: 0,
     clock,

@@ -123,7 +123,7 @@ function describeCredential(
 ): ExplainedLink['credential'] {
   const { usable, cloud } = link.provider
   if (usable.length === 0 || cloud?.state.kind === 'failed') return 'missing'
-  return credentials.findNext(link) ? 'present' : 'parked'
+  return credentials.hasParked(link) ? 'parked' : 'present'
 }
 
 /** The longest body that is shown, in bytes. */
@@ -139,7 +139,9 @@ async function explainCall(
   try {
     const request = prepared.buildRequest(link)
     if (!request) return undefined
-    const complete = request.keyHeader ? undefined : credentials.findNext(link)?.authorize.complete
+    const complete = request.keyHeader
+      ? undefined
+      : credentials.previewNext(link)?.authorize.complete
     const { url, body } = complete ? await scope.race(complete(request)) : request
     const isShown = body.length <= maxShownBytes
     const text = isShown ? new TextDecoder().decode(body) : undefined

@@ -51,15 +51,14 @@ interface ParkedOnLink {
 
 /** Logs which variable holds the parked credential, and for how long. The credential is never logged. */
 export function logParked(log: Log, { id, link, parked }: ParkedOnLink): void {
-  const { credential, status, wait } = parked
+  const { credential, status, wait, model } = parked
   log.write('warn', 'credential parked', {
     request_id: id,
     provider: link.provider.name,
-    model: status === 403 ? link.id : undefined,
+    model,
     credential: credential.name,
     status,
     wait_ms: wait,
-    until: wait === undefined ? 'the next reload' : undefined,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model, UsableCredential } from '../core/provider.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
+import { CredentialTurn } from './credential-turn.ts'
 import type { Credentials, ParkedCredential } from './credentials.ts'
 
 /** The outcome of one upstream call. */
@@ -49,8 +50,8 @@ export interface AttemptResult<T> {
 }
 
 /**
- * Makes one attempt on a link: one call, and another one at once for every credential that is parked
- * because of its call. Calls nothing when all credentials are parked.
+ * Makes one attempt on a link: one call, and another one at once with the next credential for every call that
+ * failed because of its credential.
  */
 export async function makeAttempt<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
   const { request, credentials, link, scope, call } = options
@@ -61,26 +62,24 @@ export async function makeAttempt<T>(options: AttemptOptions<T>): Promise<Attemp
     request.onAttempt(link, result)
     return { result, calls: countCalls(result) }
   }
+  const turn = new CredentialTurn(credentials, link)
   let { mayResend } = options
   let calls = 0
   let resent: true | undefined
-  let last: UpstreamFailure | undefined
-  for (const credential of credentials.takeTurn(link)) {
-    if (credentials.isParked(credential, link)) continue
+  for (;;) {
     const ended = scope.expire()
     if (ended) return { result: { ok: false, failure: ended }, calls }
+    const credential = turn.next()
     const resends = options.resends + calls
     const result = await call({ link, scope, credential, mayResend, resends })
     calls += countCalls(result)
     request.onAttempt(link, result)
     if (result.resent) resent = true
     mayResend &&= !result.resent
-    const parked = result.ok ? undefined : credentials.park(credential, link, result.failure)
-    if (result.ok || !parked) return { result: resent ? { ...result, resent } : result, calls }
-    request.onParked(link, parked)
-    last = result.failure
+    const end = turn.judge(result)
+    for (const parked of turn.takeParked()) request.onParked(link, parked)
+    if (end) return { result: resent ? { ...end, resent } : end, calls }
   }
-  return { result: { ok: false, failure: credentials.createFailure(link, last) }, calls }
 }
 
 /** Without a credential no call is made. */

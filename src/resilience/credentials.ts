@@ -1,15 +1,16 @@
-import { getVendorError, type UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model, Provider, UsableCredential } from '../core/provider.ts'
-import type { ParkedCredentials } from './parked-credentials.ts'
+import type { ParkedCredentials, Parking, ParkingPlace } from './parked-credentials.ts'
 
 /** A credential that a failure has parked, for the log. */
 export interface ParkedCredential {
   readonly credential: UsableCredential
   readonly status: number
-  /** How long it is parked; undefined for until the next reload. */
-  readonly wait: Millis | undefined
+  /** The only model that it is parked for; undefined for all models of its provider. */
+  readonly model: string | undefined
+  /** How long it is parked. */
+  readonly wait: Millis
 }
 
 /** A credential that is parked now, as an operator sees it. */
@@ -19,16 +20,28 @@ export interface CurrentParking {
   /** The only model that it is parked for; undefined for all models of its provider. */
   readonly model: string | undefined
   readonly reason: 'rate_limited' | 'refused'
-  /** Undefined for until the next reload. */
-  readonly remaining: Millis | undefined
+  readonly remaining: Millis
+}
+
+/** A call that carried a credential, and when it began on the clock that never jumps. */
+export interface CredentialCall {
+  readonly link: Model
+  readonly credential: UsableCredential
+  readonly began: Millis
 }
 
 /** How long a rate limit parks a credential when the provider does not say. */
 const defaultWait: Millis = 10_000
+/** The longest time for which a rate limit parks one, whatever the provider says. */
+const maxLimitWait: Millis = 300_000
+/** The first refusal parks for this time, each further one for twice as long. */
+const firstRefusalWait: Millis = 60_000
+const maxRefusalWait: Millis = 3_600_000
 
 /**
- * The credentials of providers that have several: requests carry them in turn, except those that are
- * parked. A lone credential is never parked.
+ * The credentials of providers that have several: requests carry them in turn, except those that are parked.
+ * The last one that is usable for a model is never parked, so a provider always has one. A parked one comes
+ * back by itself: the next request after its time carries it.
  */
 export class Credentials {
   readonly #clock: Clock
@@ -42,68 +55,115 @@ export class Credentials {
 
   /** Returns every credential of the link's provider, in the order in which an attempt tries them. */
   takeTurn(link: Model): readonly UsableCredential[] {
-    const turn = this.previewTurn(link)
+    const turn = this.#previewTurn(link)
     const { provider } = link
     const first = this.#next.get(provider) ?? 0
     this.#next.set(provider, (first + 1) % turn.length)
     return turn
   }
 
-  /** Returns the credentials in the order of the next attempt, which keeps its turn. */
-  previewTurn({ provider }: Model): readonly UsableCredential[] {
-    const { usable } = provider
-    const first = this.#next.get(provider) ?? 0
-    return [...usable.slice(first), ...usable.slice(0, first)]
+  /** Returns the credential of a single call, which takes a turn; undefined when the provider has none. */
+  takeNext(link: Model): UsableCredential | undefined {
+    const { usable } = link.provider
+    return usable.length < 2 ? usable[0] : this.pick(this.takeTurn(link), link)
   }
 
-  /** Returns the credential of the next call to a link; undefined when there is none that is usable now. */
-  findNext(link: Model): UsableCredential | undefined {
-    const turn = this.previewTurn(link)
-    return turn.length < 2 ? turn[0] : turn.find((one) => !this.isParked(one, link))
+  /** Returns the credential of the next call to a link, which keeps its turn. */
+  previewNext(link: Model): UsableCredential | undefined {
+    const { usable } = link.provider
+    return usable.length < 2 ? usable[0] : this.pick(this.#previewTurn(link), link)
+  }
+
+  /**
+   * Picks the first credential of a turn that is not parked. When two processes have parked the last two at
+   * the same time, it is the one that comes back first.
+   */
+  pick(turn: readonly UsableCredential[], link: Model): UsableCredential | undefined {
+    const usable = turn.find((one) => !this.isParked(one, link))
+    if (usable) return usable
+    const ends = turn.map((one) => this.#findEnd(one, link))
+    return turn[ends.indexOf(Math.min(...ends))]
   }
 
   isParked(credential: UsableCredential, link: Model): boolean {
-    const parking = this.#parked.find(credential, link)
-    return parking !== undefined && parking.until > this.#clock.elapsed()
+    return this.#findEnd(credential, link) > this.#clock.elapsed()
+  }
+
+  /** True when a credential of several is parked for a link. */
+  hasParked(link: Model): boolean {
+    const { usable } = link.provider
+    return usable.length > 1 && usable.some((one) => this.isParked(one, link))
+  }
+
+  /** The time at which a call begins. */
+  now(): Millis {
+    return this.#clock.elapsed()
   }
 
   /** The credentials of a provider that are parked now, in the order of the configuration. */
   listParked(provider: Pick<Provider, 'name' | 'usable'>): readonly CurrentParking[] {
     const now = this.#clock.elapsed()
-    return provider.usable.flatMap((credential) =>
-      Array.from(this.#parked.list(credential, provider))
-        .filter(([, { until }]) => until > now)
-        .map(
-          ([model, { status, until }]): CurrentParking => ({
-            credential: credential.name,
-            model: model === '' ? undefined : model,
-            reason: status === 429 ? 'rate_limited' : 'refused',
-            remaining: until === Number.POSITIVE_INFINITY ? undefined : until - now,
-          }),
-        ),
-    )
+    return provider.usable.flatMap((credential) => {
+      const byModel = new Map<string, CurrentParking>()
+      for (const { model, cause, until } of this.#parked.list(credential, provider)) {
+        const remaining = until - now
+        if (remaining <= 0 || remaining < (byModel.get(model)?.remaining ?? 0)) continue
+        byModel.set(model, {
+          credential: credential.name,
+          model: model === '' ? undefined : model,
+          reason: cause === 'limited' ? 'rate_limited' : 'refused',
+          remaining,
+        })
+      }
+      return [...byModel.values()]
+    })
   }
 
-  /** True when every credential of a provider is parked for all its models, so that no request can be sent. */
-  areAllParked(provider: Pick<Provider, 'name' | 'usable'>): boolean {
-    const whole = this.listParked(provider).filter(({ model }) => model === undefined)
-    return whole.length > 0 && whole.length === provider.usable.length
-  }
-
-  /** Parks a credential that a call has failed because of. Returns undefined for another failure. */
-  park(
-    credential: UsableCredential,
-    link: Model,
-    failure: UpstreamFailure,
+  /** Parks a credential because of a rate limit: for the time that the provider asks for, within bounds. */
+  limit(
+    { credential, link }: CredentialCall,
+    retryAfter: Millis = defaultWait,
   ): ParkedCredential | undefined {
-    const cause = findCause(failure)
-    if (!cause) return undefined
-    const { status, wait } = cause
-    const until = wait === undefined ? Number.POSITIVE_INFINITY : this.#clock.elapsed() + wait
-    // A 403 may concern a single model that the account may not use.
-    const scope = { provider: link.provider, model: status === 403 ? link.id : '' }
-    this.#parked.park(credential, { status: status === 429 ? 429 : 401, until }, scope)
-    return { credential, status, wait }
+    if (this.#isLastUsable(credential, link, '')) return undefined
+    const wait = Math.min(retryAfter, maxLimitWait)
+    this.#park(credential, link, { model: '', cause: 'limited', refusals: 0, wait })
+    return { credential, status: 429, model: undefined, wait }
+  }
+
+  /** Parks a credential that could not be sent: its file cannot be read yet. */
+  suspend({ credential, link }: CredentialCall): ParkedCredential | undefined {
+    if (this.#isLastUsable(credential, link, '')) return undefined
+    const wait = defaultWait
+    this.#park(credential, link, { model: '', cause: 'unsendable', refusals: 0, wait })
+    return { credential, status: 401, model: undefined, wait }
+  }
+
+  /**
+   * Parks a credential that the provider refused: with 401 for all its models, with another status for that of
+   * the call. A call that began before the credential came back says nothing new of it.
+   */
+  refuse(call: CredentialCall, status: number): ParkedCredential | undefined {
+    const { credential, link, began } = call
+    const model = status === 401 ? '' : link.id
+    if (this.#isLastUsable(credential, link, model)) return undefined
+    const place = { model, cause: 'refused' } as const
+    const known = this.#find(credential, link, place)
+    if (known && began < known.until) return undefined
+    const refusals = (known?.refusals ?? 0) + 1
+    const wait = getRefusalWait(refusals)
+    this.#park(credential, link, { ...place, refusals, wait })
+    return { credential, status, model: model === '' ? undefined : model, wait }
+  }
+
+  /** Ends the count of refusals: a call that began after the last one has succeeded. */
+  succeed({ credential, link, began }: CredentialCall): void {
+    for (const parking of this.#parked.list(credential, link.provider)) {
+      if (parking.cause !== 'refused' || !isFor(parking, link)) continue
+      const { until, refusals } = parking
+      if (began > until - getRefusalWait(refusals)) {
+        this.#parked.free(credential, link.provider, parking)
+      }
+    }
   }
 
   /** Tries the credentials again that providers have refused: the configuration was reloaded. */
@@ -111,29 +171,70 @@ export class Credentials {
     this.#parked.forgetRefused()
   }
 
-  /** The failure of a link when all credentials are parked. `last`: what parked the last one just now. */
-  createFailure(link: Model, last?: UpstreamFailure): UpstreamFailure {
-    const parkings = link.provider.usable.flatMap((one) => this.#parked.find(one, link) ?? [])
-    const limits = parkings.filter(({ status }) => status === 429)
-    const message = last?.kind === 'status' ? last.message : ''
-    const vendor = last && getVendorError(last)
-    if (limits.length === 0) return { kind: 'credentials-parked', status: 401, message, vendor }
-    const until = Math.min(...limits.map((limit) => limit.until))
-    const retryAfter = Math.max(0, until - this.#clock.elapsed())
-    return { kind: 'credentials-parked', status: 429, message, vendor, retryAfter }
+  /** The shortest wait until a rate limit of a credential ends; undefined when none is parked for one. */
+  findLimitWait(link: Model): Millis | undefined {
+    const now = this.#clock.elapsed()
+    const waits = link.provider.usable.flatMap((credential) =>
+      Array.from(this.#parked.list(credential, link.provider))
+        .filter((parking) => parking.cause === 'limited' && isFor(parking, link))
+        .map(({ until }) => until - now),
+    )
+    const left = waits.filter((wait) => wait > 0)
+    return left.length === 0 ? undefined : Math.min(...left)
+  }
+
+  #previewTurn({ provider }: Model): readonly UsableCredential[] {
+    const { usable } = provider
+    const first = this.#next.get(provider) ?? 0
+    return [...usable.slice(first), ...usable.slice(0, first)]
+  }
+
+  /** When the last parking of a credential for a link ends; 0 when it has none. */
+  #findEnd(credential: UsableCredential, link: Model): Millis {
+    let end: Millis = 0
+    for (const parking of this.#parked.list(credential, link.provider)) {
+      if (isFor(parking, link) && parking.until > end) end = parking.until
+    }
+    return end
+  }
+
+  #find(
+    credential: UsableCredential,
+    { provider }: Model,
+    { model, cause }: ParkingPlace,
+  ): Parking | undefined {
+    return Array.from(this.#parked.list(credential, provider)).find(
+      (one) => one.model === model && one.cause === cause,
+    )
+  }
+
+  /** True when a model would have no usable credential without this one. `model`: empty for all models. */
+  #isLastUsable(credential: UsableCredential, { id, provider }: Model, model: string): boolean {
+    const now = this.#clock.elapsed()
+    const others = provider.usable
+      .filter((one) => one !== credential)
+      .map((one) => {
+        const parkings = Array.from(this.#parked.list(one, provider))
+        return new Set(parkings.filter(({ until }) => until > now).map((each) => each.model))
+      })
+    const models = model === '' ? [id, ...others.flatMap((parked) => [...parked])] : [model]
+    return models.some((each) => others.every((parked) => parked.has('') || parked.has(each)))
+  }
+
+  #park(
+    credential: UsableCredential,
+    { provider }: Model,
+    { wait, ...parking }: Omit<Parking, 'until'> & { readonly wait: Millis },
+  ): void {
+    const until = this.#clock.elapsed() + wait
+    this.#parked.park(credential, provider, { ...parking, until })
   }
 }
 
-interface Cause {
-  readonly status: number
-  readonly wait: Millis | undefined
+function isFor({ model }: ParkingPlace, { id }: Model): boolean {
+  return model === '' || model === id
 }
 
-function findCause(failure: UpstreamFailure): Cause | undefined {
-  // It may be a file that cannot be read yet.
-  if (failure.kind === 'no-credential') return { status: 401, wait: defaultWait }
-  if (failure.kind !== 'status') return undefined
-  const { status, retryAfter = defaultWait } = failure
-  if (status === 429) return { status, wait: retryAfter }
-  return status === 401 || status === 403 ? { status, wait: undefined } : undefined
+function getRefusalWait(refusals: number): Millis {
+  return Math.min(firstRefusalWait * 2 ** (refusals - 1), maxRefusalWait)
 }

@@ -1,61 +1,88 @@
 import type { Millis } from '../core/ids.ts'
-import type { Model, Provider, UsableCredential } from '../core/provider.ts'
+import type { Provider, UsableCredential } from '../core/provider.ts'
 
-/** Why and until when a credential is not used. */
-export interface Parking {
-  /** 429 for a rate limit, 401 for a credential that the provider refuses. */
-  readonly status: 429 | 401
-  /** On the clock that never jumps; `Infinity` for until the next reload. */
-  readonly until: Millis
-}
+/** Why a credential is parked: a rate limit, a refusal, or because it could not be sent. */
+export type ParkingCause = 'limited' | 'refused' | 'unsendable'
 
-/** The requests that do not use a parked credential. */
-export interface ParkingScope {
-  readonly provider: Pick<Provider, 'name'>
+/** What a parking is about. A credential has at most one for each. */
+export interface ParkingPlace {
   /** The id of the model; empty for all models of the provider. */
   readonly model: string
+  readonly cause: ParkingCause
+}
+
+/** Why and until when a credential is not used. */
+export interface Parking extends ParkingPlace {
+  /** On the clock that never jumps. It may have passed: refusals count on until a success. */
+  readonly until: Millis
+  /** How often in a row the provider has refused it; 0 for the other causes. */
+  readonly refusals: number
 }
 
 /** Remembers the parked credentials. */
 export interface ParkedCredentials {
-  /** Finds the parking of a credential that ends last for a model. It may be over. */
-  find(credential: UsableCredential, link: Model): Parking | undefined
-  /** The parkings of a credential by the id of the model, the empty id for all models. They may be over. */
-  list(
-    credential: UsableCredential,
-    provider: Pick<Provider, 'name'>,
-  ): Iterable<readonly [model: string, Parking]>
-  park(credential: UsableCredential, parking: Parking, scope: ParkingScope): void
+  /** The parkings of a credential, those that are over too. */
+  list(credential: UsableCredential, provider: Pick<Provider, 'name'>): Iterable<Parking>
+  /** Adds a parking. Of two with the same place, the one that ends last counts. */
+  park(credential: UsableCredential, provider: Pick<Provider, 'name'>, parking: Parking): void
+  /** Forgets a parking. */
+  free(credential: UsableCredential, provider: Pick<Provider, 'name'>, place: ParkingPlace): void
   /** Called at a reload: credentials that providers have refused are tried again. */
   forgetRefused(): void
 }
 
 /** Remembers for this process. Every snapshot has credentials of its own, so a reload starts anew. */
 export class ParkedInProcess implements ParkedCredentials {
-  /** By the id of the model; the empty id for all models. */
-  readonly #parkings = new WeakMap<UsableCredential, Map<string, Parking>>()
+  readonly #lots = new WeakMap<UsableCredential, ParkingLot>()
 
-  find(credential: UsableCredential, { id }: Model): Parking | undefined {
-    const parkings = this.#parkings.get(credential)
-    return pickLast(parkings?.get(''), parkings?.get(id))
+  list(credential: UsableCredential): Iterable<Parking> {
+    return this.#lots.get(credential)?.list() ?? []
   }
 
-  list(credential: UsableCredential): Iterable<readonly [model: string, Parking]> {
-    return this.#parkings.get(credential) ?? []
+  park(credential: UsableCredential, _: unknown, parking: Parking): void {
+    let lot = this.#lots.get(credential)
+    if (!lot) this.#lots.set(credential, (lot = new ParkingLot()))
+    lot.put(parking)
   }
 
-  park(credential: UsableCredential, parking: Parking, { model }: ParkingScope): void {
-    const parkings = this.#parkings.get(credential) ?? new Map<string, Parking>()
-    this.#parkings.set(credential, parkings.set(model, parking))
+  free(credential: UsableCredential, _: unknown, place: ParkingPlace): void {
+    const lot = this.#lots.get(credential)
+    lot?.drop(place)
+    if (lot?.isEmpty) this.#lots.delete(credential)
   }
 
   forgetRefused(): void {}
 }
 
-/** Returns the parking that ends last; of two that end together the second. */
-export function pickLast(
-  first: Parking | undefined,
-  second: Parking | undefined,
-): Parking | undefined {
-  return first && second && first.until > second.until ? first : (second ?? first)
+/** The parkings of one credential. */
+export class ParkingLot {
+  readonly #parkings = new Map<string, Parking>()
+
+  get isEmpty(): boolean {
+    return this.#parkings.size === 0
+  }
+
+  list(): Iterable<Parking> {
+    return this.#parkings.values()
+  }
+
+  put(parking: Parking): void {
+    const key = toKey(parking)
+    const known = this.#parkings.get(key)
+    if (!known || known.until <= parking.until) this.#parkings.set(key, parking)
+  }
+
+  drop(place: ParkingPlace): void {
+    this.#parkings.delete(toKey(place))
+  }
+
+  dropRefused(): void {
+    for (const parking of this.#parkings.values()) {
+      if (parking.cause === 'refused') this.drop(parking)
+    }
+  }
+}
+
+function toKey({ model, cause }: ParkingPlace): string {
+  return `${cause} ${model}`
 }

@@ -97,7 +97,7 @@ export async function retryLink<T>(
 export function isProviderFault(failure: UpstreamFailure): boolean {
   switch (failure.kind) {
     case 'status':
-      return judgeFailure(failure) !== 'surface'
+      return !failure.isRequestFault && judgeFailure(failure) !== 'surface'
     case 'timeout':
       return failure.limit !== 'total'
     case 'network':

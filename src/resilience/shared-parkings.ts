@@ -1,13 +1,14 @@
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import type { Model, Provider, UsableCredential } from '../core/provider.ts'
+import type { Provider, UsableCredential } from '../core/provider.ts'
 import type { SharedState } from '../core/shared-state.ts'
 import { blake3Hex } from '../wire/digest.ts'
 import {
   type ParkedCredentials,
   type Parking,
-  type ParkingScope,
-  pickLast,
+  type ParkingCause,
+  ParkingLot,
+  type ParkingPlace,
 } from './parked-credentials.ts'
 
 export interface SharedParkingsOptions {
@@ -23,8 +24,8 @@ export interface SharedParkingsOptions {
 export class SharedParkings implements ParkedCredentials {
   readonly #shared: SharedState
   readonly #clock: Clock
-  /** By the name of the credential, then by the id of the model; the empty id for all models. */
-  readonly #parkings = new Map<string, Map<string, Parking>>()
+  /** By the name of the credential. */
+  readonly #lots = new Map<string, ParkingLot>()
   readonly #names = new WeakMap<UsableCredential, string>()
   /** The time of the last reload of any process, on the clock of the server. */
   #lastReload: Millis = 0
@@ -37,28 +38,23 @@ export class SharedParkings implements ParkedCredentials {
     void this.#synchronize()
   }
 
-  find(credential: UsableCredential, { id, provider }: Model): Parking | undefined {
-    if (this.#parkings.size === 0) return undefined
-    const parkings = this.#parkings.get(this.#toName(credential, provider))
-    return pickLast(parkings?.get(''), parkings?.get(id))
+  list(credential: UsableCredential, provider: Pick<Provider, 'name'>): Iterable<Parking> {
+    if (this.#lots.size === 0) return []
+    return this.#lots.get(this.#toName(credential, provider))?.list() ?? []
   }
 
-  list(
-    credential: UsableCredential,
-    provider: Pick<Provider, 'name'>,
-  ): Iterable<readonly [model: string, Parking]> {
-    return this.#parkings.get(this.#toName(credential, provider)) ?? []
-  }
-
-  park(
-    credential: UsableCredential,
-    { status, until }: Parking,
-    { provider, model }: ParkingScope,
-  ): void {
+  park(credential: UsableCredential, provider: Pick<Provider, 'name'>, parking: Parking): void {
     const name = this.#toName(credential, provider)
-    this.#put({ name, model, status, until })
-    const wait = until === Number.POSITIVE_INFINITY ? '-' : toText(until - this.#clock.elapsed())
-    this.#call('park', [JSON.stringify([name, model]), String(status), wait])
+    this.#put(name, parking)
+    const { refusals, until } = parking
+    const wait = Math.max(0, Math.ceil(until - this.#clock.elapsed()))
+    this.#call('park', [toField(name, parking), String(refusals), String(wait)])
+  }
+
+  free(credential: UsableCredential, provider: Pick<Provider, 'name'>, place: ParkingPlace): void {
+    const name = this.#toName(credential, provider)
+    this.#drop(name, place)
+    this.#call('park_free', [toField(name, place)])
   }
 
   /** Forgets them in all processes. */
@@ -82,31 +78,37 @@ export class SharedParkings implements ParkedCredentials {
   }
 
   #receive(message: string): void {
-    const [, reloadedAt, status, wait, place] = messagePattern.exec(message) ?? []
+    const [, reloadedAt, freed, refusals, wait, parked] = messagePattern.exec(message) ?? []
     if (reloadedAt !== undefined) {
       this.#lastReload = Number(reloadedAt)
       return this.#dropRefused()
     }
-    if (place === undefined) return
-    const until = wait === '-' ? Number.POSITIVE_INFINITY : this.#clock.elapsed() + Number(wait)
-    // `park` has written it.
-    const [name, model] = JSON.parse(place) as [string, string]
-    this.#put({ name, model, status: status === '429' ? 429 : 401, until })
+    const field = freed ?? parked
+    if (field === undefined) return
+    // `toField` has written it.
+    const [name, model, cause] = JSON.parse(field) as [string, string, ParkingCause]
+    const place = { model, cause }
+    if (freed !== undefined) return this.#drop(name, place)
+    const until = this.#clock.elapsed() + Number(wait)
+    this.#put(name, { ...place, refusals: Number(refusals), until })
   }
 
-  /** Of two parkings the one that ends last counts. */
-  #put({ name, model, ...parking }: Parking & { name: string; model: string }): void {
-    const parkings = this.#parkings.get(name) ?? new Map<string, Parking>()
-    this.#parkings.set(name, parkings)
-    parkings.set(model, pickLast(parkings.get(model), parking) ?? parking)
+  #put(name: string, parking: Parking): void {
+    let lot = this.#lots.get(name)
+    if (!lot) this.#lots.set(name, (lot = new ParkingLot()))
+    lot.put(parking)
+  }
+
+  #drop(name: string, place: ParkingPlace): void {
+    const lot = this.#lots.get(name)
+    lot?.drop(place)
+    if (lot?.isEmpty) this.#lots.delete(name)
   }
 
   #dropRefused(): void {
-    for (const [name, parkings] of this.#parkings) {
-      for (const [model, { until }] of parkings) {
-        if (until === Number.POSITIVE_INFINITY) parkings.delete(model)
-      }
-      if (parkings.size === 0) this.#parkings.delete(name)
+    for (const [name, lot] of this.#lots) {
+      lot.dropRefused()
+      if (lot.isEmpty) this.#lots.delete(name)
     }
   }
 
@@ -121,9 +123,10 @@ export class SharedParkings implements ParkedCredentials {
   }
 }
 
-/** `reload` and its time, or: status, wait or `-`, and the place. */
-const messagePattern = /^(?:reload (\d+)|(\d+) (-|\d+) (.+))$/s
-
-function toText(wait: Millis): string {
-  return String(Math.max(0, Math.ceil(wait)))
+/** The field of a parking on the server. */
+function toField(name: string, { model, cause }: ParkingPlace): string {
+  return JSON.stringify([name, model, cause])
 }
+
+/** `reload` and its time; `free` and the field; or: refusals, wait and the field. */
+const messagePattern = /^(?:reload (\d+)|free (.+)|(\d+) (\d+) (.+))$/s

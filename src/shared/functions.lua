@@ -1053,29 +1053,41 @@ register('circuit_sync', function(root, args)
   return reply
 end)
 
--- Parked credentials. The hash `parked` has a field for each credential and model: status|end in
--- milliseconds of the server's time, without an end until the next reload of any process.
+-- Parked credentials. The hash `parked` has a field for each credential, model and cause: refusals|end in
+-- milliseconds of the server's time. The refusals in a row count on after the end, for a day at most.
 
-local function describe_parking(place, text, now)
-  local status, parked_until = text:match('^(%d+)|(%d*)$')
-  local wait = parked_until == '' and '-' or whole(tonumber(parked_until) - now)
-  return status .. ' ' .. wait .. ' ' .. place
+local function read_parking(text)
+  local refusals, parked_until = text:match('^(%d+)|(%d+)$')
+  return tonumber(refusals), tonumber(parked_until)
 end
 
--- Parks a credential: its place, the status, and for how long, `-` for until the next reload. The later end
--- counts, unless the two are about the same.
+local function describe_parking(field, text, now)
+  local refusals, parked_until = read_parking(text)
+  return whole(refusals) .. ' ' .. whole(math.max(0, parked_until - now)) .. ' ' .. field
+end
+
+-- Parks a credential: the field, the refusals in a row, and for how long. The later end counts, unless the two
+-- are about the same.
 register('park', function(root, args)
   local now = now_ms()
-  local parked_until = tonumber(args[3]) and now + tonumber(args[3]) or math.huge
+  local parked_until = now + tonumber(args[3])
   local known = redis.call('HGET', root .. 'parked', args[1])
-  local known_until = known and (tonumber(known:match('|(%d+)$')) or math.huge)
+  local _, known_until = read_parking(known or '0|0')
   if not known or known_until + 1000 < parked_until then
-    local text = args[2] .. '|' .. (parked_until == math.huge and '' or whole(parked_until))
+    local text = args[2] .. '|' .. whole(parked_until)
     redis.call('HSET', root .. 'parked', args[1], text)
     redis.call('PUBLISH', root .. 'parked', describe_parking(args[1], text, now))
   end
   return { whole(now) }
 end)
+
+-- Ends a parking: the field.
+register('park_free', function(root, args)
+  if redis.call('HDEL', root .. 'parked', args[1]) > 0 then
+    redis.call('PUBLISH', root .. 'parked', 'free ' .. args[1])
+  end
+  return { whole(now_ms()) }
+end, { 'allow-oom' })
 
 -- Returns all parkings, and forgets those that are over.
 register('park_list', function(root)
@@ -1083,8 +1095,8 @@ register('park_list', function(root)
   local reply = { whole(now) }
   local parked = redis.call('HGETALL', root .. 'parked')
   for at = 1, #parked, 2 do
-    local parked_until = tonumber(parked[at + 1]:match('|(%d+)$')) or math.huge
-    if parked_until <= now then
+    local refusals, parked_until = read_parking(parked[at + 1])
+    if parked_until + (refusals > 0 and 86400000 or 0) <= now then
       redis.call('HDEL', root .. 'parked', parked[at])
     else
       reply[#reply + 1] = describe_parking(parked[at], parked[at + 1], now)
@@ -1093,12 +1105,13 @@ register('park_list', function(root)
   return reply
 end)
 
--- A process has reloaded: ends the parkings that wait for it.
+-- A process has reloaded: forgets the refusals.
 register('park_reload', function(root)
   local now = now_ms()
   local parked = redis.call('HGETALL', root .. 'parked')
   for at = 1, #parked, 2 do
-    if parked[at + 1]:match('|$') then redis.call('HDEL', root .. 'parked', parked[at]) end
+    local refusals = read_parking(parked[at + 1])
+    if refusals > 0 then redis.call('HDEL', root .. 'parked', parked[at]) end
   end
   redis.call('PUBLISH', root .. 'parked', 'reload ' .. whole(now))
   return { whole(now) }

@@ -43,7 +43,7 @@ describe('log lines of failures', () => {
           model: 'm3',
           attempt: 2,
           failure: 'status',
-          status: 429,
+          status: 402,
           code: 'insufficient_quota',
         },
       },
@@ -68,7 +68,7 @@ describe('log lines of failures', () => {
         {
           model: 'm3',
           provider: 'p3',
-          reason: 'answered with status 429 (insufficient_quota)',
+          reason: 'answered with status 402 (insufficient_quota)',
           attempts: 1,
         },
       ],

@@ -6,7 +6,7 @@ import { masterKey } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { addParkings } from '../support/parkings-model.ts'
 import { MemoryFile } from '../support/reloading-gateway.ts'
-import { json } from '../support/scripted-upstream.ts'
+import { json, type Responder } from '../support/scripted-upstream.ts'
 import { SharedServer } from '../support/shared-server.ts'
 
 const config = (more = '') => `
@@ -93,20 +93,81 @@ describe('what one process learns of a provider', () => {
     )
   })
 
+  const several = 'api_key_envs = ["A", "B"]'
+  const parkedIn = async (member: Member) =>
+    JSON.stringify((await member.admin('GET', '/admin/status')).body['parked_credentials'])
+  const keysOf = ({ upstream }: Member) =>
+    upstream.requests.splice(0).map(({ headers }) => String(headers['authorization']).slice(-1))
+
   test('a refused key is parked everywhere until any process reloads', async () => {
-    const { server, first, second, ask } = await pair('api_key_envs = ["A", "B"]')
+    const { server, first, second, ask } = await pair(several)
     first.upstream.next(json({}, { status: 401 }))
     expect(await ask(first)).toBe(200)
-    const parked = async (member: Member) =>
-      JSON.stringify((await member.admin('GET', '/admin/status')).body['parked_credentials'])
-    expect(await parked(second)).toContain('"refused"')
+    expect(await parkedIn(second)).toContain('"refused"')
     const third = await server.open()
     const list = await third.call('park_list', [])
     expect(list.join()).toContain('\\"A\\"')
     expect(list.join()).not.toContain('canary')
     await first.gateway.reload()
     await settled()
-    expect(await parked(second)).not.toContain('"refused"')
-    expect(await parked(first)).not.toContain('"refused"')
+    expect(await parkedIn(second)).not.toContain('"refused"')
+    expect(await parkedIn(first)).not.toContain('"refused"')
+  })
+
+  test('its refusals count in all of them, until a request of any succeeds', async () => {
+    const { first, second, ask, pass } = await pair(several)
+    const byKey: Responder = (call) =>
+      (call.headers['authorization']?.endsWith('a') ? json({}, { status: 401 }) : answer)(call)
+    const askTwice = async (member: Member, responder: Responder) => {
+      member.upstream.always(responder)
+      for (const _ of [1, 2]) await ask(member, responder)
+      return new Set(keysOf(member))
+    }
+    const both = new Set(['a', 'b'])
+    expect(await askTwice(first, byKey)).toEqual(both)
+    await pass(60_000)
+    expect(await parkedIn(first)).toBe('[]')
+    // The other process has its turn, and its refusal is the second one.
+    expect(await askTwice(second, byKey)).toEqual(both)
+    await pass(119_999)
+    expect(await askTwice(first, byKey)).toEqual(new Set('b'))
+    await pass(1)
+    expect(await askTwice(first, answer)).toEqual(both)
+    // It has succeeded, so the next refusal is a first one again.
+    expect(await askTwice(second, byKey)).toEqual(both)
+    expect(await parkedIn(first)).toContain('"refused"')
+    await pass(60_000)
+    expect(await parkedIn(first)).toBe('[]')
+  })
+
+  test('a request that both keys are refused for parks neither, in any of them', async () => {
+    const { first, second, ask } = await pair(several)
+    first.upstream.next(json({}, { status: 403 }), json({}, { status: 403 }))
+    expect(await ask(first)).toBe(502)
+    expect([await parkedIn(first), await parkedIn(second)]).toEqual(['[]', '[]'])
+  })
+
+  test('when two processes park the last two at once, both go on with the one that comes back first', async () => {
+    const { first, second, ask, pass } = await pair(several)
+    const limited = (seconds: string) =>
+      json({}, { status: 429, headers: { 'retry-after': seconds } })
+    await ask(second)
+    keysOf(second)
+    first.upstream.next(limited('20'))
+    second.upstream.next(limited('30'))
+    await Promise.all([ask(first), ask(second)])
+    expect([keysOf(first), keysOf(second)]).toEqual([
+      ['a', 'b'],
+      ['b', 'a'],
+    ])
+    for (const member of [first, second]) {
+      expect(await parkedIn(member)).toContain('"A"')
+      expect(await parkedIn(member)).toContain('"B"')
+      expect(await ask(member)).toBe(200)
+      expect(keysOf(member)).toEqual(['a'])
+    }
+    await pass(30_000)
+    for (const _ of [1, 2]) await ask(first)
+    expect(new Set(keysOf(first))).toEqual(new Set(['a', 'b']))
   })
 })

@@ -452,7 +452,7 @@ describe('a spent quota', () => {
     }
     const alone = await watchedGateway(makeChain([{}]))
     alone.upstream.always(json({ error }, { status: 429 }))
-    expect(await expectErrorShape(await alone.chat(request))).toMatchObject({ code: 'LM-3001' })
-    expect(settlement(alone.log)).toMatchObject({ attempts: 1 })
+    expect(await expectErrorShape(await alone.chat(request))).toMatchObject({ code: 'LM-3003' })
+    expect(settlement(alone.log)).toMatchObject({ attempts: 1, status: 502 })
   })
 })

@@ -78,7 +78,7 @@ describe('each worker shows what all of them do', () => {
     }
   })
 
-  test('a provider whose credentials are all parked in one of them has the state parked', async () => {
+  test('a provider with a credential that is parked in one of them has the state parked', async () => {
     const { first, second } = await startCrew(`
       [[providers]]
       name = "p"

@@ -404,6 +404,7 @@ function testStrictness(kindCase: ChatContractCase): void {
 function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mode): void {
   const refused = (status: number, message = 'the vendor says no'): Responder =>
     json(script.error(status, message), { status })
+  const head = toHead(script)
 
   test('a 400 of the vendor goes to the client with its reason, without a retry', async () => {
     const gateway = await open(kindCase)
@@ -426,6 +427,23 @@ function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mo
     expect(code).toBe('LM-3003')
     expect(message).not.toContain(secret)
     expect(gateway.upstream.requests).toHaveLength(1)
+  })
+
+  test('a 400 that blames the account, or its error in a stream, is a server error', async () => {
+    const words = 'Your credit balance is too low'
+    const event = stream([script.streamError(words)], head)
+    for (const responder of mode === 'whole'
+      ? [refused(400, words)]
+      : [refused(400, words), event]) {
+      const gateway = await open(kindCase)
+      gateway.upstream.next(responder)
+      const response = await send(gateway, mode)
+      expect(response.status).toBe(502)
+      const { code, message } = await readError(response)
+      expect(code).toBe('LM-3003')
+      expect(message).toContain(words)
+      expect(gateway.upstream.requests).toHaveLength(1)
+    }
   })
 
   test('a rate limit is retried after its delay, then returned', async () => {

@@ -1,79 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { check } from '../../adapters/node/check.ts'
 import { authorizedUser, token } from '../providers/vertex/support.ts'
-import { completion, wholeStream } from '../support/answers.ts'
-import { byProvider, called } from '../support/chain.ts'
+import { wholeStream } from '../support/answers.ts'
+import { called } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
-import type { TestGateway } from '../support/gateway.ts'
 import { masterKey, prompt } from '../support/keyed-gateway.ts'
 import { reloadingGateway } from '../support/reloading-gateway.ts'
+import { json, type Responder, stream } from '../support/scripted-upstream.ts'
 import {
-  json,
-  type Responder,
-  type ScriptedUpstream,
-  stream,
-} from '../support/scripted-upstream.ts'
+  answer,
+  byVariable,
+  env,
+  listVariables,
+  provider,
+  refuse,
+  request,
+  sendTimes,
+  withFallback,
+} from '../support/several-keys.ts'
 import { streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
-
-const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
-const answer = json(completion())
-const env = { A: 'canary-key-of-a-0001', B: 'canary-key-of-b-0002', C: 'canary-key-of-c-0003' }
-type Variable = keyof typeof env
-
-const provider = (more = '', models = '{ id = "m" }, { id = "other" }') => `
-  [resilience]
-  retry_max_attempts = 1
-  circuit_failure_threshold = 1
-  [[providers]]
-  name = "p"
-  kind = "openai"
-  base_url = "https://p.test"
-  api_key_envs = ["A", "B"]
-  ${more}
-  models = [${models}]
-`
-const withFallback = `
-  ${provider('', '{ id = "m", fallbacks = ["f"] }')}
-  [[providers]]
-  name = "f"
-  kind = "openai"
-  base_url = "https://f.test"
-  models = [{ id = "f" }]
-`
-
-/** The variable whose key a call carried. */
-function readVariable({ requests }: ScriptedUpstream, at: number): string | undefined {
-  const sent = String(requests[at]?.headers['authorization'])
-  return Object.entries(env).find(([, key]) => sent === `Bearer ${key}`)?.[0]
-}
-
-/** The variables whose keys the calls carried, in order. */
-function listVariables(upstream: ScriptedUpstream): readonly (string | undefined)[] {
-  return upstream.requests.map((_, at) => readVariable(upstream, at))
-}
-
-/** Answers a call by its key. Keys without a responder work. */
-function byVariable(
-  upstream: ScriptedUpstream,
-  responders: Partial<Record<Variable, Responder>>,
-): void {
-  upstream.always((call) => {
-    const sent = call.headers['authorization']
-    const [name] = Object.entries(env).find(([, key]) => sent === `Bearer ${key}`) ?? []
-    // The name is one of the keys of `env`.
-    return (responders[name as Variable] ?? answer)(call)
-  })
-}
-
-const refuse = (status: number, headers: Record<string, string> = {}): Responder =>
-  json({ error: { message: `upstream says ${status}` } }, { status, headers })
-
-async function sendTimes({ chat }: TestGateway, times: number): Promise<readonly number[]> {
-  const statuses: number[] = []
-  for (let at = 0; at < times; at++) statuses.push((await chat(request)).status)
-  return statuses
-}
 
 describe('several credentials of a provider', () => {
   test('requests carry them in turn, that of api_key_env first', async () => {
@@ -83,8 +29,8 @@ describe('several credentials of a provider', () => {
     expect(listVariables(gateway.upstream)).toEqual(['C', 'A', 'B', 'C'])
   })
 
-  test('an attempt goes on at once with the next credential after 429, 401 and 403', async () => {
-    for (const status of [429, 401, 403]) {
+  test('an attempt goes on at once with the next credential after 429, 401, 402, 403 and 407', async () => {
+    for (const status of [429, 401, 402, 403, 407]) {
       const gateway = await watchedGateway(provider(), { env })
       byVariable(gateway.upstream, { A: refuse(status) })
       const response = await gateway.chat(request)
@@ -104,7 +50,7 @@ describe('several credentials of a provider', () => {
     expect(listVariables(gateway.upstream)).toEqual(['A', 'B'])
   })
 
-  test.each([400, 402, 404, 407, 500])('status %i parks no credential', async (status) => {
+  test.each([400, 404, 408, 413, 500])('status %i parks no credential', async (status) => {
     const gateway = await watchedGateway(
       provider().replace('failure_threshold = 1', 'failure_threshold = 9'),
       { env },
@@ -164,7 +110,7 @@ describe('a parked credential', () => {
     expect(listVariables(gateway.upstream).slice(6).toSorted()).toEqual(['A', 'B'])
   })
 
-  test('a refused credential stays parked until the next reload', async () => {
+  test('a reload brings back a refused credential', async () => {
     const gateway = await reloadingGateway(provider(), {
       env: { ...env, GATEWAY_MASTER_KEY: masterKey },
     })
@@ -172,15 +118,19 @@ describe('a parked credential', () => {
     const ask = () => gateway.ask(key, prompt())
     byVariable(gateway.upstream, { A: refuse(401) })
     await ask()
-    await gateway.clock.advance(86_400_000)
+    await gateway.clock.advance(59_999)
     await ask()
     await ask()
     expect(listVariables(gateway.upstream)).toEqual(['A', 'B', 'B', 'B'])
-    byVariable(gateway.upstream, {})
     await gateway.change(provider())
     await ask()
-    await ask()
     expect(listVariables(gateway.upstream).slice(4)).toEqual(['A', 'B'])
+    // The refusal before the reload does not count.
+    await gateway.clock.advance(60_000)
+    byVariable(gateway.upstream, {})
+    await ask()
+    await ask()
+    expect(new Set(listVariables(gateway.upstream).slice(6))).toEqual(new Set(['A', 'B']))
   })
 
   test('a reload that is refused keeps it parked', async () => {
@@ -196,16 +146,18 @@ describe('a parked credential', () => {
     expect(listVariables(gateway.upstream)).toEqual(['A', 'B', 'B', 'B'])
   })
 
-  test('a 403 parks it for its model only', async () => {
+  test.each([
+    [401, ['A', 'B', 'B', 'B', 'B', 'B']],
+    [407, ['A', 'B', 'B', 'B', 'B', 'B']],
+    [402, ['A', 'B', 'B', 'A', 'B', 'B']],
+    [403, ['A', 'B', 'B', 'A', 'B', 'B']],
+  ])('a %i parks it for all models or for its own', async (status, variables) => {
     const gateway = await watchedGateway(provider(), { env })
-    gateway.upstream.always((call) => {
-      const { model } = JSON.parse(new TextDecoder().decode(call.body)) as { model: string }
-      return (model === 'm' ? refuse(403) : answer)(call)
-    })
-    expect((await gateway.chat(request)).status).toBe(502)
-    expect((await gateway.chat({ ...request, model: 'other' })).status).toBe(200)
-    expect((await gateway.chat(request)).status).toBe(502)
-    expect(gateway.upstream.requests).toHaveLength(3)
+    byVariable(gateway.upstream, { A: refuse(status) })
+    for (const model of ['m', 'm', 'other', 'other', 'm']) {
+      expect((await gateway.chat({ ...request, model })).status).toBe(200)
+    }
+    expect(listVariables(gateway.upstream).slice(0, 6)).toEqual(variables)
   })
 
   test('a credential whose file cannot be read is parked for 10 seconds', async () => {
@@ -245,7 +197,8 @@ describe('a parked credential', () => {
 
 describe('what an operator sees', () => {
   test('the status and the metrics show what is parked, for which model and until when', async () => {
-    const gateway = await reloadingGateway(provider('api_key_env = "C"'), {
+    const config = provider('api_key_env = "C"').replace('"B"', '"B", "D"')
+    const gateway = await reloadingGateway(config, {
       env: { ...env, GATEWAY_MASTER_KEY: masterKey },
     })
     const now = gateway.clock.now() / 1000
@@ -253,6 +206,8 @@ describe('what an operator sees', () => {
     const status = async () => (await gateway.admin('GET', '/admin/status')).body
     const gauge = async () =>
       (await (await gateway.get('/metrics')).text()).match(/^gateway_credentials_parked.*/gm)
+    const question = { path: '/v1/chat/completions', body: request }
+    const explain = async () => (await gateway.admin('POST', '/admin/explain', question)).body
     expect(await status()).toMatchObject({ parked_credentials: [] })
     expect(await gauge()).toEqual(['gateway_credentials_parked{provider="p",model=""} 0'])
     byVariable(gateway.upstream, {
@@ -261,10 +216,10 @@ describe('what an operator sees', () => {
       C: refuse(429, { 'retry-after': '5' }),
     })
     await gateway.ask(key, prompt())
-    const parked = { provider: 'p', model: null, until: null }
+    const parked = { provider: 'p', model: null }
     const refused = [
-      { ...parked, credential: 'A', reason: 'refused' },
-      { ...parked, credential: 'B', reason: 'refused', model: 'm' },
+      { ...parked, credential: 'A', reason: 'refused', until: now + 60 },
+      { ...parked, credential: 'B', reason: 'refused', model: 'm', until: now + 60 },
     ]
     expect(await status()).toMatchObject({
       parked_credentials: [
@@ -276,13 +231,15 @@ describe('what an operator sees', () => {
       'gateway_credentials_parked{provider="p",model=""} 2',
       'gateway_credentials_parked{provider="p",model="m"} 1',
     ])
+    expect(await explain()).toMatchObject({ links: [{ credential: 'parked', circuit: 'closed' }] })
     await gateway.clock.advance(5_000)
     expect((await status())['parked_credentials']).toEqual(refused)
-    await gateway.change(provider('api_key_env = "C"'))
+    await gateway.clock.advance(55_000)
     expect((await status())['parked_credentials']).toEqual([])
+    expect(await explain()).toMatchObject({ links: [{ credential: 'present' }] })
   })
 
-  test('a provider whose credentials are all parked for all models has the state parked', async () => {
+  test('a provider with a parked credential has the state parked', async () => {
     const gateway = await reloadingGateway(provider(), {
       env: { ...env, GATEWAY_MASTER_KEY: masterKey },
     })
@@ -293,13 +250,9 @@ describe('what an operator sees', () => {
     }
     const present = { state: 'present', detail: '2 present' }
     expect(await state()).toEqual(present)
-    byVariable(gateway.upstream, { A: refuse(401), B: refuse(403) })
-    await gateway.ask(key, prompt())
-    // B is parked for one model only.
-    expect(await state()).toEqual(present)
-    byVariable(gateway.upstream, { A: refuse(401), B: refuse(429, { 'retry-after': '5' }) })
-    await gateway.ask(key, { ...prompt(), model: 'other' })
-    expect(await state()).toEqual({ state: 'parked', detail: 'all parked (2 present)' })
+    byVariable(gateway.upstream, { B: refuse(429, { 'retry-after': '5' }) })
+    for (const _ of [1, 2]) await gateway.ask(key, prompt())
+    expect(await state()).toEqual({ state: 'parked', detail: '1 parked (2 present)' })
     await gateway.clock.advance(5_000)
     expect(await state()).toEqual(present)
   })
@@ -311,8 +264,10 @@ describe('what an operator sees', () => {
   })
 })
 
-describe('when all credentials are parked', () => {
-  test('the link fails as rate limited when one is, with the shortest wait, and without a call', async () => {
+describe('the last usable credential', () => {
+  const patient = (config: string) => config.replace('threshold = 1', 'threshold = 99')
+
+  test('it is asked, and the link fails as rate limited when others are, with the shortest wait', async () => {
     const gateway = await watchedGateway(provider('api_key_env = "C"'), { env })
     byVariable(gateway.upstream, {
       A: refuse(429, { 'retry-after': '9' }),
@@ -323,33 +278,52 @@ describe('when all credentials are parked', () => {
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '5'])
     expect(await expectErrorShape(first)).toMatchObject({
       code: 'LM-3001',
-      message: 'provider p is rate limited with every credential: upstream says 401',
+      message:
+        'provider p is rate limited with every credential that it accepts: upstream says 401',
       upstream: { status: 401 },
     })
     await gateway.clock.advance(2_000)
     const second = await gateway.chat(request)
     expect([second.status, second.headers.get('retry-after')]).toEqual([429, '3'])
-    expect(second.headers.get('x-gateway-attempts')).toBe('0')
-    expect(gateway.upstream.requests).toHaveLength(3)
+    expect(second.headers.get('x-gateway-attempts')).toBe('1')
+    expect(listVariables(gateway.upstream)).toEqual(['C', 'A', 'B', 'B'])
     await gateway.clock.advance(3_000)
     byVariable(gateway.upstream, {})
     expect(await sendTimes(gateway, 1)).toEqual([200])
   })
 
-  test('the link fails as refused when none is rate limited', async () => {
-    const gateway = await watchedGateway(provider(), { env })
-    gateway.upstream.always(refuse(401))
-    for (const attempts of ['2', '0']) {
-      const response = await gateway.chat(request)
-      expect(response.status).toBe(502)
-      expect(response.headers.get('x-gateway-attempts')).toBe(attempts)
-      expect(response.headers.get('x-should-retry')).toBe('false')
-      expect(await expectErrorShape(response)).toMatchObject({
-        code: 'LM-3003',
-        message: expect.stringMatching(/^provider p refuses every credential/),
+  test('when all are rate limited, the last one fails as a lone one, with the shortest wait', async () => {
+    for (const [first, second] of [
+      ['5', '9'],
+      ['9', '5'],
+    ] as const) {
+      const gateway = await watchedGateway(patient(provider()), { env })
+      byVariable(gateway.upstream, {
+        A: refuse(429, { 'retry-after': first }),
+        B: refuse(429, { 'retry-after': second }),
       })
+      const response = await gateway.chat(request)
+      expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5'])
+      await sendTimes(gateway, 2)
+      expect(listVariables(gateway.upstream)).toEqual(['A', 'B', 'B', 'B'])
     }
-    expect(gateway.upstream.requests).toHaveLength(2)
+  })
+
+  test('a credential that is parked for one model counts as usable for others only', async () => {
+    const gateway = await watchedGateway(patient(provider()), { env })
+    const byModel =
+      (ofM: number, ofOther: number): Responder =>
+      (call) => {
+        const { model } = JSON.parse(new TextDecoder().decode(call.body)) as { model: string }
+        const status = model === 'm' ? ofM : ofOther
+        return (status === 200 ? answer : refuse(status))(call)
+      }
+    byVariable(gateway.upstream, { A: byModel(403, 200), B: byModel(200, 401) })
+    const ask = async (model: string) => (await gateway.chat({ ...request, model })).status
+    expect(await ask('m')).toBe(200)
+    // B is the only one for `m`, so its refusal for another model does not park it for all.
+    expect([await ask('other'), await ask('m')]).toEqual([200, 200])
+    expect(listVariables(gateway.upstream)).toEqual(['A', 'B', 'B', 'A', 'B'])
   })
 
   test('a Retry-After of 0 does not repeat a credential within an attempt', async () => {
@@ -361,13 +335,14 @@ describe('when all credentials are parked', () => {
 
   test('the next link serves, and the log names the reason', async () => {
     const gateway = await watchedGateway(withFallback, { env })
-    byProvider(gateway.upstream, { p: refuse(429), f: answer })
+    gateway.upstream.next(refuse(429), refuse(401), answer, refuse(401), answer)
     expect(await sendTimes(gateway, 2)).toEqual([200, 200])
-    expect(called(gateway.upstream)).toEqual(['p', 'p', 'f', 'f'])
+    expect(called(gateway.upstream)).toEqual(['p', 'p', 'f', 'p', 'f'])
+    const reason = 'is rate limited with every credential that it accepts'
     const lines = gateway.log.filter(({ message }) => message === 'request')
     expect(lines.map(({ fields }) => fields['failed'])).toEqual([
-      [{ model: 'm', provider: 'p', reason: 'has only parked credentials', attempts: 2 }],
-      [{ model: 'm', provider: 'p', reason: 'has only parked credentials', attempts: 0 }],
+      [{ model: 'm', provider: 'p', reason, attempts: 2 }],
+      [{ model: 'm', provider: 'p', reason, attempts: 1 }],
     ])
   })
 })
@@ -389,8 +364,8 @@ describe('a lone credential', () => {
 
 describe('secrecy', () => {
   test('a parked credential is logged by its variable, for how long and why', async () => {
-    const gateway = await watchedGateway(provider(), { env })
-    byVariable(gateway.upstream, { A: refuse(429, { 'retry-after': '7' }), B: refuse(403) })
+    const gateway = await watchedGateway(provider('api_key_env = "C"'), { env })
+    gateway.upstream.next(refuse(429, { 'retry-after': '7' }), refuse(403), answer)
     await gateway.chat(request, { headers: { 'x-request-id': 'r1' } })
     expect(gateway.log.filter(({ message }) => message === 'credential parked')).toEqual([
       {
@@ -399,7 +374,7 @@ describe('secrecy', () => {
         fields: {
           request_id: 'r1',
           provider: 'p',
-          credential: 'A',
+          credential: 'C',
           status: 429,
           wait_ms: 7_000,
         },
@@ -411,9 +386,9 @@ describe('secrecy', () => {
           request_id: 'r1',
           provider: 'p',
           model: 'm',
-          credential: 'B',
+          credential: 'A',
           status: 403,
-          until: 'the next reload',
+          wait_ms: 60_000,
         },
       },
     ])

@@ -31,8 +31,8 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   ),
   fc.tuple(fc.constant('circuit_end'), name, id, fc.constant('open'), time),
   fc.tuple(fc.constant('circuit_sync'), name, time),
-  fc.tuple(fc.constant('park'), name, fc.constant('429'), time),
-  fc.tuple(fc.constant('park'), name, fc.constant('401'), fc.constant('-')),
+  fc.tuple(fc.constant('park'), name, fc.constantFrom('0', '1', '7'), time),
+  fc.tuple(fc.constant('park_free'), name),
   fc.tuple(fc.constant('park_list')),
   fc.tuple(fc.constant('park_reload')),
 )
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis)('the functions for circuits and parked credentials', 
 /** Drops the version, times, and how much of a time is left. */
 function withoutTimes(text: string): string {
   const parked = text
-    .replace(/^(429|401) (\d+) /, (_, status, wait) => `${status} ${shorten(wait)} `)
+    .replace(/^(\d+) (\d+) (?=\[)/, (_, refusals, wait) => `${refusals} ${shorten(wait)} `)
     .replace(/^reload \d+$/, 'reload')
   return parked.replace(
     /^\d+ (\d+) (-|\d+) (\d+) /,

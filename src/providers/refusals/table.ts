@@ -1,0 +1,126 @@
+/** What the words or codes of a vendor say of a refusal, whatever its status. */
+export type RefusalCause =
+  /** The account behind the credential: it has no balance, or a limit on its spend is reached. */
+  | 'account'
+  /** The size of the request, in the place of a rate limit: waiting cannot help. */
+  | 'size'
+
+/** One way in which vendors say it. */
+export interface RefusalRow {
+  readonly cause: RefusalCause
+  /** The only status for which the row counts; any when absent. */
+  readonly status?: number
+  /** Values of `code` or `type`, without regard to case. Their occurrence in the message counts as a text. */
+  readonly codes?: readonly string[]
+  /** Parts of the message, without regard to case; `#` is any number, a space any white space. */
+  readonly texts?: readonly string[]
+  /** A text with one of these words is about something else. */
+  readonly vetoes?: readonly string[]
+}
+
+/** The words with which vendors describe a limit that time lifts. Gemini gives a page named `rate-limits`. */
+const rateLimitWords = ['rate limit', 'rate-limit', 'per minute']
+
+/**
+ * The rows, by vendor. They count for every kind, because gateways and proxies relay the words of others.
+ * Every link leads to an answer as the vendor sent it, or to the vendor's own list.
+ */
+export const refusalRows: readonly RefusalRow[] = [
+  {
+    // OpenAI: https://platform.openai.com/docs/guides/error-codes/api-errors,
+    // https://github.com/BerriAI/litellm/issues/2743,
+    // https://github.com/bajrangCoder/acode-plugin-chatgpt/issues/19
+    cause: 'account',
+    codes: [
+      'insufficient_quota',
+      'billing_hard_limit_reached',
+      'billing_limit_user_error',
+      'billing_not_active',
+    ],
+    texts: [
+      'exceeded your current quota',
+      'billing hard limit has been reached',
+      'account is not active',
+    ],
+    vetoes: rateLimitWords,
+  },
+  {
+    // Claude: https://platform.claude.com/docs/en/api/errors,
+    // https://github.com/anthropics/claude-code/issues/66314,
+    // https://github.com/anthropics/claude-code/issues/38035
+    cause: 'account',
+    codes: ['billing_error'],
+    texts: ['credit balance is too low', 'reached your specified api usage limits'],
+    vetoes: rateLimitWords,
+  },
+  {
+    // DeepSeek: https://api-docs.deepseek.com/quick_start/error_codes
+    // MiniMax and Z.ai, in both languages: https://github.com/zai-org/GLM-5/issues/148,
+    // https://github.com/continuedev/continue/issues/11823
+    // Venice: https://github.com/veniceai/api-docs/pull/149
+    cause: 'account',
+    codes: ['insufficient_balance'],
+    texts: ['insufficient balance', 'insufficient account balance', '余额不足'],
+    vetoes: rateLimitWords,
+  },
+  {
+    // Kimi: https://github.com/MoonshotAI/kimi-code/pull/1857,
+    // https://github.com/MoonshotAI/Kimi-K2/issues/5
+    cause: 'account',
+    codes: ['exceeded_current_quota_error'],
+    texts: ['exceeded current quota', 'suspended due to insufficient balance'],
+    vetoes: rateLimitWords,
+  },
+  {
+    // DashScope: https://help.aliyun.com/zh/model-studio/error-code,
+    // https://github.com/tencentmusic/supersonic/issues/1572,
+    // https://github.com/RooCodeInc/Roo-Code/issues/12309
+    cause: 'account',
+    codes: ['Arrearage'],
+    texts: ['make sure your account is in good standing', 'due to overdue account'],
+    vetoes: rateLimitWords,
+  },
+  {
+    // xAI: https://github.com/continuedev/continue/issues/10373,
+    // https://github.com/tetsuo-ai/agenc-core/pull/2483
+    // Fireworks, with status 412: https://github.com/pollinations/pollinations/issues/12136
+    cause: 'account',
+    codes: ['personal-team-blocked:spending-limit'],
+    texts: [
+      'used all available credits',
+      'run out of credits',
+      'reaching the monthly spending limit',
+      'reached its monthly spending limit',
+    ],
+    vetoes: rateLimitWords,
+  },
+  {
+    // OpenRouter: https://openrouter.ai/docs/api-reference/errors,
+    // https://github.com/can1357/oh-my-pi/issues/9569
+    cause: 'account',
+    texts: ['requires more credits', 'requested up to # tokens, but can only afford #'],
+    vetoes: rateLimitWords,
+  },
+  {
+    // OpenAI and Groq. A limit that other requests have used up says `Limit #, Used #, Requested #`:
+    // https://github.com/continuedev/continue/issues/11717, https://github.com/autohandai/code-cli/issues/302
+    // Claude: https://github.com/anthropics/claude-code/issues/29584,
+    // https://github.com/anthropics/claude-code/issues/64982
+    cause: 'size',
+    status: 429,
+    codes: ['request_too_large', 'context_length_exceeded', 'tokens_limit_reached'],
+    texts: [
+      'request too large',
+      'request is too large',
+      'request body too large',
+      'prompt is too long',
+      'input is too long',
+      'too large for the limit',
+      'limit #, requested #',
+      'must be reduced in order to run',
+      'reduce your message size',
+      'maximum context length',
+      'required for long context requests',
+    ],
+  },
+]
