@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { checkConfig } from '../../../src/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { convertLitellm } from '../import/litellm.ts'
-import { print, printFailure } from '../print.ts'
+import { parseYaml } from '../import/yaml.ts'
+import { print, printNote } from '../print.ts'
 
 /** Adds `import litellm`, which converts the configuration of another gateway. */
 export function addImportCommand(root: Command): void {
@@ -23,19 +25,20 @@ async function importLitellm(file: string, out: string | undefined): Promise<voi
   const text = await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
     throw new CommandFailure(2, `${file}: ${code === 'ENOENT' ? 'no such file' : code}`)
   })
-  // Loaded here, because only this command reads YAML.
-  const { parse, YAMLParseError } = await import('yaml')
-  let document: unknown
-  try {
-    document = parse(text)
-  } catch (error) {
-    if (error instanceof YAMLParseError) throw new CommandFailure(2, `${file}: ${error.message}`)
-    throw error
-  }
-  const { toml, notes } = convertLitellm(document)
+  const document = await parseYaml(file, text)
+  const { toml, left, next } = convertLitellm(document, { name: file, env: process.env })
   if (out === undefined) await print(toml.trimEnd())
   else await writeNew(out, toml)
-  if (notes.length > 0) await printFailure(['not converted:', ...notes].join('\n'))
+  if (left.length > 0) await printNote(['not converted:', ...left].join('\n'))
+  if (next.length > 0) await printNote(['next:', ...next].join('\n'))
+  await checkResult(toml)
+}
+
+/** Says why the gateway would not take the result, which is printed all the same: it is nearly done. */
+async function checkResult(toml: string): Promise<void> {
+  const verdict = await checkConfig(toml, {})
+  if (verdict.ok) return
+  throw new CommandFailure(2, 'the result is not a valid configuration:', ...verdict.problems)
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

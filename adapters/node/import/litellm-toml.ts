@@ -1,6 +1,5 @@
 import type { Strategy } from '../../../src/core/route.ts'
 import type { Entry } from './litellm-file.ts'
-import { splitModel } from './litellm-model.ts'
 
 /** A provider to write, with its models. */
 export interface Provider {
@@ -9,7 +8,22 @@ export interface Provider {
   readonly variable: string | undefined
   readonly address: string | undefined
   readonly version: string | undefined
-  readonly models: { readonly id: string; readonly entry: Entry }[]
+  readonly models: Model[]
+}
+
+/** A model to write. */
+export interface Model {
+  readonly id: string
+  /** The name in LiteLLM, which several models may have. */
+  readonly name: string
+  readonly upstreamId: string
+  readonly entry: Entry
+}
+
+/** Writes a table; nothing when it has no keys. */
+export function writeTable(name: string, keys: Readonly<Record<string, unknown>>): string {
+  const text = writeKeys(keys)
+  return text === '' ? '' : `\n[${name}]\n${text}`
 }
 
 /** Writes a provider with its models; `fallbacks` returns those of a model. */
@@ -21,26 +35,39 @@ export function writeProvider(
   return `
 [[providers]]
 ${writeKeys({ name, kind, api_key_env: variable, base_url: address, api_version: version })}
-${models.map(({ id, entry }) => `\n[[providers.models]]\n${writeKeys(toModel(id, entry, fallbacks(id)))}`).join('\n')}`
+${models.map((model) => `\n[[providers.models]]\n${writeKeys(toModel(model, fallbacks(model.id)))}`).join('\n')}`
 }
 
 const capabilityByMode: Readonly<Record<string, string>> = { embedding: 'embed', rerank: 'rerank' }
 
-function toModel(
-  id: string,
-  { litellm_params: params, model_info: info }: Entry,
-  fallbacks: readonly string[],
-) {
-  const { upstreamId } = splitModel(params.model)
-  const capability = capabilityByMode[info?.mode ?? '']
-  const input = params.input_cost_per_token ?? info?.input_cost_per_token
-  const output = params.output_cost_per_token ?? info?.output_cost_per_token
+/** Returns the capability of a model; undefined for chat. */
+export function findCapability({ entry }: Model): string | undefined {
+  return capabilityByMode[entry.model_info?.mode ?? '']
+}
+
+/** Whether the file has a price for the prompts of a model. */
+export function hasPrices({ entry }: Model): boolean {
+  return (readPrices(entry).input ?? 0) > 0
+}
+
+function readPrices({ litellm_params: params, model_info: info }: Entry) {
+  return {
+    input: params.input_cost_per_token ?? info?.input_cost_per_token ?? undefined,
+    output: params.output_cost_per_token ?? info?.output_cost_per_token ?? undefined,
+  }
+}
+
+function toModel(model: Model, fallbacks: readonly string[]) {
+  const { id, upstreamId, entry } = model
+  const { model_info: info } = entry
+  const capability = findCapability(model)
+  const { input, output } = readPrices(entry)
   return {
     id,
     upstream_id: upstreamId === id ? undefined : upstreamId,
     capabilities: capability && [capability],
     modalities: info?.supports_vision ? ['text', 'image'] : undefined,
-    max_output_tokens: info?.max_output_tokens,
+    max_output_tokens: info?.max_output_tokens ?? undefined,
     cost_per_1m_input: toMillion(input),
     cost_per_1m_output: toMillion(output),
     fallbacks: fallbacks.length > 0 ? fallbacks : undefined,

@@ -1,154 +1,172 @@
-import type { Strategy } from '../../../src/core/route.ts'
+import type { Environment } from '../../../src/index.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { type Entry, knownInfo, knownParams, readLitellmFile } from './litellm-file.ts'
+import { type Notes, noteUnknown } from './litellm-notes.ts'
+import { readUpstream } from './litellm-provider.ts'
 import {
-  type Entry,
-  knownInfo,
-  knownParams,
-  type LitellmFile,
-  litellmSchema,
-} from './litellm-file.ts'
-import { splitModel } from './litellm-model.ts'
-import { type Provider, type WeightedTarget, writeProvider, writeRoute } from './litellm-toml.ts'
+  isGuarded,
+  noteSettings,
+  readAliases,
+  readFallbacks,
+  readResilience,
+  readStrategy,
+} from './litellm-settings.ts'
+import {
+  findCapability,
+  hasPrices,
+  type Model,
+  type Provider,
+  type WeightedTarget,
+  writeProvider,
+  writeRoute,
+  writeTable,
+} from './litellm-toml.ts'
 
-/** A configuration in TOML, and what of the other file has no equal in it, one line each. */
-export interface Conversion {
+export interface ConvertOptions {
+  /** The name of the file in messages. */
+  readonly name: string
+  /** The variables that `os.environ/NAME` names. */
+  readonly env: Environment
+}
+
+/** A configuration in TOML, and what to say about it. */
+export interface Conversion extends Notes {
   readonly toml: string
-  readonly notes: readonly string[]
 }
 
 /**
- * Converts the parsed configuration of a LiteLLM proxy. Entries of the same name become a route. Keys
- * must come from variables; a key in the file is never copied. Throws a `CommandFailure` for a document
- * of another form.
+ * Converts the parsed configuration of a LiteLLM proxy. Entries of the same name become a route. Keys must come
+ * from variables; a key in the file is never copied. Auth is on when the proxy asks for a key. Throws a
+ * `CommandFailure` for a document of another form, and when no model can be converted.
  *
  * @see https://docs.litellm.ai/docs/proxy/configs
  */
-export function convertLitellm(document: unknown): Conversion {
-  const parsed = litellmSchema.safeParse(document ?? {})
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    throw new CommandFailure(2, ...problems)
+export function convertLitellm(document: unknown, { name, env }: ConvertOptions): Conversion {
+  const { model_list: list, ...settings } = readLitellmFile(name, document)
+  const notes: Notes = { left: [], next: [] }
+  const { providers, targets } = groupModels(list, { env, notes })
+  if (providers.length === 0) {
+    throw new CommandFailure(2, `${name}: no entry of model_list can be converted`, ...notes.left)
   }
-  const notes: string[] = []
-  const { model_list: list, ...settings } = parsed.data
-  const { providers, targets } = groupModels(list, notes)
-  const fallbacks = collectFallbacks(settings, notes)
-  const { router_settings: router, litellm_settings: own } = settings
-  const strategy = readStrategy(router?.routing_strategy, notes)
+  const strategy = readStrategy(settings, notes)
   noteSettings(settings, notes)
-  const ids = new Set(providers.flatMap(({ models }) => models.map(({ id }) => id)))
-  // A fallback is a model, so a route is replaced by its targets.
-  const listFallbacks = (name: string) => {
-    const wanted = fallbacks.get(name) ?? []
-    const models = wanted.flatMap((other) => targets.get(other)?.map(({ model }) => model) ?? other)
-    return [...new Set(models)].filter((id) => ids.has(id))
-  }
-  const retries = router?.num_retries ?? own?.num_retries
+  const models = providers.flatMap((provider) => provider.models)
+  const groups = groupByName(models, targets)
+  const listFallbacks = createFallbackFinder({ groups, fallbacks: readFallbacks(settings), notes })
+  const guarded = isGuarded(settings, env)
+  noteNext({ guarded, unpriced: models.filter((model) => !hasPrices(model)).length }, notes)
   const toml = [
     '# Converted from a configuration of LiteLLM.',
-    ...(retries === undefined ? [] : [`\n[resilience]\nretry_max_attempts = ${retries + 1}`]),
+    ...(guarded ? [writeTable('auth', { enabled: true })] : []),
+    writeTable('resilience', readResilience(settings)),
     ...providers.map((provider) => writeProvider(provider, listFallbacks)),
-    ...Array.from(targets, ([id, models]) =>
-      writeRoute({ id, strategy, targets: models, fallbacks: listFallbacks(id) }),
+    ...Array.from(targets, ([id, members]) =>
+      writeRoute({ id, strategy, targets: members, fallbacks: listFallbacks(id) }),
     ),
-  ].join('\n')
-  return { toml: `${toml}\n`, notes }
+    ...readAliases(settings).flatMap(({ alias, target }) => {
+      const members =
+        targets.get(target) ??
+        groups.get(target)?.map(({ id }) => ({ model: id, weight: undefined }))
+      if (members) {
+        return writeRoute({
+          id: alias,
+          strategy,
+          targets: members,
+          fallbacks: listFallbacks(target),
+        })
+      }
+      notes.left.push(`router_settings.model_group_alias.${alias}: no model ${target}`)
+      return []
+    }),
+  ].filter((part) => part !== '')
+  return { toml: `${toml.join('\n')}\n`, ...notes }
 }
 
-/** The strategies of LiteLLM that a route has. https://docs.litellm.ai/docs/routing */
-const strategies: ReadonlyMap<string, Strategy> = new Map([
-  ['simple-shuffle', 'weighted'],
-  ['least-busy', 'least_busy'],
-  ['latency-based-routing', 'fastest'],
-  ['cost-based-routing', 'cheapest'],
-])
+interface Outlook {
+  readonly guarded: boolean
+  readonly unpriced: number
+}
 
-function readStrategy(name: string | undefined, notes: string[]): Strategy {
-  const strategy = name === undefined ? 'weighted' : strategies.get(name)
-  if (strategy === undefined) {
-    notes.push(`router_settings.routing_strategy: no route has ${name}; "weighted" is written`)
+function noteNext({ guarded, unpriced }: Outlook, notes: Notes): void {
+  if (guarded) {
+    notes.next.push(
+      'auth is on, as in the proxy: set GATEWAY_MASTER_KEY (64 hex digits, as `openssl rand -hex 32` prints ' +
+        'them), and create keys with `gateway keys create`',
+    )
   }
-  return strategy ?? 'weighted'
+  // Budgets rely on prices.
+  if (guarded && unpriced > 0) {
+    const count = unpriced === 1 ? '1 model has' : `${unpriced} models have`
+    notes.next.push(`${count} no prices: \`gateway prices --only-missing --write\` fills them in`)
+  }
+}
+
+interface Context {
+  readonly env: Environment
+  readonly notes: Notes
 }
 
 /** Groups the models by provider, and those of the same name as targets of a route. */
-function groupModels(list: readonly Entry[], notes: string[]) {
+function groupModels(list: readonly Entry[], context: Context) {
+  const { notes } = context
   const names = countNames(list)
   const providers = new Map<string, Provider>()
   const targets = new Map<string, WeightedTarget[]>()
-  const used = new Map<string, number>()
+  const ids = new Set(names.keys())
   for (const [at, entry] of list.entries()) {
     const name = entry.model_name
     const place = `model_list[${at}] (${name})`
-    const provider = findProvider(entry, { providers, place, notes })
-    if (!provider) continue
-    const turn = (used.get(name) ?? 0) + 1
-    used.set(name, turn)
-    const id = (names.get(name) ?? 0) > 1 ? `${name}-${turn}` : name
+    const upstream = readUpstream(entry, { ...context, place })
+    if (typeof upstream === 'string') {
+      notes.left.push(`${place}: ${upstream}`)
+      continue
+    }
+    const id = (names.get(name) ?? 0) > 1 ? findFreeId(name, ids) : name
     if (id !== name) {
-      const { weight } = entry.litellm_params
+      const weight = entry.litellm_params.weight ?? undefined
       targets.set(name, [...(targets.get(name) ?? []), { model: id, weight }])
     }
-    provider.models.push({ id, entry })
+    const { upstreamId, ...address } = upstream
+    findProvider(providers, address).models.push({ id, name, upstreamId, entry })
     noteUnknown(entry.litellm_params, {
-      known: knownParams,
+      known: [...knownParams, ...awsVariables(entry)],
       place: `${place}.litellm_params.`,
       notes,
     })
-    noteUnknown(entry.model_info ?? {}, { known: knownInfo, place: `${place}.model_info.`, notes })
+    noteUnknown(entry.model_info, { known: knownInfo, place: `${place}.model_info.`, notes })
   }
   return { providers: [...providers.values()], targets }
 }
 
-/** What a file has beside its models. */
-type Settings = Pick<LitellmFile, 'router_settings' | 'litellm_settings'>
-
-function noteSettings(settings: Settings, notes: string[]): void {
-  const { router_settings: router = {}, litellm_settings: own = {} } = settings
-  const known = ['fallbacks', 'num_retries']
-  noteUnknown(router, {
-    known: [...known, 'routing_strategy'],
-    place: 'router_settings.',
-    notes,
-  })
-  noteUnknown(own, { known, place: 'litellm_settings.', notes })
-  noteUnknown(settings, { known: ['router_settings', 'litellm_settings'], place: '', notes })
-}
-
-interface FindContext {
-  readonly providers: Map<string, Provider>
-  readonly place: string
-  readonly notes: string[]
-}
-
-function findProvider(
-  { litellm_params: params }: Entry,
-  { providers, place, notes }: FindContext,
-): Provider | undefined {
-  const { kind } = splitModel(params.model)
-  if (kind === '') {
-    notes.push(`${place}: no kind for ${params.model}`)
-    return undefined
+/** Returns `name-1`, or the next number that no other model has, and takes it. */
+function findFreeId(name: string, ids: Set<string>): string {
+  for (let turn = 1; ; turn++) {
+    const id = `${name}-${turn}`
+    if (ids.has(id)) continue
+    ids.add(id)
+    return id
   }
-  const variable = readVariable(params.api_key, `${place}.litellm_params.api_key`, notes)
-  const { api_base: address, api_version: version } = params
-  const key = JSON.stringify([kind, variable, address, version])
+}
+
+/** The parameters that name the variables which the gateway reads by itself. */
+function awsVariables({ litellm_params: params }: Entry): readonly string[] {
+  const names = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token']
+  return names.filter((name) => params[name] === `os.environ/${name.toUpperCase()}`)
+}
+
+type Address = Omit<Provider, 'name' | 'models'>
+
+/** Returns the provider with this address and this key; adds it if there is none. */
+function findProvider(providers: Map<string, Provider>, address: Address): Provider {
+  const { kind, variable, address: url, version } = address
+  const key = JSON.stringify([kind, variable, url, version])
   const found = providers.get(key)
   if (found) return found
   const same = [...providers.values()].filter((each) => each.kind === kind).length
   const name = same === 0 ? kind : `${kind}-${same + 1}`
-  const provider = { name, kind, variable, address, version, models: [] }
+  const provider = { name, ...address, models: [] }
   providers.set(key, provider)
   return provider
-}
-
-/** Returns the variable of a key. A key in the file itself is reported without its value. */
-function readVariable(key: string | undefined, place: string, notes: string[]): string | undefined {
-  const variable = key === undefined ? undefined : /^os\.environ\/(\w+)$/.exec(key)?.[1]
-  if (key !== undefined && variable === undefined) {
-    notes.push(`${place}: put this key into a variable, and name it in api_key_env`)
-  }
-  return variable
 }
 
 function countNames(list: readonly Entry[]): ReadonlyMap<string, number> {
@@ -157,28 +175,36 @@ function countNames(list: readonly Entry[]): ReadonlyMap<string, number> {
   return names
 }
 
-function collectFallbacks(
-  { router_settings: router, litellm_settings: settings }: Settings,
-  notes: string[],
-): ReadonlyMap<string, readonly string[]> {
-  const lists = [...(router?.fallbacks ?? []), ...(settings?.fallbacks ?? [])].flatMap(
-    Object.entries,
-  )
-  for (const [name] of lists) {
-    if (name === '*') notes.push('fallbacks for "*": name the models')
+/** Lists the models by their names in LiteLLM, and by their ids. */
+function groupByName(models: readonly Model[], targets: ReadonlyMap<string, unknown>) {
+  const groups = new Map<string, readonly Model[]>()
+  for (const model of models) {
+    groups.set(model.name, [...(groups.get(model.name) ?? []), model])
+    if (targets.has(model.name)) groups.set(model.id, [model])
   }
-  return new Map(lists)
+  return groups
 }
 
-interface NoteContext {
-  readonly known: readonly string[]
-  /** What precedes the name in the note. */
-  readonly place: string
-  readonly notes: string[]
+interface FallbackContext {
+  readonly groups: ReadonlyMap<string, readonly Model[]>
+  readonly fallbacks: ReturnType<typeof readFallbacks>
+  readonly notes: Notes
 }
 
-function noteUnknown(table: object, { known, place, notes }: NoteContext): void {
-  for (const name of Object.keys(table)) {
-    if (!known.includes(name)) notes.push(place + name)
+/** Returns a function that lists the fallbacks of a name: models, so a route is replaced by its targets. */
+function createFallbackFinder({ groups, fallbacks: { byName, others }, notes }: FallbackContext) {
+  for (const [name, list] of byName) {
+    const unknown = list.filter((other) => !groups.has(other))
+    if (unknown.length > 0) notes.left.push(`fallbacks of ${name}: no model ${unknown.join(', ')}`)
+  }
+  return (name: string): readonly string[] => {
+    const own = groups.get(name) ?? []
+    const [first] = own
+    const wanted = byName.get(name) ?? others
+    const found = wanted.flatMap((other) => groups.get(other) ?? [])
+    const fitting = found.filter(
+      (model) => !own.includes(model) && first && findCapability(model) === findCapability(first),
+    )
+    return [...new Set(fitting.map(({ id }) => id))]
   }
 }

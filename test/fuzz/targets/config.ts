@@ -97,17 +97,24 @@ function* listTables(
   }
 }
 
+/** The parameters of LiteLLM that are secrets. */
+function isSecret(key: string): boolean {
+  return key === 'api_key' || key === 'vertex_credentials' || key === 'master_key'
+}
+
 /** A document is converted to TOML, or refused with a message. No key of it is copied. */
 export const litellm = textTarget({
   seeds: [
     '{"model_list":[{"model_name":"a","litellm_params":{"model":"groq/x","api_key":"sk-secret-1"}}]}',
     '{"model_list":[{"model_name":"a","litellm_params":{"model":"azure/x","api_key":"os.environ/K","api_base":"https://a"},"model_info":{"mode":"rerank","input_cost_per_token":1e-6}}],"router_settings":{"fallbacks":[{"a":["b"]}],"num_retries":2}}',
-    '{"model_list":[{"model_name":"a","litellm_params":{"model":"x"}},{"model_name":"a","litellm_params":{"model":"y"}}],"litellm_settings":{}}',
+    '{"model_list":[{"model_name":"a","litellm_params":{"model":"gpt-x"}},{"model_name":"a","litellm_params":{"model":"gpt-y"}}],"litellm_settings":{}}',
   ],
   words: [
     '"model_name":',
     '"litellm_params":',
     '"api_key":"sk-secret-1"',
+    '"vertex_credentials":"secret"',
+    '"general_settings":{"master_key":"secret"}',
     '"fallbacks":[{"a":["a"]}]',
     '"*"',
     'os.environ/',
@@ -124,14 +131,15 @@ export const litellm = textTarget({
   check(text) {
     const document = tryParseJson(text)
     const converted = attempt(
-      () => convertLitellm(document),
+      () => convertLitellm(document, { name: 'config.yaml', env: {} }),
       (error) => error instanceof CommandFailure && error.message !== '',
     )
     if (!('value' in converted)) return
-    assert.ok(isObject(parse(converted.value.toml)))
-    const elsewhere = JSON.stringify(document, (key, value) => (key === 'api_key' ? '' : value))
+    const { left, next, toml: written } = converted.value
+    assert.ok(isObject(parse(written)))
+    const elsewhere = JSON.stringify(document, (key, value) => (isSecret(key) ? '' : value))
     if (!elsewhere?.includes('secret')) {
-      assert.doesNotMatch([converted.value.toml, ...converted.value.notes].join(), /secret/)
+      assert.doesNotMatch([written, ...left, ...next].join(), /secret/)
     }
   },
 })
