@@ -714,6 +714,22 @@ register_account('renew', function(call, args)
   return reply_with(call, parts)
 end, when_full)
 
+-- Lists the holds of a process, among some of all. Args: process, the cursor of `HSCAN`. Reply: the next cursor,
+-- the ids.
+register_account('holds', function(call, args)
+  local process, cursor = unpack(args)
+  local next_cursor, found = unpack(
+    redis.call('HSCAN', call.root .. 'holds', cursor, 'COUNT', whole(max_swept))
+  )
+  local parts = { quote(next_cursor) }
+  for at = 1, #found, 2 do
+    if found[at]:match('^(.*)%-%d+$') == process then
+      parts[#parts + 1] = quote(found[at])
+    end
+  end
+  return reply_with(call, parts)
+end, when_full)
+
 -- Writes holds that the server does not know. Args: process, lease, a list of `[id,record]`.
 register_account('restore', function(call, args)
   local _, lease, holds = unpack(args)

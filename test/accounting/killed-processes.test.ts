@@ -194,6 +194,35 @@ describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
     expectToAgree(steps, layouts.threeMachines),
   )
 
+  test.each([
+    { how: 'and the processes connect again', unnoticed: false },
+    { how: 'behind a connection that stays', unnoticed: true },
+  ])(
+    'hold nothing of ended requests when the server goes back in time, $how',
+    async ({ unnoticed }) => {
+      const world = await KilledWorld.open({
+        redis,
+        prefix: `back${count++}`,
+        layout: layouts.oneMachine,
+      })
+      const [first, second] = [admit('1', 20), admitTo(keyIds[2], '2', 7)]
+      const save = { do: 'save', place: '1' } as const
+      for (const step of [first, second, { do: 'remember' }, settle, settle, save] as const) {
+        await world.take(step)
+      }
+      // This one is running, and the snapshot does not have it.
+      await world.take(admit('1', 5))
+      await world.take({ do: 'go back', unnoticed })
+      await world.take(wait)
+      expect(await world.listHeld()).toEqual([
+        `${keyIds[0]}: 5000, 1`,
+        expect.stringMatching(/: 5000, 1$/),
+      ])
+      await world.end()
+      expect(world.listProblems()).toEqual([])
+    },
+  )
+
   describe.each(Object.entries(layouts))('%s', (_, layout) => {
     test('leave books that agree: no cap is passed, each request is charged once, and nothing of them stays', async () => {
       await fc.assert(

@@ -72,9 +72,23 @@ export type KilledStep =
   /** The server is away, until `mend`. */
   | { readonly do: 'cut' }
   | { readonly do: 'mend' }
+  /** Takes a snapshot of the server's data, and brings it back: the processes connect again. */
+  | { readonly do: 'remember' }
+  | { readonly do: 'go back'; readonly unnoticed?: boolean }
   /** The server loses its data: only when no process is slow, unless `evenSo`. */
   | { readonly do: 'empty'; readonly evenSo?: boolean }
   | { readonly do: 'wait'; readonly time: number }
+
+const takeSnapshot = `
+  redis.call('DEL', 'snapshot-' .. ARGV[2])
+  for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
+    redis.call('HSET', 'snapshot-' .. ARGV[2], key, redis.call('DUMP', key))
+  end`
+
+const bringSnapshot = `
+  for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do redis.call('DEL', key) end
+  local kept = redis.call('HGETALL', 'snapshot-' .. ARGV[2])
+  for at = 1, #kept, 2 do redis.call('RESTORE', kept[at], 0, kept[at + 1]) end`
 
 interface Running {
   readonly id: RequestId
@@ -448,6 +462,14 @@ export class KilledWorld {
         for (const running of this.#running) running.isForgotten = true
         return
       }
+      case 'remember':
+        this.#redis.command('EVAL', takeSnapshot, '0', `{${this.#prefix}}:`, this.#prefix)
+        return
+      case 'go back':
+        this.#redis.command('EVAL', bringSnapshot, '0', `{${this.#prefix}}:`, this.#prefix)
+        if (step.unnoticed) return
+        for (const { line } of this.processes.values()) line.mend()
+        return this.#rest()
       case 'save': {
         const process = this.processes.get(step.place)
         if (process) await this.#meanwhile(untilDeath(process, process.flusher.flush()))
@@ -483,6 +505,18 @@ export class KilledWorld {
       await ledger.close()
       await flusher.close()
     }
+  }
+
+  /** Returns what the server still holds of each key and group for requests. */
+  async listHeld(): Promise<string[]> {
+    await this.#refresh()
+    const [process] = this.processes.values()
+    const accounts = process
+      ? [...process.accounts.listKeys(), ...process.accounts.listGroups()]
+      : []
+    return accounts.flatMap(({ record, reserved, running }) =>
+      reserved > 0n || running > 0 ? [`${record.id}: ${reserved}, ${running}`] : [],
+    )
   }
 
   /** Returns what is wrong with the books. */

@@ -181,6 +181,17 @@ export class SharedFunctions {
     }
   }
 
+  /**
+   * Lists the holds of this process among some of all, from a cursor: `0` begins, and is the next one at the end.
+   */
+  async listHolds(
+    cursor: string,
+  ): Promise<{ readonly next: string; readonly ids: readonly string[] }> {
+    const { rest } = await this.#call('holds', [cursor])
+    const [next, ...ids] = rest as [string, ...string[]]
+    return { next, ids }
+  }
+
   /** Writes holds, each its id and its record. */
   async restore(holds: readonly (readonly [id: string, record: string])[]): Promise<void> {
     await this.#call('restore', [this.#options.lease, holds])

@@ -49,6 +49,7 @@ import { Refunds } from './refunds.ts'
 import { type Recover, Seeds } from './seeds.ts'
 import { ServerClock } from './server-clock.ts'
 import { Settlements } from './settlements.ts'
+import { StrayHolds } from './stray-holds.ts'
 import type { SubjectName } from './values.ts'
 
 export interface SharedLedgerOptions {
@@ -151,6 +152,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
       settlements,
       configurations,
       holds: this.#holds,
+      strays: new StrayHolds({ functions, own, settlements, holds: this.#holds }),
       lost: this.#lost,
       books,
       lostRows,
@@ -249,6 +251,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     const { accounts } = request
     const { tokens, cost } = demand
     const ask = { mode: 'admit', id, tokens, cost, facts: writeFacts(facts), accounts } as const
+    this.#holds.ask(id)
     try {
       return await this.#decide(ask, ({ status, now }) => {
         if (status === 'refused') return this.#refuse(request)
@@ -267,6 +270,8 @@ export class SharedLedger implements Ledger, BudgetObserver {
       }
       if (this.#options.onLoss === 'refuse') throw unavailable()
       return this.#enter(request, checkAdmission({ ...request, now: this.now() }))
+    } finally {
+      this.#holds.answer(id)
     }
   }
 

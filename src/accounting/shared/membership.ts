@@ -11,6 +11,7 @@ import type { LostRows } from './lost-rows.ts'
 import type { OpenHolds } from './open-holds.ts'
 import type { OwnShares } from './own-shares.ts'
 import type { Settlements } from './settlements.ts'
+import type { StrayHolds } from './stray-holds.ts'
 
 export interface MembershipOptions {
   readonly state: SharedState
@@ -23,6 +24,7 @@ export interface MembershipOptions {
   readonly settlements: Settlements
   readonly configurations: Configurations
   readonly holds: OpenHolds
+  readonly strays: StrayHolds
   readonly lost: LostHolds
   readonly books: EndedBooks
   readonly lostRows: LostRows
@@ -85,13 +87,14 @@ export class Membership {
 
   async #sendAll(): Promise<void> {
     if (this.#isClosed) return
-    const { functions, own, settlements, configurations, books } = this.#options
+    const { functions, own, settlements, configurations, strays, books } = this.#options
     // Set at once, so that the reply itself is no news.
     const { epoch } = await functions.open(crypto.randomUUID())
     this.#epoch = epoch
     settlements.sendPending(own.names())
     await this.#renew()
     await configurations.sendPending()
+    await strays.endAll()
     // Admissions that wait for this join do not wait for these.
     void books.closeSoon()
   }
@@ -107,8 +110,9 @@ export class Membership {
   }
 
   async #renewAll(): Promise<void> {
-    const { settlements, configurations, books, lostRows } = this.#options
+    const { settlements, configurations, strays, books, lostRows } = this.#options
     await this.#renew()
+    await strays.endSome()
     settlements.sendPending()
     await configurations.sendPending()
     await books.renew()
