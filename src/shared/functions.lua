@@ -10,7 +10,7 @@
 --
 -- The keys below the root, besides those of circuits and parked credentials:
 --   epoch              the id of this life of the data, and when it began
---   key:ID, group:ID   each subject in JSON: its spend, reservations and counts
+--   key:ID, group:ID   each subject in JSON: its spend, reservations and counts; past ones for a day
 --   key:ID:by          a hash: what each process has charged
 --   holds              a hash of the admitted requests that have not ended, by id
 --   leases             the ids of those whose process is alive, by the end of the lease
@@ -180,12 +180,12 @@ end
 local state_format = '{"init":%s,"period":"%s","since":%d,"resets":%s,'
   .. '"spent_usd":%d,"spent_nano":%d,"total_usd":%d,"total_nano":%d,'
   .. '"reserved_usd":%d,"reserved_nano":%d,"running":%d,"minute":%d,"rpm":%d,"tpm":%d,'
-  .. '"cap_usd":%s,"cap_nano":%d,"passed":%d,"exhausted":%s,"admitted":%s}'
+  .. '"cap_usd":%s,"cap_nano":%d,"passed":%d,"exhausted":%s,"admitted":%s,"past":%s}'
 
 local unknown = '{"init":false,"period":"","since":0,"resets":false,'
   .. '"spent_usd":0,"spent_nano":0,"total_usd":0,"total_nano":0,"reserved_usd":0,"reserved_nano":0,'
   .. '"running":0,"minute":0,"rpm":0,"tpm":0,'
-  .. '"cap_usd":false,"cap_nano":0,"passed":0,"exhausted":false,"admitted":false}'
+  .. '"cap_usd":false,"cap_nano":0,"passed":0,"exhausted":false,"admitted":false,"past":false}'
 
 -- Writes a number that may be false.
 local function optional(number)
@@ -198,7 +198,7 @@ local function write_state(state)
     state.spent_usd, state.spent_nano, state.total_usd, state.total_nano,
     state.reserved_usd, state.reserved_nano, state.running, state.minute, state.rpm, state.tpm,
     optional(state.cap_usd), state.cap_nano, state.passed, optional(state.exhausted),
-    tostring(state.admitted)
+    tostring(state.admitted), tostring(state.past or false)
   )
 end
 
@@ -221,10 +221,19 @@ local function change(call, name)
   return get(call, name)
 end
 
+-- Subjects that are past are kept for so long after their last change.
+local past_ms = '86400000'
+
 -- Writes what has changed.
 local function save(call)
   for name in pairs(call.changed) do
-    redis.call('SET', call.root .. name, write_state(call.states[name]))
+    local key, state = call.root .. name, call.states[name]
+    if state.past then
+      redis.call('SET', key, write_state(state), 'PX', past_ms)
+      redis.call('PEXPIRE', key .. ':by', past_ms)
+    else
+      redis.call('SET', key, write_state(state))
+    end
   end
 end
 
@@ -507,6 +516,11 @@ end
 
 local function count(call, asked, tokens)
   local state = change(call, asked[1])
+  -- An expired key may have got another end.
+  if state.past then
+    state.past = false
+    redis.call('PERSIST', call.root .. asked[1] .. ':by')
+  end
   local requests = asked[2] and 1 or 0
   state.rpm = state.rpm + requests
   if asked[3] then
@@ -753,13 +767,13 @@ end, when_full)
 
 -- Brings a subject from the database. `shares` are those of the processes that have saved theirs.
 local function seed(call, subject)
-  local name, period, since, resets, spent, total, cap, shares = unpack(subject)
+  local name, period, since, resets, spent, total, cap, shares, past = unpack(subject)
   local state = change(call, name)
   local key = call.root .. name .. ':by'
   for _, one in ipairs(shares) do
     redis.call('HSETNX', key, one[1], one[2])
   end
-  state.init, state.period = true, period
+  state.init, state.period, state.past = true, period, past
   state.since, state.resets = since, resets
   local by = {}
   for at, text in ipairs(redis.call('HVALS', key)) do
@@ -786,8 +800,9 @@ local function seed(call, subject)
 end
 
 -- Brings subjects from the database, unless they are known. Args: process; the epoch in which they were read; a
--- list of `[name,period,since,resets,spent,total,cap,shares]`: spend of the term and total apart from the shares,
--- each `[usd,nano]` like the cap, which is empty for none; each share a process and `[0,since,usd,nano,usd,nano]`.
+-- list of `[name,period,since,resets,spent,total,cap,shares,past]`: spend of the term and total apart from the
+-- shares, each `[usd,nano]` like the cap, which is empty for none; each share a process and
+-- `[0,since,usd,nano,usd,nano]`; whether the subject is past.
 register_account('seed', function(call, args)
   local epoch, began = find_epoch(call)
   if epoch ~= '' and epoch == args[2] and call.now >= began + settling_ms then
@@ -893,6 +908,19 @@ register_account('configure', function(call, args)
       if is_below(state.spent_usd, state.spent_nano, state.cap_usd, state.cap_nano) then
         state.exhausted, state.admitted = false, false
       end
+    end
+  end
+  return reply_with(call, {})
+end, when_full)
+
+-- Lets subjects go that are past: deleted or expired. Args: process, a list of names.
+register_account('expire', function(call, args)
+  for _, name in ipairs(args[2]) do
+    if get(call, name).init then
+      change(call, name).past = true
+    else
+      redis.call('PEXPIRE', call.root .. name, past_ms)
+      redis.call('PEXPIRE', call.root .. name .. ':by', past_ms)
     end
   end
   return reply_with(call, {})

@@ -233,6 +233,11 @@ export class SharedFunctions {
     await this.#call('configure', [name, ...period, cap])
   }
 
+  /** Lets subjects go that are past, some time later. */
+  async expire(names: readonly SubjectName[]): Promise<void> {
+    await this.#call('expire', [names])
+  }
+
   async read(names: readonly SubjectName[]): Promise<SharedReading> {
     const { head, rest } = await this.#call('read', [names])
     return readReading(head, rest)

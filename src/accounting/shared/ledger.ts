@@ -45,6 +45,7 @@ import { Membership } from './membership.ts'
 import { Mirror } from './mirror.ts'
 import { OpenHolds } from './open-holds.ts'
 import { OwnShares } from './own-shares.ts'
+import { PastAccounts } from './past-accounts.ts'
 import { Refunds } from './refunds.ts'
 import { type Recover, Seeds } from './seeds.ts'
 import { ServerClock } from './server-clock.ts'
@@ -103,6 +104,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   readonly #lost: LostHolds
   readonly #lostRows: LostRows
   readonly #configurations: Configurations
+  readonly #past: PastAccounts
   readonly #membership: Membership
   #lastHold = 0
 
@@ -131,7 +133,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
       },
     })
     this.#settlements = settlements
-    this.#seeds = new Seeds({ ...options, functions })
+    this.#seeds = new Seeds({ ...options, functions, clock: this.#clock })
     this.#refunds = new Refunds({ ...options, own, settlements })
     const books = new EndedBooks({
       ...options,
@@ -145,12 +147,15 @@ export class SharedLedger implements Ledger, BudgetObserver {
     this.#lost = new LostHolds({ ...options, own, settlements, books, rows: lostRows })
     const configurations = new Configurations({ functions, log })
     this.#configurations = configurations
+    const past = new PastAccounts({ functions, find, clock: this.#clock })
+    this.#past = past
     this.#membership = new Membership({
       ...options,
       functions,
       own,
       settlements,
       configurations,
+      past,
       holds: this.#holds,
       strays: new StrayHolds({ functions, own, settlements, holds: this.#holds }),
       lost: this.#lost,
@@ -230,10 +235,12 @@ export class SharedLedger implements Ledger, BudgetObserver {
   // The server observes its budgets itself, unless it is away; changes of records are news to it.
   changed(account: AccountEntry): void {
     this.#configurations.follow(account)
+    this.#past.note(account)
   }
 
   loaded(account: AccountEntry): void {
     this.#configurations.note(account)
+    this.#past.note(account)
   }
 
   refused(account: AccountEntry): void {

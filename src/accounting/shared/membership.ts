@@ -10,6 +10,7 @@ import type { LostHolds } from './lost-holds.ts'
 import type { LostRows } from './lost-rows.ts'
 import type { OpenHolds } from './open-holds.ts'
 import type { OwnShares } from './own-shares.ts'
+import type { PastAccounts } from './past-accounts.ts'
 import type { Settlements } from './settlements.ts'
 import type { StrayHolds } from './stray-holds.ts'
 
@@ -23,6 +24,7 @@ export interface MembershipOptions {
   readonly own: OwnShares
   readonly settlements: Settlements
   readonly configurations: Configurations
+  readonly past: PastAccounts
   readonly holds: OpenHolds
   readonly strays: StrayHolds
   readonly lost: LostHolds
@@ -87,11 +89,12 @@ export class Membership {
 
   async #sendAll(): Promise<void> {
     if (this.#isClosed) return
-    const { functions, own, settlements, configurations, strays, books } = this.#options
+    const { functions, own, settlements, configurations, strays, past, books } = this.#options
     // Set at once, so that the reply itself is no news.
     const { epoch } = await functions.open(crypto.randomUUID())
     this.#epoch = epoch
     settlements.sendPending(own.names())
+    past.noteSent(own.names())
     await this.#renew()
     await configurations.sendPending()
     await strays.endAll()
@@ -110,13 +113,14 @@ export class Membership {
   }
 
   async #renewAll(): Promise<void> {
-    const { settlements, configurations, strays, books, lostRows } = this.#options
+    const { settlements, configurations, strays, past, books, lostRows } = this.#options
     await this.#renew()
     await strays.endSome()
     settlements.sendPending()
     await configurations.sendPending()
     await books.renew()
     await lostRows.save()
+    await past.send()
   }
 
   /** Renews all leases. Without any it makes the call all the same, which finds lost holds. */

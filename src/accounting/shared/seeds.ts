@@ -1,13 +1,16 @@
+import type { Millis } from '../../core/ids.ts'
 import type { Store, SubjectSpend } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import type { SharedFunctions } from './functions.ts'
 import { nameAccount } from './hold.ts'
 import { amountIn } from './own-shares.ts'
+import { isPast } from './past-accounts.ts'
 import { type SubjectName, writeAmount, writeOptional, writeShare } from './values.ts'
 
 export interface SeedOptions {
   readonly functions: Pick<SharedFunctions, 'seed'>
   readonly store: Pick<Store, 'readSpend'>
+  readonly clock: { now(): Millis }
   readonly find: (name: SubjectName) => AccountEntry | undefined
   /** Saves what processes that have ended have left. */
   readonly recover: Recover
@@ -59,7 +62,7 @@ export class Seeds {
   }
 
   async #seed(epoch: string, names: readonly SubjectName[]): Promise<void> {
-    const { functions, store, find } = this.#options
+    const { functions, store, clock, find } = this.#options
     const entries = new Map(
       names.flatMap((name) => {
         const entry = find(name)
@@ -69,7 +72,7 @@ export class Seeds {
     const spends = await store.readSpend([...entries.keys()])
     const subjects = spends.flatMap((spend) => {
       const entry = entries.get(spend.id)
-      return entry ? [writeSeed(entry, spend)] : []
+      return entry ? [writeSeed(entry, spend, clock.now())] : []
     })
     if (subjects.length > 0) await functions.seed(epoch, subjects)
   }
@@ -79,7 +82,7 @@ export class Seeds {
  * Writes the saved spend as the part from before, which never changes, and the shares of the processes. So
  * it does not matter which of them the database or the server knows better.
  */
-function writeSeed(entry: AccountEntry, spend: SubjectSpend): readonly unknown[] {
+function writeSeed(entry: AccountEntry, spend: SubjectSpend, now: Millis): readonly unknown[] {
   const { budgetSpent, spentTotal, term, shares } = spend
   const { budgetMax, budgetPeriod } = entry.record
   const sharedSpent = shares.reduce((sum, share) => sum + amountIn(share, term), 0n)
@@ -93,5 +96,6 @@ function writeSeed(entry: AccountEntry, spend: SubjectSpend): readonly unknown[]
     writeAmount(spentTotal - sharedTotal),
     budgetMax === null ? [] : writeAmount(budgetMax),
     shares.map(({ process, ...share }) => [process, writeShare({ ...share, sequence: 0 })]),
+    isPast(entry, now),
   ]
 }

@@ -148,6 +148,102 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
     expect(await explain(second)).toMatchObject({ verdict: 'refused', code: 'LM-4002' })
   })
 
+  describe('what is past', () => {
+    const day = 86_400_000
+
+    /** Returns the time to live of what the server has of a subject; -1 without an end. */
+    function timesToLive({ prefix }: SharingGateways, subject: string): number[] {
+      return [subject, `${subject}:by`].map((name) =>
+        Number(redis.command('PTTL', `{${prefix}}:${name}`)),
+      )
+    }
+
+    /** Lets the gateways renew their leases until the server has these times to live. */
+    async function expectTimes(
+      gateways: SharingGateways,
+      subject: string,
+      times: readonly unknown[],
+    ): Promise<void> {
+      await expect
+        .poll(async () => {
+          for (const { clock } of gateways.all) await clock.advance(7_500)
+          return timesToLive(gateways, subject)
+        })
+        .toEqual(times)
+    }
+
+    const endless = [-1, -1]
+    const toEnd = [day, day].map(() => expect.closeTo(day, -5))
+
+    async function usedKey(gateways: SharingGateways, fields: object = {}) {
+      const key = await gateways.key({ budget_max: 1, ...fields })
+      for (const gateway of gateways.all) {
+        gateway.upstream.always(usual)
+        expect((await gateway.ask(key, small)).status).toBe(200)
+      }
+      await settled()
+      return key
+    }
+
+    test('a deleted key and a deleted group are forgotten a day later', async () => {
+      const { gateways, first } = await two()
+      const group = await gateways.group({ budget_max: 1 })
+      const { id } = await usedKey(gateways, { group_id: group })
+      await expectTimes(gateways, `key:${id}`, endless)
+      await first.admin('DELETE', `/admin/keys/${id}`)
+      await first.admin('DELETE', `/admin/groups/${group}`)
+      await gateways.reload()
+      await expectTimes(gateways, `key:${id}`, toEnd)
+      await expectTimes(gateways, `group:${group}`, toEnd)
+    })
+
+    test('the end of a late request is counted, and the day begins again', async () => {
+      const { gateways, first, second } = await two()
+      const key = await usedKey(gateways)
+      const live = new LiveUpstream()
+      first.upstream.next(live.responder)
+      live.push(role + hello)
+      const response = await first.chat(streamed(), { headers: key.headers })
+      await second.admin('DELETE', `/admin/keys/${key.id}`)
+      await gateways.reload()
+      await expectTimes(gateways, `key:${key.id}`, toEnd)
+      for (const name of [`key:${key.id}`, `key:${key.id}:by`]) {
+        redis.command('PEXPIRE', `{${gateways.prefix}}:${name}`, '5000')
+      }
+      live.push(wholeStream + done)
+      await response.text()
+      await expectTimes(gateways, `key:${key.id}`, toEnd)
+    })
+
+    test('an expired key is forgotten, unless it gets another end', async () => {
+      const { gateways, first } = await two()
+      // By the clock of the server, which is that of the system, it is over.
+      const expires_at = Math.floor(first.clock.now() / 1_000) + 1_000
+      const key = await usedKey(gateways, { expires_at })
+      await expectTimes(gateways, `key:${key.id}`, toEnd)
+      const later = Math.floor(Date.now() / 1_000) + 7_200
+      await first.admin('PATCH', `/admin/keys/${key.id}`, { expires_at: later })
+      await gateways.reload()
+      expect((await first.ask(key, small)).status).toBe(200)
+      await expectTimes(gateways, `key:${key.id}`, endless)
+    })
+
+    test('what comes back after a loss of data is forgotten too', async () => {
+      const { gateways, first } = await two()
+      const { id } = await usedKey(gateways)
+      await first.admin('DELETE', `/admin/keys/${id}`)
+      await gateways.reload()
+      await expectTimes(gateways, `key:${id}`, toEnd)
+      redis.command('FLUSHALL')
+      // A renewal finds the server empty, and sends all shares.
+      const [, sharesEnd] = toEnd
+      await expectTimes(gateways, `key:${id}`, [-2, sharesEnd])
+      gateways.beLong()
+      await whileTimePasses(gateways, first.admin('GET', '/admin/keys?include_deleted=true'))
+      await expectTimes(gateways, `key:${id}`, toEnd)
+    })
+  })
+
   describe('while the server is away', () => {
     /** Runs with a server that answers nothing. */
     async function paused(run: () => Promise<void>): Promise<void> {
