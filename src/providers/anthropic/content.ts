@@ -74,15 +74,15 @@ function isUnprovenThinking({ type, signature, data }: JsonObject): boolean {
   return type === 'redacted_thinking' && !isText(data)
 }
 
-/** True for one text and the calls behind it, without anything that the OpenAI API does not have. */
+/** True for texts, which a message joins, and the calls behind them, with nothing that the OpenAI API lacks. */
 function isPlain(blocks: readonly JsonObject[]): boolean {
-  let isFirst = true
+  let hasCall = false
   for (const block of blocks) {
     if (block['text'] === '') continue
     const known = plainMembers.get(block['type'])
-    if (!known || (block['type'] === 'text' && !isFirst)) return false
+    if (!known || (block['type'] === 'text' && hasCall)) return false
     for (const name in block) if (!hasCounterpart(name, block[name], known)) return false
-    isFirst = false
+    if (block['type'] === 'tool_use') hasCall = true
   }
   return true
 }

@@ -80,18 +80,19 @@ function isUnprovenReasoning({ reasoningContent: reasoning }: JsonObject): boole
   return typeof proof !== 'string' || proof === ''
 }
 
-/** True for one text and the calls behind it, without anything that the OpenAI API does not have. */
+/** True for texts, which a message joins, and the calls behind them, with nothing that the OpenAI API lacks. */
 function isPlain(blocks: readonly JsonObject[]): boolean {
-  let isFirst = true
+  let hasCall = false
   for (const block of blocks) {
     const { text, toolUse } = block
     if (text === '') continue
     for (const name in block) {
-      const isKnown = name === 'text' ? isFirst : name === 'toolUse' && text === undefined
+      const isKnown = name === 'text' ? !hasCall : name === 'toolUse' && text === undefined
       if (!isKnown && block[name] !== undefined) return false
     }
-    if (text === undefined && !isPlainCall(toolUse)) return false
-    isFirst = false
+    if (text !== undefined) continue
+    if (!isPlainCall(toolUse)) return false
+    hasCall = true
   }
   return true
 }

@@ -8,7 +8,7 @@ import { extractTexts } from '../../wire/json-text.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { type Citation, citationSchema, toAnnotations } from './citations.ts'
-import { type AnswerContent, type AnswerShape, carryContent } from './content.ts'
+import { type AnswerContent, type AnswerShape, carryContent, isEmptyArguments } from './content.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
@@ -110,7 +110,6 @@ function describe({
     thoughts,
     hasPlan: Boolean(plan),
     calls: calls?.length ?? 0,
-    hasBareCall: calls?.some((call) => isEmptyArguments(call.function?.arguments ?? '')) ?? false,
     citations: citations?.length ?? 0,
   }
 }
@@ -133,14 +132,8 @@ function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchem
   return {
     id: id || newCallId(),
     type: 'function',
-    // For a function without parameters, the arguments are empty or `null`.
     function: { name: called?.name ?? '', arguments: isEmptyArguments(given) ? '{}' : given },
   }
-}
-
-/** True for the arguments that clients get as `{}`. */
-export function isEmptyArguments(given: string): boolean {
-  return given.trim() === '' || given.trim() === 'null'
 }
 
 function collectAnnotations(

@@ -71,8 +71,6 @@ export interface AnswerShape {
   readonly thoughts: number
   readonly hasPlan: boolean
   readonly calls: number
-  /** A call has no arguments, which clients get as `{}`. */
-  readonly hasBareCall: boolean
   readonly citations: number
 }
 
@@ -81,10 +79,10 @@ export interface AnswerShape {
  * unchanged, or the vendor refuses them: it takes no text beside calls.
  */
 export function carryContent(
-  { texts, thoughts, hasPlan, calls, hasBareCall, citations }: AnswerShape,
+  { texts, thoughts, hasPlan, calls, citations }: AnswerShape,
   read: () => AnswerContent,
 ): ProviderContent | undefined {
-  const isPlain = thoughts + citations === 0 && !hasPlan && !hasBareCall && texts < 2
+  const isPlain = thoughts + citations === 0 && !hasPlan
   if (isPlain || (texts > 0 && calls > 0)) return undefined
   const content = read()
   const plan = content.plan === '' ? [] : [JSON.stringify({ tool_plan: content.plan })]
@@ -96,11 +94,25 @@ export function carryContent(
   ])
 }
 
+/** Returns a call as it was, under the id that the message has. Empty arguments are those of `{}`. */
+function toOwnCall({ members, block, call }: PastBlock): object | undefined {
+  if (!call) return undefined
+  const { function: called } = block
+  const isBare = isObject(called) && isEmptyArguments(called['arguments'])
+  return { ...members, id: call.id, ...(isBare && { function: { ...called, arguments: '{}' } }) }
+}
+
+/** True for the arguments of a function without parameters, which clients get as `{}`. */
+export function isEmptyArguments(given: unknown): boolean {
+  const text = typeof given === 'string' ? given.trim() : ''
+  return text === '' || text === 'null'
+}
+
 /** Puts the blocks of an earlier answer back into the members of the vendor's message. */
 export function toOwnMessage(own: readonly PastBlock[]): object {
   const content = own.filter(({ block }) => isContent(block))
   const plan = own.map(({ block }) => block['tool_plan']).filter((text) => typeof text === 'string')
-  const calls = own.flatMap(({ members, call }) => (call ? { ...members, id: call.id } : []))
+  const calls = own.flatMap((past) => toOwnCall(past) ?? [])
   const citations = own.filter(({ block }) => isCitation(block))
   return {
     role: 'assistant',

@@ -1,5 +1,4 @@
 import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
-import { isEmptyArguments } from './answer.ts'
 import { carryContent } from './content.ts'
 
 /** Collects the contents of a streamed answer, in the form that they have in a whole one. */
@@ -45,7 +44,6 @@ export class StreamedContent {
       thoughts: parts.filter((part) => !isText(part)).length,
       hasPlan: this.#plan !== '',
       calls: this.#calls.length,
-      hasBareCall: this.#calls.some((call) => isEmptyArguments(call.arguments)),
       citations: this.#citations.length,
     }
     return carryContent(shape, () => ({

@@ -75,13 +75,20 @@ function isSigned({ thoughtSignature }: GeminiPart): boolean {
   return Boolean(thoughtSignature)
 }
 
-/** True for one text, then media, then calls, without anything that a message has no place for. */
+/**
+ * True for texts, then media, then calls, without anything that a message has no place for. A message joins its
+ * texts, which Google allows for those that are not signed.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
 function isPlain(parts: readonly GeminiPart[]): boolean {
   let last = -1
+  let isLastSigned = false
   for (const part of parts) {
     const own = rank(part)
-    if (own === undefined || own < last || (own === 0 && last === 0)) return false
+    if (own === undefined || own < last) return false
+    if (own === 0 && last === 0 && (isLastSigned || isSigned(part))) return false
     last = own
+    isLastSigned = isSigned(part)
   }
   return true
 }

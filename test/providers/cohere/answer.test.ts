@@ -83,7 +83,6 @@ describe('the message', () => {
         role: 'assistant',
         content: null,
         tool_calls: [{ id: 'n1', type: 'function', function: { name: 'now', arguments: '{}' } }],
-        ...(text !== '{}' && { provider_content: { family: 'cohere', content: [call] } }),
       })
     },
   )
