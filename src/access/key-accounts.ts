@@ -43,7 +43,8 @@ export interface KeyAccounts extends Authenticator {
   readonly refusedLogins: RefusalLog
   /** Returns what lets requests in as those of a key; undefined for an unknown or deleted key. */
   readonly findSender: (id: KeyId) => Authenticator | undefined
-  load(rows: AccountRows): void
+  /** `before`: the rows before the usage of a killed process was saved. */
+  load(rows: AccountRows, before?: AccountRows): void
   /** Joins the other processes; called once, after the first load. */
   start(): void
   /** Loads the rows that other processes may have changed: all of them, or those since a count of changes. */
@@ -85,8 +86,8 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       throw error
     }
   }
-  const load = (rows: AccountRows): void => {
-    registry.load(rows)
+  const load = (rows: AccountRows, before?: AccountRows): void => {
+    registry.load(rows, before)
     putSecrets(rows)
   }
   const putSecrets = (rows: AccountRows): void => {

@@ -28,6 +28,8 @@ export interface KeyedAccessOptions extends Omit<AccessOptions, 'openStore'> {
   readonly webhooks: Webhooks
   /** The keys and groups of the database. */
   readonly rows: AccountRows
+  /** The same before the usage of a killed process was saved; undefined where none was found. */
+  readonly before: AccountRows | undefined
   /** The changes that the rows and the webhooks contain. */
   readonly known: ChangeCounts
 }
@@ -50,7 +52,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     reserveOutputTokens: () => auth.reserve_output_tokens,
     shared: sharing && { ...sharing, keeper, addRow: (row) => usageLog.add(row) },
   })
-  accounts.load(options.rows)
+  accounts.load(options.rows, options.before)
   accounts.start()
   const addRow = usageLogSink(usageLog, clock)
   const holdRow = usageLogHold(usageLog, clock)

@@ -2,6 +2,7 @@ import { recoverUsage } from '../accounting/index.ts'
 import { openProviderKeys } from '../admin/index.ts'
 import { checkMasterKey, openMasterKey } from '../auth/index.ts'
 import { ConfigError } from '../core/start-error.ts'
+import type { AccountRows } from '../store/index.ts'
 import { openWebhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
 import { announceChanges } from './announced-store.ts'
@@ -45,7 +46,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
 }
 
 async function openKeyed(
-  options: Omit<KeyedAccessOptions, 'webhooks' | 'rows' | 'known'>,
+  options: Omit<KeyedAccessOptions, 'webhooks' | 'rows' | 'before' | 'known'>,
 ): Promise<OpenedAccess> {
   const { config, store, master, clock, log } = options
   const { sealer } = master
@@ -54,10 +55,14 @@ async function openKeyed(
   await checkMasterKey(store, { sealer, clock })
   const webhooks = await openWebhooks({ ...options, sealer }, config.webhooks)
   const storedKeys = await openProviderKeys(store, sealer)
+  let before: AccountRows | undefined
+  const onFound = async () => {
+    before = await store.readAccounts()
+  }
   // Before the accounts: their spend includes that of these rows.
-  await recoverUsage({ journal: store.journal, store, log })
+  await recoverUsage({ journal: store.journal, store, log, onFound })
   const rows = await store.readAccounts()
   log.write('info', 'auth is on', { keys: rows.keys.length, groups: rows.groups.length })
   // Last, because this starts timers.
-  return { access: createKeyedAccess({ ...options, webhooks, rows, known }), storedKeys }
+  return { access: createKeyedAccess({ ...options, webhooks, rows, before, known }), storedKeys }
 }

@@ -75,11 +75,11 @@ export class BudgetAlerts implements BudgetObserver {
     this.#states[scope].delete(record.id)
   }
 
-  /** Percentages that the stored spend has reached count as fired. */
-  loaded(subject: BudgetSubject): void {
+  /** Percentages that the known spend has reached count as fired. */
+  loaded(subject: BudgetSubject, known: NanoUsd = subject.spent): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
-    const passed = toPercent(subject.spent, budgetMax)
+    const passed = toPercent(known, budgetMax)
     if (passed > 0) this.#getOrCreateState(subject, budgetMax).passed = passed
   }
 

@@ -28,6 +28,9 @@ export interface BudgetObserver {
   changed(subject: BudgetSubject): void
   /** The budget was reset. */
   turned(subject: BudgetSubject): void
-  /** The subject was added to the registry: read from the database, or just created. */
-  loaded(subject: BudgetSubject): void
+  /**
+   * The subject was added to the registry: read from the database, or just created. `known`: its spend as far as
+   * it is no news, by default all of it; `charged` follows for the rest.
+   */
+  loaded(subject: BudgetSubject, known?: NanoUsd): void
 }

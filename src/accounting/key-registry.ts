@@ -1,6 +1,6 @@
 import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { Principal } from '../core/admission.ts'
-import type { GroupId, KeyId } from '../core/ids.ts'
+import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
 import type { AccountRows, GroupRow, KeyRow } from '../store/index.ts'
 import {
   type AccountEntry,
@@ -25,6 +25,8 @@ export class KeyRegistry {
   #keys = new Map<KeyId, KeyEntry>()
   #groups = new Map<GroupId, GroupEntry>()
   #changes = 0
+  /** The spend of keys and groups before the rows that are being loaded. */
+  #earlier: ReadonlyMap<string, EarlierSpend> = new Map()
 
   constructor(options: KeyRegistryOptions) {
     this.#observer = options.observer
@@ -36,12 +38,17 @@ export class KeyRegistry {
     return this.#changes
   }
 
-  /** Replaces all records by those of the database, in its order. */
-  load({ keys, groups }: AccountRows): void {
+  /**
+   * Replaces all records by those of the database, in its order. What the budgets of new entries were charged
+   * since `before` is news to the observer.
+   */
+  load({ keys, groups }: AccountRows, before: AccountRows = noAccounts): void {
+    this.#earlier = new Map([...before.keys, ...before.groups].map((row) => [row.id, row]))
     const knownKeys = this.#keys
     const knownGroups = this.#groups
     this.#groups = new Map(groups.map((row) => [row.id, this.#upsertGroup(row, knownGroups)]))
     this.#keys = new Map(keys.map((row) => [row.id, this.#upsertKey(row, knownKeys)]))
+    this.#earlier = new Map()
   }
 
   /** Adds these keys and groups, or replaces their records. */
@@ -137,12 +144,21 @@ export class KeyRegistry {
   ): AccountEntry<Record> {
     if (!entry) {
       stored.turn(this.#deps.ledger.now())
-      this.#observer.loaded(stored)
+      this.#observe(stored)
       return stored
     }
     if (entry.replace(stored.record, stored.term)) this.#observer.turned(entry)
     this.#observer.changed(entry)
     return this.#turn(entry)
+  }
+
+  #observe(stored: AccountEntry): void {
+    const { record, term } = stored
+    const earlier = this.#earlier.get(record.id)
+    if (!earlier) return this.#observer.loaded(stored)
+    const isSame = earlier.term.since === term.since
+    this.#observer.loaded(stored, isSame ? earlier.budgetSpent : nothing)
+    this.#observer.charged(stored)
   }
 
   /** Resets the budget of an entry if that is due. */
@@ -151,3 +167,9 @@ export class KeyRegistry {
     return entry
   }
 }
+
+type EarlierSpend = Pick<KeyRow, 'budgetSpent' | 'term'>
+
+const noAccounts: AccountRows = Object.freeze({ keys: [], groups: [] })
+
+const nothing = 0n as NanoUsd

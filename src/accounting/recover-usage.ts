@@ -16,6 +16,8 @@ export interface RecoverOptions {
   readonly journal: Journal | undefined
   readonly store: Pick<Store, 'addUsage' | 'addLostUsage' | 'listProcesses' | 'findUsage'>
   readonly log: Log
+  /** Called before rows that were found are saved. */
+  readonly onFound?: () => Promise<void>
 }
 
 /**
@@ -25,13 +27,14 @@ export interface RecoverOptions {
  * when it cannot save the rows.
  */
 export async function recoverUsage(
-  { journal, store, log }: RecoverOptions,
+  { journal, store, log, onFound }: RecoverOptions,
   others: readonly string[] = [],
 ): Promise<readonly string[]> {
   if (!journal) return []
   // Before the journal: if the place of one of them is free after that, it has ended.
   const processes = new Set([...others, ...(await store.listProcesses())])
   const { batches, torn, free } = await journal.recover(listPlaces(processes))
+  if (batches.length > 0) await onFound?.()
   const replaced = listReplaced(batches)
   const kept = batches.filter(({ id }) => !replaced.has(id))
   for (const { rows } of kept) if (rows[0]?.process !== undefined) processes.add(rows[0].process)

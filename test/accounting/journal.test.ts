@@ -4,9 +4,12 @@ import { JournalWriter, recoverUsage, SpendFlusher, UsageLog } from '../../src/a
 import type { SharedState } from '../../src/core/shared-state.ts'
 import { JournalLineReader, type JournalRow, UsageBatchBuilder } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
+import { providerKey, testGateway } from '../support/gateway.ts'
+import { masterKey, pricedProvider, prompt, used } from '../support/keyed-gateway.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryJournal } from '../support/memory-journal.ts'
 import { MemoryStore } from '../support/memory-store.ts'
+import { ScriptedUpstream, whole } from '../support/scripted-upstream.ts'
 import { groupId, groupRow, keyId, keyRow, nano, RecordingLog } from './support.ts'
 
 const row = (cost: number, requestId = 'r'): JournalRow =>
@@ -254,6 +257,50 @@ test('a start that cannot save the rows fails, and the journal keeps them', asyn
   const recovered = recoverUsage({ journal, store, log: new RecordingLog() })
   await expect(recovered).rejects.toThrow('the database is out')
   expect(journal.batches.size).toBe(1)
+})
+
+test('a percentage that only the journal knows fires at the next start, and no earlier one does', async () => {
+  const store = new MemoryStore()
+  store.journal = new MemoryJournal()
+  const config = `${pricedProvider}
+[webhooks]
+url = "https://hooks.test"
+events = ["budget.threshold"]
+[auth]
+enabled = true`
+  const fired: unknown[] = []
+  const open = async () => {
+    const env = { P_KEY: providerKey, GATEWAY_MASTER_KEY: masterKey }
+    const upstream = new ScriptedUpstream().always(async (request) => {
+      if (!request.url.startsWith('https://hooks')) return used(10, 1)(request)
+      const { threshold, name } = JSON.parse(new TextDecoder().decode(request.body))
+      fired.push(`${threshold} of ${name}`)
+      return whole('')(request)
+    })
+    return testGateway(config, { env, openStore: async () => store, upstream: upstream.port })
+  }
+  const killed = await open()
+  const post = async (path: string, secret: string, body: object) => {
+    const headers = { authorization: `Bearer ${secret}` }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await killed.get(path, init)).json()) as Record<string, string>
+  }
+  // Each request costs 12,000 nano-dollars.
+  const group = await post('/admin/groups', masterKey, { name: 'a group', budget_max: 0.000036 })
+  const fields = { name: 'a key', budget_max: 0.000048, group_id: group['id'] }
+  const key = await post('/admin/keys', masterKey, fields)
+  const ask = () => post('/v1/chat/completions', String(key['key']), prompt(10, { max_tokens: 1 }))
+  for (let at = 0; at < 2; at++) await ask()
+  await killed.clock.advance(20_000)
+  await settled()
+  expect(fired.splice(0)).toEqual(['50 of a key', '50 of a group'])
+  // This one is in the journal alone, and so are its events.
+  await ask()
+  fired.length = 0
+  const { gateway } = await open()
+  await settled()
+  expect(fired).toEqual(['80 of a group', '95 of a group'])
+  await gateway.close()
 })
 
 describe('lines', () => {
