@@ -12,7 +12,7 @@ export interface SharedState {
   call(name: string, args: readonly string[]): Promise<readonly string[]>
   /**
    * Calls a function for accounts. The calls of one turn of the event loop run in their order, as one command.
-   * Rejects as `call` does.
+   * Rejects as `call` does. After a connection was cut it waits for the next one, for at most 500 ms.
    */
   batch(call: BatchedCall): Promise<readonly unknown[]>
   /** Sends what `batch` would send at the end of this turn: the connection has it when this returns. */
@@ -55,9 +55,14 @@ export class SharedStateFault extends Error {
   override readonly name = 'SharedStateFault'
   /** The function may have run, or may run later, although its reply is lost. */
   readonly mayHaveRun: boolean
+  /** The connection was cut while the call ran: another call waits for the next connection. */
+  readonly isCut: boolean
 
-  constructor(message: string, mayHaveRun = false) {
+  constructor(message: string, { mayHaveRun = false, isCut = false }: FaultFacts = {}) {
     super(message)
     this.mayHaveRun = mayHaveRun
+    this.isCut = isCut
   }
 }
+
+type FaultFacts = Partial<Pick<SharedStateFault, 'mayHaveRun' | 'isCut'>>

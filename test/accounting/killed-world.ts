@@ -186,7 +186,7 @@ class Line implements SharedState {
   async #send(call: BatchedCall): Promise<readonly unknown[]> {
     if (!this.isUp) throw new SharedStateFault('the server is away')
     const reply = await this.#state.batch(call)
-    if (this.losesReplies) throw new SharedStateFault('the reply is lost', true)
+    if (this.losesReplies) throw new SharedStateFault('the reply is lost', { mayHaveRun: true })
     if (call.name === 'open') this.#world.announce(String(reply[1]))
     return reply
   }

@@ -25,6 +25,8 @@ const timeout: Millis = 900
 const probePause: Millis = 250
 /** After so many probes one proves that the server can be written to. */
 const probesPerWrite = 4
+/** After a connection was cut, calls wait so long for the next one. */
+const maxReturnTime: Millis = 500
 /** A read-only server may be a former primary: its address is looked up again after so many probes. */
 const probesPerLookup = 8
 
@@ -68,6 +70,9 @@ class RedisState implements SharedState {
   #settle: ((problem: string | undefined) => void) | undefined
   /** The last reason for not being up that was logged. */
   #reported: string | undefined
+  /** Resolves when a connection that was cut is back, or after a while. */
+  #returning: Promise<void> | undefined
+  #endReturn = () => {}
   #probes = 0
   #timer: NodeJS.Timeout | undefined
   /** The connection is being closed because another node of the cluster has the state. */
@@ -81,7 +86,7 @@ class RedisState implements SharedState {
     this.#redis = new Redis(url, { ...connection, ...commands })
     const { host, port } = this.#redis.options
     this.#address = { ...(host !== undefined && { host }), ...(port !== undefined && { port }) }
-    this.#redis.on('error', (error: Error) => this.#leave(error))
+    this.#redis.on('error', (error: Error) => this.#lose(error))
     this.#redis.on('close', () => this.#end())
     this.#redis.on('ready', () => void this.#prepare())
   }
@@ -106,6 +111,7 @@ class RedisState implements SharedState {
   }
 
   async batch(call: BatchedCall): Promise<readonly unknown[]> {
+    if (this.#returning) await this.#returning
     this.#requireServer()
     return this.#batches.add(call)
   }
@@ -136,6 +142,7 @@ class RedisState implements SharedState {
     this.#isClosed = true
     this.#condition = 'away'
     clearTimeout(this.#timer)
+    this.#endReturn()
     this.#redis.disconnect()
     this.#subscriber?.disconnect()
   }
@@ -216,6 +223,7 @@ class RedisState implements SharedState {
   #enter(): void {
     if (this.#isClosed || this.#condition === 'up') return
     this.#condition = 'up'
+    this.#endReturn()
     if (this.#reported !== undefined) this.#log.write('info', 'the shared state is available again')
     this.#reported = undefined
     this.#settle?.(undefined)
@@ -239,14 +247,34 @@ class RedisState implements SharedState {
     // Any other answer of the server is a mistake in a function or in its arguments.
     if ((error as Error).name === 'ReplyError') return error
     const isFirst = this.#condition !== 'away'
-    this.#leave(error)
+    const isSilent = this.#redis.status === 'ready' && !isUnwritable(error)
+    if (isSilent) this.#leave(error)
+    else this.#lose(error)
     // The socket may be dead without a sign of it.
-    if (isFirst && this.#redis.status === 'ready') this.#redis.disconnect(true)
-    return new SharedStateFault(`the server is away (${nameFailure(error)})`, true)
+    if (isFirst && isSilent) this.#redis.disconnect(true)
+    const isCut = this.#returning !== undefined
+    return new SharedStateFault(`the server is away (${nameFailure(error)})`, {
+      mayHaveRun: true,
+      isCut,
+    })
+  }
+
+  /** The connection was cut. Managed servers do so at each maintenance, and take the next one at once. */
+  #awaitReturn(): void {
+    if (this.#returning || this.#isClosed) return
+    this.#returning = new Promise((resolve) => {
+      const timer = setTimeout(() => this.#endReturn(), maxReturnTime)
+      this.#endReturn = () => {
+        clearTimeout(timer)
+        this.#returning = undefined
+        resolve()
+      }
+    })
   }
 
   #refuse(reason: string): void {
     this.#condition = 'refusing'
+    this.#endReturn()
     this.#report(reason)
     this.#settle?.(undefined)
     if (reason === 'READONLY' && this.#probes % probesPerLookup === 0) this.#redis.disconnect(true)
@@ -268,7 +296,12 @@ class RedisState implements SharedState {
     }
     // Any node of a cluster knows which one has the state now.
     Object.assign(this.#redis.options, this.#address)
-    this.#leave(new SharedStateFault('the connection is closed'))
+    this.#lose(new SharedStateFault('the connection is closed'))
+  }
+
+  #lose(error: unknown): void {
+    if (this.#condition !== 'away') this.#awaitReturn()
+    this.#leave(error)
   }
 
   #leave(error: unknown): void {
@@ -283,6 +316,7 @@ class RedisState implements SharedState {
   /** The server cannot be used as it is. At the start this is an error; later the probes go on. */
   #giveUp(problem: string): void {
     this.#condition = 'away'
+    this.#endReturn()
     this.#settle?.(problem)
     this.#report(problem)
   }
@@ -309,13 +343,19 @@ class RedisState implements SharedState {
   }
 }
 
+/** The server has closed the connection, which the client has not noted yet. */
+function isUnwritable(error: unknown): boolean {
+  return (error as Error).message.startsWith("Stream isn't writeable")
+}
+
 const connection = {
   connectionName: 'model-gateway',
   protocol: 2,
   lazyConnect: true,
   enableReadyCheck: false,
   connectTimeout: timeout,
-  retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+  // The first time soon: the server may only have cut the connection.
+  retryStrategy: (attempt: number) => (attempt === 1 ? 20 : Math.min(50 * attempt, 500)),
 } satisfies RedisOptions
 
 /** Nothing waits for a connection, nothing is sent twice, and the calls of one turn are one write. */

@@ -38,7 +38,7 @@ import {
   type SharedHold,
   writeFacts,
 } from './hold.ts'
-import { isLoss, mayHaveRun, unavailable } from './loss.ts'
+import { isCut, isLoss, mayHaveRun, unavailable } from './loss.ts'
 import { LostHolds } from './lost-holds.ts'
 import { LostRows } from './lost-rows.ts'
 import { Membership } from './membership.ts'
@@ -81,6 +81,9 @@ const callTime: Millis = 800
 
 /** A request waits for its admission at most about so long. */
 const maxWait: Millis = 1_500
+
+/** For so long an admission is asked for again whose connection was cut. */
+const repeatTime: Millis = 500
 
 /** Names per call, so that no call holds the server up. */
 const maxPerCall = 100
@@ -251,7 +254,10 @@ export class SharedLedger implements Ledger, BudgetObserver {
   admitted(): void {}
   turned(): void {}
 
-  async #admit(request: AdmissionRequest): Promise<Admission> {
+  async #admit(
+    request: AdmissionRequest,
+    repeatUntil: Millis = this.#options.clock.elapsed() + repeatTime,
+  ): Promise<Admission> {
     const demand = estimateDemand(request)
     const id = this.#nextId()
     const facts = factsOf(request, demand.cost)
@@ -271,10 +277,14 @@ export class SharedLedger implements Ledger, BudgetObserver {
       })
     } catch (error) {
       if (!isLoss(error)) throw error
-      // The server may have admitted it all the same.
-      if (mayHaveRun(error)) {
-        this.#settlements.keep({ id, mode: 'withdraw', tokens: undefined })
+      const withdrawal = { id, mode: 'withdraw', tokens: undefined, isUrgent: true } as const
+      if (isCut(error) && this.#options.clock.elapsed() < repeatUntil) {
+        // Before the next admission, which it must not be in the way of.
+        this.#settlements.send([withdrawal], [])
+        return await this.#admit(request, repeatUntil)
       }
+      // The server may have admitted it all the same.
+      if (mayHaveRun(error)) this.#settlements.keep(withdrawal)
       if (this.#options.onLoss === 'refuse') throw unavailable()
       return this.#enter(request, checkAdmission({ ...request, now: this.now() }))
     } finally {

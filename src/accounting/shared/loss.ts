@@ -12,6 +12,11 @@ export function mayHaveRun(error: unknown): boolean {
   return error instanceof SharedStateFault && error.mayHaveRun
 }
 
+/** True when the connection was cut, so that another call may be answered. */
+export function isCut(error: unknown): boolean {
+  return error instanceof SharedStateFault && error.isCut
+}
+
 export function unavailable(): GatewayError {
   return new GatewayError('LM-5003', 'the shared state cannot be used; try again', {
     retryAfter: 1_000,

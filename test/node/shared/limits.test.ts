@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { done, hello, role, wholeStream } from '../../support/answers.ts'
 import { errorIn, prompt, used } from '../../support/keyed-gateway.ts'
 import { settled } from '../../support/manual-clock.ts'
@@ -292,6 +292,48 @@ describe.skipIf(!hasRedis)('gateways that share their state', () => {
       await expect.poll(async () => (await second.ask(key, prompt())).status).toBe(200)
       expect((await first.ask(key, prompt())).status).toBe(200)
       expect((await first.ask(key, prompt())).status).toBe(429)
+    })
+
+    test('a connection that the server cuts costs no request, and none counts twice', async () => {
+      const { gateways, first, second } = await two()
+      await awayFromMinuteEnd(10_000)
+      const key = await gateways.key({ rpm_limit: 1_000, max_parallel: 30, budget_max: 1 })
+      for (const { upstream } of gateways.all) upstream.always(usual)
+      const ask = (at: number) => (at % 2 ? first : second).ask(key, small)
+      expect((await ask(0)).status).toBe(200)
+      for (let round = 0; round < 5; round++) {
+        const running = Array.from({ length: 6 }, (_, at) => ask(at))
+        redis.command('CLIENT', 'KILL', 'TYPE', 'normal')
+        const late = Array.from({ length: 6 }, (_, at) => ask(at))
+        const both = Promise.all([...running, ...late])
+        expect(await timed(both)).toBeLessThan(1_000)
+        expect((await both).map(({ status }) => status)).toEqual(Array(12).fill(200))
+      }
+      const answer = await ask(0)
+      // 61 requests before this one.
+      expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('938')
+      await expect
+        .poll(() => redis.command('GET', `{${gateways.prefix}}:key:${key.id}`))
+        .toContain('"running":0')
+    })
+
+    test('a server that has gone is waited for half a second at most', async () => {
+      const own = await startRedis()
+      onTestFinished(() => own.stop())
+      const gateways = new SharingGateways(own)
+      const gateway = await gateways.open()
+      const key = await gateways.key({ budget_max: 1 })
+      gateway.upstream.always(usual)
+      expect((await gateway.ask(key, small)).status).toBe(200)
+      await own.stop()
+      const asked = gateway.ask(key, small)
+      expect(await timed(asked)).toBeLessThan(1_000)
+      expect((await asked).status).toBe(503)
+      expect(await timed(gateway.ask(key, small))).toBeLessThan(100)
+      await own.start()
+      await expect
+        .poll(async () => (await whileTimePasses(gateways, gateway.ask(key, small))).status)
+        .toBe(200)
     })
 
     test('with on_loss = "local" each gateway goes on with what it knew last', async () => {
