@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { comparePrices } from '../../adapters/node/price-catalogue.ts'
 import { editToml } from '../../adapters/node/toml-edit.ts'
 import { commandLine } from './support/cli.ts'
 
@@ -92,6 +93,77 @@ describe('prices', () => {
     const line = await written('[servr]')
     expect(await line.run('prices', '--write')).toMatchObject({ code: 2 })
     expect(readFileSync(line.config, 'utf8')).toBe('[servr]')
+  })
+})
+
+describe('prices that differ by time', () => {
+  const models = (kind: string, ...ids: readonly string[]) => ({
+    name: kind,
+    kind,
+    models: ids.map((id) => ({ id, capabilities: ['chat'] })),
+  })
+  const compare = (day: string, ...providers: readonly object[]) =>
+    comparePrices({ providers } as unknown as Parameters<typeof comparePrices>[0], day)
+  const pricesOf = async (day: string, kind: string, id: string) => {
+    const { changes } = await compare(day, models(kind, id))
+    return Object.fromEntries(changes.map(({ field, after }) => [field, after]))
+  }
+
+  test('the highest price of the day counts, and is marked', async () => {
+    const { changes } = await compare('2026-11-27', models('deepseek', 'deepseek-v4-pro'))
+    expect(changes).toMatchObject([
+      { field: 'cost_per_1m_input', after: 1.32, isPeak: true },
+      { field: 'cost_per_1m_output', after: 3.96, isPeak: true },
+      { field: 'cost_per_1m_cached_input', after: 0.044, isPeak: true },
+    ])
+  })
+
+  test('the hour at which the command runs makes no difference', async () => {
+    const line = await written(`[[providers]]
+name = "deepseek"
+kind = "deepseek"
+models = [{ id = "deepseek-v4-pro" }, { id = "deepseek-reasoner" }]
+
+[[providers]]
+name = "google"
+kind = "google"
+models = [{ id = "gemini-3.8-flash" }]
+`)
+    onTestFinished(() => void vi.useRealTimers())
+    const outputs = new Set<string>()
+    for (let hour = 0; hour < 24; hour++) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 27, hour, 30) })
+      outputs.add((await line.run('prices')).stdout)
+    }
+    expect(outputs.size).toBe(1)
+    const [output] = outputs
+    expect(output).toMatch(/cost_per_1m_input +none +1\.32 +lower at other times of the day$/m)
+    expect(output).toMatch(
+      /^from 2027-01-01 on, gemini-3\.8-flash at google: cost_per_1m_input = 1\.5, /m,
+    )
+  })
+
+  test('a price that is known for a later date is announced, and holds from that day on', async () => {
+    const google = models('google', 'gemini-3.8-flash')
+    expect(await pricesOf('2026-12-31', 'google', 'gemini-3.8-flash')).toMatchObject({
+      cost_per_1m_input: 0.75,
+      cost_per_1m_output: 3.75,
+    })
+    expect((await compare('2026-12-31', google)).upcoming).toEqual([
+      {
+        provider: 'google',
+        model: 'gemini-3.8-flash',
+        from: '2027-01-01',
+        prices: {
+          cost_per_1m_input: 1.5,
+          cost_per_1m_output: 7.5,
+          cost_per_1m_cached_input: 0.15,
+        },
+      },
+    ])
+    const later = await compare('2027-01-01', google)
+    expect(later.upcoming).toEqual([])
+    expect(later.changes).toMatchObject([{ after: 1.5 }, { after: 7.5 }, { after: 0.15 }])
   })
 })
 

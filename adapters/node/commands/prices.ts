@@ -9,7 +9,12 @@ import { createStyle, type Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { nodeConfigFile } from '../ports/config-file.ts'
 import { readText } from '../ports/system.ts'
-import { comparePrices, type PriceChange, type PriceComparison } from '../price-catalogue.ts'
+import {
+  comparePrices,
+  type PriceChange,
+  type PriceComparison,
+  type UpcomingPrices,
+} from '../price-catalogue.ts'
 import { print } from '../print.ts'
 import { editToml } from '../toml-edit.ts'
 
@@ -38,11 +43,12 @@ async function showPrices(options: PricesOptions): Promise<void> {
   const text = await readConfigText(options.config)
   const loaded = await loadConfig({ text, env: process.env, kinds, readFile: readText })
   if (!loaded.ok) throw new CommandFailure(2, ...loaded.problems.map(renderProblem))
-  const { changes: all, unknown } = await comparePrices(loaded.config)
+  const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
+  const { changes: all, ...others } = await comparePrices(loaded.config, today)
   const changes = onlyMissing ? all.filter(({ before }) => before === undefined) : all
   if (write && changes.length > 0) await writePrices({ path, text, changes })
-  if (json) return printJson({ changes, unknown })
-  await print(await renderComparison({ changes, unknown }, createStyle()))
+  if (json) return printJson({ changes, ...others })
+  await print(await renderComparison({ changes, ...others }, createStyle()))
   if (changes.length === 0) return
   await print(write ? `wrote ${path}` : 'write these prices with: gateway prices --write')
 }
@@ -81,20 +87,33 @@ function hasAll({ providers }: Config, changes: readonly PriceChange[]): boolean
 }
 
 async function renderComparison(
-  { changes, unknown }: PriceComparison,
+  { changes, upcoming, unknown }: PriceComparison,
   style: Style,
 ): Promise<string> {
   const columns = ['MODEL', 'PROVIDER', 'SETTING', '>FILE', '>CATALOGUE', '']
-  const rows = changes.map(({ model, provider, field, before, after, upTo }) => [
+  const rows = changes.map(({ model, provider, field, before, after, upTo, isPeak }) => [
     style.bold(model),
     provider,
     field,
     before === undefined ? style.dim('none') : style.red(String(before)),
     style.green(String(after)),
-    upTo === undefined ? '' : style.dim(`higher beyond ${formatRoughly(upTo)} tokens`),
+    style.dim(describeConditions({ upTo, isPeak })),
   ])
   return [
     rows.length > 0 ? await renderTable({ columns, rows }, style) : 'no price differs',
+    ...upcoming.map(describeUpcoming),
     ...(unknown.length > 0 ? [`not in the catalogue: ${unknown.join(', ')}`] : []),
   ].join('\n')
+}
+
+function describeConditions({ upTo, isPeak }: Pick<PriceChange, 'upTo' | 'isPeak'>): string {
+  return [
+    ...(upTo === undefined ? [] : [`higher beyond ${formatRoughly(upTo)} tokens`]),
+    ...(isPeak ? ['lower at other times of the day'] : []),
+  ].join(', ')
+}
+
+function describeUpcoming({ provider, model, from, prices }: UpcomingPrices): string {
+  const listed = Object.entries(prices).map(([field, price]) => `${field} = ${price}`)
+  return `from ${from} on, ${model} at ${provider}: ${listed.join(', ')}`
 }
