@@ -10,7 +10,7 @@ export default mergeConfig(
       isolate: false,
       maxWorkers: '100%',
       exclude: [
-        'test/{docs,fuzz,node,sdk}/**',
+        'test/{docs,fuzz,growth,node,sdk}/**',
         'test/accounting/conservation.test.ts',
         'test/api/{reservations,stream-replay}.test.ts',
         // It spies on a module, for which it needs a process of its own.

@@ -56,13 +56,21 @@ export function nameDocument(index: number | null | undefined): string | undefin
   return typeof index === 'number' ? `document ${index + 1}` : undefined
 }
 
-/** Leaves out what names the same source for the same part of the text again. */
-export function listDistinct(annotations: readonly Annotation[]): readonly Annotation[] {
-  if (annotations.length < 2) return annotations
+/** What the annotations of an answer may hold, in characters: an answer may cite one long text many times. */
+const maxAnnotationsLength = 4 * 1024 * 1024
+
+/**
+ * Leaves out what names the same source for the same part of the text again. Reads no further than the
+ * annotations of an answer may be long.
+ */
+export function listDistinct(annotations: Iterable<Annotation>): readonly Annotation[] {
   const bySource = new Map<string, Annotation>()
+  let length = 0
   for (const annotation of annotations) {
-    const { text: _, ...place } = annotation.url_citation
+    const { text, ...place } = annotation.url_citation
     const key = JSON.stringify(Object.values(place))
+    length += key.length + text.length
+    if (length > maxAnnotationsLength) break
     if (!bySource.has(key)) bySource.set(key, annotation)
   }
   return [...bySource.values()]

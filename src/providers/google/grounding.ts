@@ -2,11 +2,11 @@ import * as z from 'zod'
 import {
   type Annotation,
   type CitedSource,
-  countCharacters,
   createAnnotation,
   listDistinct,
   type TextRange,
 } from '../canonical/annotations.ts'
+import { AnswerText, type ByteRange } from './answer-text.ts'
 
 const text = z.string().nullish().catch(undefined)
 const offset = z.int().nonnegative().nullish().catch(undefined)
@@ -90,6 +90,7 @@ export function toAnnotations(
  */
 export class AnswerSources {
   readonly #sources = new Map<string, CitedSource>()
+  /** By the segment as JSON: a short list of sources may support a long segment. */
   readonly #supported = new Map<string, Supported>()
   readonly #citations = new Map<string, Citation>()
   readonly #addresses = new Set<string>()
@@ -109,11 +110,13 @@ export class AnswerSources {
       groundingMetadata.safeParse(metadata).data ?? {}
     if (chunks && chunks.length > 0) this.#listed = chunks.map((chunk) => this.#addSource(chunk))
     for (const { segment, groundingChunkIndices: indices } of supports ?? []) {
+      const place = JSON.stringify(segment ?? null)
+      const supported = this.#supported.get(place) ?? { segment, keys: new Set() }
       for (const index of indices ?? []) {
         const key = this.#listed[index]
-        if (key === undefined) continue
-        this.#supported.set(JSON.stringify([key, segment]), { key, segment })
+        if (key !== undefined) supported.keys.add(key)
       }
+      if (supported.keys.size > 0) this.#supported.set(place, supported)
     }
   }
 
@@ -131,17 +134,7 @@ export class AnswerSources {
    * start.
    */
   toAnnotations(texts: readonly string[]): readonly Annotation[] {
-    const supported = [...this.#supported.values()]
-    const used = new Set(supported.map(({ key }) => key))
-    const unused = [...this.#sources.keys()].filter((key) => !used.has(key))
-    const named = [
-      ...supported.map(({ key, segment }) => {
-        const range = segment ? locate(segment, texts) : nowhere
-        return createAnnotation(range, { ...this.#sources.get(key), text: segment?.text })
-      }),
-      ...unused.map((key) => createAnnotation(nowhere, { ...this.#sources.get(key) })),
-      ...this.#locateCitations(texts.join('')),
-    ].filter((annotation) => annotation !== undefined)
+    const named = listDistinct(this.#listNamed(new AnswerText(texts)))
     const known = new Set(named.map(({ url_citation: { url } }) => url))
     const read = [...this.#addresses].filter((url) => !known.has(url))
     return listDistinct([
@@ -150,22 +143,37 @@ export class AnswerSources {
     ])
   }
 
-  /** The service counts bytes of the whole text. */
-  #locateCitations(whole: string): readonly (Annotation | undefined)[] {
-    return [...this.#citations.values()].map(({ uri, title, ...segment }) => {
-      const { text: cited, ...range } = sliceBytes(whole, segment) ?? {
-        ...nowhere,
-        text: undefined,
+  /** Yields them one after the other, because many may cite one long text. */
+  *#listNamed(answer: AnswerText): Generator<Annotation> {
+    const unused = new Set(this.#sources.keys())
+    for (const { segment, keys } of this.#supported.values()) {
+      const range = segment ? locate(segment, answer) : nowhere
+      for (const key of keys) {
+        unused.delete(key)
+        yield* this.#annotate(range, key, segment?.text)
       }
-      return createAnnotation(range, { url: uri, title, text: cited })
-    })
+    }
+    for (const key of unused) yield* this.#annotate(nowhere, key)
+    for (const { uri: url, title, ...offsets } of this.#citations.values()) {
+      // The service counts bytes of the whole text.
+      const bytes = toByteRange(offsets)
+      const range = bytes && answer.findInWhole(bytes)
+      const cited = range && answer.read(bytes)
+      const annotation = createAnnotation(range ?? nowhere, { url, title, text: cited })
+      if (annotation) yield annotation
+    }
+  }
+
+  *#annotate(range: TextRange, key: string, cited?: string | null): Generator<Annotation> {
+    const annotation = createAnnotation(range, { ...this.#sources.get(key), text: cited })
+    if (annotation) yield annotation
   }
 }
 
-/** A part of the text, and the key of a source that supports it. */
+/** A part of the text, and the keys of the sources that support it. */
 interface Supported {
-  readonly key: string
   readonly segment: Support['segment']
+  readonly keys: Set<string>
 }
 
 function listCitations(metadata: unknown): readonly Citation[] {
@@ -194,45 +202,21 @@ function toSource({ web, retrievedContext: stored, maps, image: found }: Chunk):
 }
 
 /** The service counts bytes within a part; in a stream the parts are those of the whole answer. */
-function locate(segment: Segment, texts: readonly string[]): TextRange {
-  const whole = texts.join('')
-  const at = segment.partIndex ?? 0
-  const before = countCharacters(texts.slice(0, at).join(''))
-  const inPart = sliceBytes(texts[at] ?? '', segment)
-  if (inPart && (!segment.text || inPart.text === segment.text)) return shift(inPart, before)
-  const inWhole = sliceBytes(whole, segment)
-  if (inWhole && inWhole.text === segment.text) return inWhole
-  return findText(whole, segment.text ?? '')
+function locate(segment: Segment, answer: AnswerText): TextRange {
+  const cited = segment.text || undefined
+  const bytes = toByteRange(segment)
+  const found =
+    (bytes && answer.findInPart(segment.partIndex ?? 0, bytes, cited)) ??
+    (bytes && answer.findInWhole(bytes, segment.text ?? undefined)) ??
+    (cited === undefined ? undefined : answer.search(cited))
+  return found ?? nowhere
 }
 
-interface Slice extends TextRange {
-  readonly text: string
+function toByteRange({
+  startIndex,
+  endIndex,
+}: Pick<Segment, 'startIndex' | 'endIndex'>): ByteRange | undefined {
+  return endIndex === undefined || endIndex === null
+    ? undefined
+    : { from: startIndex ?? 0, end: endIndex }
 }
-
-function sliceBytes(
-  whole: string,
-  { startIndex, endIndex }: Pick<Segment, 'startIndex' | 'endIndex'>,
-): Slice | undefined {
-  const bytes = encoder.encode(whole)
-  const from = startIndex ?? 0
-  if (endIndex === undefined || endIndex === null || endIndex > bytes.length || from > endIndex) {
-    return undefined
-  }
-  const start = countCharacters(decoder.decode(bytes.subarray(0, from)))
-  const cited = decoder.decode(bytes.subarray(from, endIndex))
-  return { start, end: start + countCharacters(cited), text: cited }
-}
-
-function shift({ start, end }: TextRange, by: number): TextRange {
-  return { start: start + by, end: end + by }
-}
-
-function findText(whole: string, cited: string): TextRange {
-  const at = cited === '' ? -1 : whole.indexOf(cited)
-  if (at < 0) return nowhere
-  const start = countCharacters(whole.slice(0, at))
-  return { start, end: start + countCharacters(cited) }
-}
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()

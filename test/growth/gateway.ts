@@ -1,0 +1,110 @@
+import type { TestGateway } from '../support/gateway.ts'
+import { testGateway } from '../support/gateway.ts'
+import { stream, whole } from '../support/scripted-upstream.ts'
+import type { AnswerAxis } from './answers.ts'
+import type { Axis, DoorPath } from './bodies.ts'
+
+/** The models of the gateway, one for each way of writing requests and of reading answers. */
+const links = [
+  { id: 'openai', kind: 'openai', upstreamId: 'gpt-4' },
+  { id: 'anthropic', kind: 'anthropic', upstreamId: 'claude-sonnet-4-5' },
+  { id: 'google', kind: 'google', upstreamId: 'gemini-2.5-flash' },
+  { id: 'vertex', kind: 'vertex_ai', upstreamId: 'gemini-2.5-flash' },
+  { id: 'bedrock', kind: 'bedrock', upstreamId: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' },
+  { id: 'nova', kind: 'bedrock', upstreamId: 'amazon.nova-pro-v1:0' },
+  { id: 'cohere', kind: 'cohere', upstreamId: 'command-a-03-2025' },
+] as const
+
+/** The ids of the models; `native` speaks the Responses API too. */
+export const models: readonly string[] = [...links.map(({ id }) => id), 'native']
+
+const config = [
+  ...links.map(({ id, kind, upstreamId }) => {
+    const path = kind === 'vertex_ai' ? '/v1/projects/p/locations/l' : ''
+    return `
+      [[providers]]
+      name = "${id}"
+      kind = "${kind}"
+      api_key_env = "P_KEY"
+      base_url = "https://${id}.test${path}"
+      models = [{ id = "${id}", upstream_id = "${upstreamId}", modalities = ["text", "image"] }]`
+  }),
+  `
+      [[providers]]
+      name = "native"
+      kind = "openai"
+      api_key_env = "P_KEY"
+      models = [{ id = "native", modalities = ["text", "image"] }]`,
+  ...(['embed', 'rerank'] as const).map(
+    (capability) => `
+      [[providers]]
+      name = "${capability}"
+      kind = "cohere"
+      api_key_env = "P_KEY"
+      models = [{ id = "${capability}", capabilities = ["${capability}"] }]`,
+  ),
+].join('\n')
+
+/** A gateway with all these models, whose upstreams are scripted. */
+export function growthGateway(): Promise<TestGateway> {
+  return testGateway(config, { env: { P_KEY: 'AQ.key' } })
+}
+
+/** What a gateway has made of a request. */
+export interface Outcome {
+  readonly status: number
+  readonly body: string
+  /** The bytes that it has sent to the upstream, or to the client. */
+  readonly written: number
+}
+
+/** Sends a body to a door. The upstream refuses it, so that no answer adds to the time. */
+export async function sendBody(
+  { get, upstream }: TestGateway,
+  { door, body }: { readonly door: DoorPath; readonly body: string },
+): Promise<Outcome> {
+  upstream.requests.length = 0
+  upstream.always(whole('{}', { status: 400 }))
+  const response = await get(`/v1/${door}`, { method: 'POST', body })
+  const answer = await response.text()
+  const written = upstream.requests.reduce((sum, request) => sum + (request.body?.length ?? 0), 0)
+  return { status: response.status, body: answer, written }
+}
+
+/** Writes the body of an axis for a model. */
+export function writeBody({ door, make }: Axis, model: string, count: number): string {
+  const served = door === 'embeddings' ? 'embed' : door === 'rerank' ? door : model
+  return JSON.stringify({ model: served, ...make(count, model) })
+}
+
+const questions = {
+  'chat/completions': { messages: [{ role: 'user', content: 'x' }] },
+  responses: { input: 'x' },
+  messages: { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] },
+}
+
+/** The doors that write answers. */
+export type AnswerDoor = keyof typeof questions
+export const answerDoors = Object.keys(questions) as readonly AnswerDoor[]
+
+const chunkBytes = 64 * 1024
+
+/** Asks a question at a door; the upstream gives this answer. */
+export async function sendQuestion(
+  { get, upstream }: TestGateway,
+  { door, axis, answer }: { door: AnswerDoor; axis: AnswerAxis; answer: string | Uint8Array },
+): Promise<Outcome> {
+  const { model, isStream } = axis
+  const pieces = Array.from({ length: Math.ceil(answer.length / chunkBytes) }, (_, at) =>
+    answer.slice(at * chunkBytes, (at + 1) * chunkBytes),
+  )
+  const isAmazon = model === 'bedrock'
+  const headers = {
+    'content-type': isAmazon ? 'application/vnd.amazon.eventstream' : 'text/event-stream',
+  }
+  upstream.always(isStream ? stream(pieces, { headers }) : whole(answer))
+  const body = JSON.stringify({ model, stream: isStream, ...questions[door] })
+  const response = await get(`/v1/${door}`, { method: 'POST', body })
+  const text = await response.text()
+  return { status: response.status, body: text, written: text.length }
+}
