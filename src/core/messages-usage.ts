@@ -1,4 +1,11 @@
-import type { Usage } from './usage.ts'
+import type { CountNames, Usage } from './usage.ts'
+
+/** The names of the counts of the Messages API. The tokens of the cache are not among those of the input. */
+export const messagesCounts: CountNames = Object.freeze({
+  prompt: ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
+  completion: ['output_tokens'],
+  always: [],
+})
 
 /** The counters of the Messages API. `input_tokens` excludes tokens read from or written to the cache. */
 export interface MessagesUsage {
@@ -12,12 +19,14 @@ export interface MessagesUsage {
 
 /** Renders the `usage` of an answer, or of the last `message_delta` of a stream. */
 export function renderMessagesUsage(usage: Usage): MessagesUsage {
-  const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 } = usage
-  const { reasoningTokens, estimated } = usage
+  const { promptTokens, completionTokens, reasoningTokens, estimated } = usage
+  // A token that was both written and read counts once, as it is charged.
+  const written = Math.min(promptTokens, usage.cacheWriteTokens ?? 0)
+  const read = Math.min(promptTokens - written, usage.cachedTokens ?? 0)
   return {
-    input_tokens: Math.max(0, promptTokens - cachedTokens - cacheWriteTokens),
-    cache_creation_input_tokens: cacheWriteTokens,
-    cache_read_input_tokens: cachedTokens,
+    input_tokens: promptTokens - written - read,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
     output_tokens: completionTokens,
     ...(reasoningTokens !== undefined && {
       output_tokens_details: { thinking_tokens: reasoningTokens },

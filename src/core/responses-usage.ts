@@ -1,4 +1,11 @@
-import type { Usage } from './usage.ts'
+import type { CountNames, Usage } from './usage.ts'
+
+/** The names of the counts of the Responses API. */
+export const responsesCounts: CountNames = Object.freeze({
+  prompt: ['input_tokens'],
+  completion: ['output_tokens'],
+  always: ['total_tokens'],
+})
 
 /** Renders the `usage` object of the Responses API. */
 export function renderResponsesUsage(usage: Usage): Record<string, unknown> {

@@ -29,6 +29,8 @@ export interface ReportedUsage {
   readonly webSearches?: number | undefined
   /** The upstream marks its counts as an estimate. */
   readonly estimated?: boolean | undefined
+  /** The object itself, where the client's stream has the form of the upstream's. */
+  readonly members?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** True for a usable token count: a non-negative safe integer. */
@@ -72,14 +74,25 @@ export function resolveUsage(
   return isCount(usage.totalTokens) ? usage : estimate()
 }
 
-/** Also undefined when the cached and cache-written tokens exceed the prompt. */
+/**
+ * Some vendors count what was read from a cache beside the prompt, as Grok on Azure does: more cached tokens than
+ * the prompt has are added to it. Tokens may have been both read and written. Undefined when more were written
+ * than the whole prompt has.
+ */
 function findCrediblePrompt({
   promptTokens,
   cachedTokens = 0,
   cacheWriteTokens = 0,
 }: ReportedUsage): number | undefined {
   const count = parsePromptCount(promptTokens)
-  return count !== undefined && cachedTokens + cacheWriteTokens <= count ? count : undefined
+  if (count === undefined) return undefined
+  const whole = count + countOutside(count, cachedTokens)
+  return isCount(whole) && cacheWriteTokens <= whole ? whole : undefined
+}
+
+/** Counts the cached tokens that a vendor does not count in the prompt. */
+export function countOutside(promptTokens: number, cachedTokens = 0): number {
+  return cachedTokens > promptTokens ? cachedTokens : 0
 }
 
 function findCredibleCompletion(
@@ -151,6 +164,33 @@ export function applyExactCounts(usage: Usage, exact: Usage): Usage {
     side === 'prompt' ? usage.completionTokens : Math.max(exact.completionTokens, reasoningTokens)
   return { ...usage, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
 }
+
+/** The names of counts in the `usage` object of an API. */
+export interface CountNames {
+  readonly prompt: readonly string[]
+  readonly completion: readonly string[]
+  readonly always: readonly string[]
+}
+
+/** Lists the members of `usage` that the gateway estimated: all others are the upstream's. */
+export function listEstimated(
+  { estimatedSide: side }: Usage,
+  { prompt, completion, always }: CountNames,
+): readonly string[] {
+  return [
+    ...(side === 'completion' ? [] : prompt),
+    ...(side === 'prompt' ? [] : completion),
+    ...always,
+    'estimated',
+  ]
+}
+
+/** Those of an OpenAI-shaped answer. */
+export const chatCounts: CountNames = Object.freeze({
+  prompt: ['prompt_tokens'],
+  completion: ['completion_tokens'],
+  always: ['total_tokens'],
+})
 
 /** Renders the `usage` object of an OpenAI-shaped answer. */
 export function renderUsage(usage: Usage): Record<string, unknown> {

@@ -6,7 +6,7 @@ import {
   type StreamIdentity,
 } from '../core/frame.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { renderUsage, type Usage } from '../core/usage.ts'
+import { chatCounts, listEstimated, renderUsage } from '../core/usage.ts'
 import type { WriterContext } from '../data-plane/index.ts'
 import { encodeDataEvent } from '../stream/chunk-writer.ts'
 import type { FinalUsage, StreamWriter } from '../stream/stream-writer.ts'
@@ -50,8 +50,8 @@ export class ChunkStreamWriter implements StreamWriter {
     return ping
   }
 
-  complete({ bytes }: Frame, { usage, isInBytes }: FinalUsage): Uint8Array {
-    return isInBytes ? bytes : concat([this.#encodeUsage(usage), bytes])
+  complete({ bytes }: Frame, final: FinalUsage): Uint8Array {
+    return final.isInBytes ? bytes : concat([this.#encodeUsage(final), bytes])
   }
 
   /** No `[DONE]` follows: official SDKs take a stream that ends for a complete one. */
@@ -59,12 +59,15 @@ export class ChunkStreamWriter implements StreamWriter {
     return encodeDataEvent(renderError(error, this.#options.context.requestId))
   }
 
-  #encodeUsage(usage: Usage): Uint8Array {
+  /** Of the members that the upstream reported, only the counts that were estimated are written over. */
+  #encodeUsage({ usage, members }: FinalUsage): Uint8Array {
     const { shape, wantsUsageChunk } = this.#options
+    const counts = renderUsage(usage)
+    const estimated = listEstimated(usage, chatCounts).map((name) => [name, counts[name]])
     return encodeDataEvent({
       ...completeIdentity(this.#identity, this.#options),
       choices: wantsUsageChunk ? [] : shape.unrequested,
-      usage: renderUsage(usage),
+      usage: members ? { ...counts, ...members, ...Object.fromEntries(estimated) } : counts,
     })
   }
 }

@@ -5,6 +5,8 @@ import type { Usage } from '../core/usage.ts'
 /** The usage of a complete stream. */
 export interface FinalUsage {
   readonly usage: Usage
+  /** The object in which the upstream reported it, where that has the form of the client's stream. */
+  readonly members?: Readonly<Record<string, unknown>> | undefined
   /** The bytes of the upstream's frames hold this usage, in the form that the client expects. */
   readonly isInBytes: boolean
 }

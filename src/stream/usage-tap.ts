@@ -57,7 +57,8 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
   /** The usage of a complete stream, and whether the client has read it. */
   get final(): FinalUsage {
     const { usage } = this
-    return { usage, isInBytes: usage.estimatedSide === undefined && !this.#isOwed }
+    const isInBytes = usage.estimatedSide === undefined && !this.#isOwed
+    return { usage, members: this.#reported?.members, isInBytes }
   }
 
   #keep(output: string): void {

@@ -46,23 +46,43 @@ const judged: readonly (readonly [string, object, object])[] = [
     { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true },
   ],
   [
-    'more cached tokens than prompt tokens',
+    'more tokens written to a cache than prompt tokens',
     {
       prompt_tokens: 5,
       completion_tokens: 4,
-      total_tokens: 9,
-      prompt_tokens_details: { cached_tokens: 50 },
+      prompt_tokens_details: { cached_tokens: 3, cache_creation_tokens: 6 },
     },
-    { prompt_tokens: 8, completion_tokens: 4, total_tokens: 12, estimated: true },
+    {
+      prompt_tokens: 8,
+      completion_tokens: 4,
+      total_tokens: 12,
+      prompt_tokens_details: { cached_tokens: 3, cache_creation_tokens: 6 },
+      estimated: true,
+    },
   ],
   [
-    'more cache reads and writes than prompt tokens',
+    'no output beside what the vendor charges and other members of its own',
     {
-      prompt_tokens: 5,
-      completion_tokens: 4,
-      prompt_tokens_details: { cached_tokens: 3, cache_creation_tokens: 3 },
+      prompt_tokens: 7,
+      completion_tokens: 0,
+      total_tokens: 7,
+      cost: 0.00012,
+      cost_details: { upstream_inference_cost: null },
+      is_byok: false,
+      num_sources_used: 2,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 1 },
     },
-    { prompt_tokens: 8, completion_tokens: 4, total_tokens: 12, estimated: true },
+    {
+      prompt_tokens: 7,
+      completion_tokens: 2,
+      total_tokens: 9,
+      cost: 0.00012,
+      cost_details: { upstream_inference_cost: null },
+      is_byok: false,
+      num_sources_used: 2,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 1 },
+      estimated: true,
+    },
   ],
 ]
 
@@ -96,9 +116,134 @@ describe('each count of usage is judged by itself', () => {
     gateway.upstream.next(stream([sent + done]))
     const response = await gateway.chat({ ...prompt(), stream: true }, { headers: key.headers })
     const choices = [{ index: 0, delta: {}, finish_reason: null }]
-    expect(await response.text()).toBe(sent + makeChunk({ choices, usage: expected }) + done)
+    const text = await response.text()
+    expect(text.startsWith(sent) && text.endsWith(done)).toBe(true)
+    const added = JSON.parse(text.slice(sent.length + 'data: '.length, -done.length))
+    const identity = JSON.parse(makeChunk({ choices }).slice('data: '.length))
+    expect(added).toEqual({ ...identity, usage: expected })
     const counts = expected as Record<string, number>
     expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: priceTokens(counts) }])
+  })
+
+  /** Counts of vendors whose cached tokens are beside the prompt, or both read and written. */
+  const credible: readonly (readonly [string, object, object])[] = [
+    [
+      'cached tokens beside the prompt',
+      {
+        prompt_tokens: 7,
+        completion_tokens: 1,
+        total_tokens: 8,
+        prompt_tokens_details: { cached_tokens: 163, text_tokens: 7 },
+      },
+      { tokensIn: 170, tokensOut: 1, tokensTotal: 171, cachedTokens: 163, cost: 172_000n },
+    ],
+    [
+      'cached tokens beside the prompt, and in the total',
+      {
+        prompt_tokens: 7,
+        completion_tokens: 1,
+        total_tokens: 171,
+        prompt_tokens_details: { cached_tokens: 163 },
+      },
+      { tokensIn: 170, tokensOut: 1, tokensTotal: 171, cachedTokens: 163, cost: 172_000n },
+    ],
+    [
+      'tokens that were both read and written',
+      {
+        prompt_tokens: 2168,
+        completion_tokens: 1,
+        total_tokens: 2169,
+        prompt_tokens_details: { cached_tokens: 2161, cache_write_tokens: 2161 },
+      },
+      {
+        tokensIn: 2168,
+        tokensOut: 1,
+        cachedTokens: 2161,
+        cacheWriteTokens: 2161,
+        cost: 2_170_000n,
+      },
+    ],
+  ]
+
+  test.each(credible)('%s are no estimate, and are charged once', async (_, usage, row) => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(json(completion('Hello', { usage })))
+    expect((await gateway.ask(key, prompt())).body['usage']).toEqual(usage)
+    expect(await gateway.rows()).toMatchObject([{ ...row, estimated: false }])
+  })
+
+  test('counts whose sum is no safe integer are an estimate', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const cached_tokens = Number.MAX_SAFE_INTEGER
+    const usage = {
+      prompt_tokens: 7,
+      completion_tokens: 1,
+      prompt_tokens_details: { cached_tokens },
+    }
+    gateway.upstream.next(json(completion('Hello', { usage })))
+    await gateway.ask(key, prompt())
+    expect(await gateway.rows()).toMatchObject([{ tokensIn: 8, tokensOut: 1, estimated: true }])
+  })
+
+  const others = { cost: 0.00012, service_tier: 'default', own: { of: [1] } }
+
+  test('the Responses API keeps the other members of usage', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key()
+    const usage = { input_tokens: 7, output_tokens: 0, total_tokens: 7, ...others }
+    const item = { type: 'output_text', text: 'Hello' }
+    const output = [{ type: 'message', role: 'assistant', content: [item] }]
+    const response = { id: 'r', object: 'response', status: 'completed', output, usage }
+    const estimated = {
+      ...usage,
+      output_tokens: 2,
+      total_tokens: 9,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+      estimated: true,
+    }
+    const asked = { model: 'm', input: 'Hi' }
+    gateway.upstream.next(json(response))
+    expect((await gateway.ask(key, asked, '/v1/responses')).body['usage']).toEqual(estimated)
+    const delta = { type: 'response.output_text.delta', delta: 'Hello' }
+    gateway.upstream.next(stream([data(delta) + data({ type: 'response.completed', response })]))
+    const sent = { method: 'POST', headers: key.headers }
+    const body = JSON.stringify({ ...asked, stream: true })
+    const text = await (await gateway.get('/v1/responses', { ...sent, body })).text()
+    const last = text.split('data: ').at(-1) ?? ''
+    expect(JSON.parse(last)).toMatchObject({ response: { usage: estimated } })
+  })
+
+  test('the Messages API keeps the other members of usage', async () => {
+    const gateway = await keyedGateway(
+      pricedProvider.replace('kind = "openai"', 'kind = "anthropic"'),
+    )
+    const key = await gateway.key()
+    const usage = {
+      input_tokens: 7,
+      cache_read_input_tokens: 3,
+      cache_creation: { ephemeral_1h_input_tokens: 0 },
+      output_tokens: 0,
+      ...others,
+    }
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Hello' }],
+      stop_reason: 'end_turn',
+      usage,
+    }
+    gateway.upstream.next(json(message))
+    const { body } = await gateway.ask(key, prompt(8, { max_tokens: 9 }), '/v1/messages')
+    expect(body['usage']).toEqual({
+      ...usage,
+      cache_creation_input_tokens: 0,
+      output_tokens: 2,
+      estimated: true,
+    })
   })
 
   test('an empty answer has no output tokens, whether the count is 0 or absent', async () => {

@@ -1,8 +1,8 @@
 import type { NativeCall } from '../../core/endpoints.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Frame } from '../../core/frame.ts'
-import { renderMessagesUsage } from '../../core/messages-usage.ts'
-import type { Usage } from '../../core/usage.ts'
+import { messagesCounts, renderMessagesUsage } from '../../core/messages-usage.ts'
+import { listEstimated, type Usage } from '../../core/usage.ts'
 import type { WriterContext } from '../../data-plane/index.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
@@ -57,7 +57,8 @@ export class NativeStreamWriter implements StreamWriter {
 
 /** Adds usage to the last `message_delta` of the last events of a stream, or writes one before them. */
 function addUsage(last: Uint8Array, usage: Usage): Uint8Array {
-  const counters = renderMessagesUsage(usage)
+  const counters = { ...renderMessagesUsage(usage) }
+  const estimated = new Set(listEstimated(usage, messagesCounts))
   const splitter = new SseSplitter()
   const events = [...splitter.push(last), ...splitter.end()].map(({ bytes, data }) => ({
     bytes,
@@ -69,7 +70,11 @@ function addUsage(last: Uint8Array, usage: Usage): Uint8Array {
   const written = encodeEvent('message_delta', {
     delta: noStopReason,
     ...delta,
-    usage: { ...reported, ...counters },
+    usage: {
+      ...counters,
+      ...reported,
+      ...Object.fromEntries(Object.entries(counters).filter(([name]) => estimated.has(name))),
+    },
   })
   const others = events.map(({ bytes }, index) => (index === at ? written : bytes))
   return concat(at < 0 ? [written, ...others] : others)

@@ -1,13 +1,14 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { type ChunkIdentity, type Frame, mergeIdentity } from '../../core/frame.ts'
-import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import { renderResponsesUsage, responsesCounts } from '../../core/responses-usage.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import type { Usage } from '../../core/usage.ts'
+import { listEstimated, type Usage } from '../../core/usage.ts'
 import type { WriterContext } from '../../data-plane/index.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
 import { parseObject } from '../../wire/json-body.ts'
+import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
-import { setMember, splice } from '../../wire/json-splice.ts'
+import { splice } from '../../wire/json-splice.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { renderResponsesError } from './error.ts'
 import type { ResponsesRequest } from './fields.ts'
@@ -86,8 +87,9 @@ function addUsage(bytes: Uint8Array, usage: Usage): Uint8Array {
   const [span] = scanLayout(data, ['response']).spans.response
   if (!span) return bytes
   const response = data.subarray(span.start, span.end)
-  const json = JSON.stringify(renderResponsesUsage(usage))
-  const changed = splice(response, setMember(scanLayout(response, ['usage']), 'usage', json))
+  const replaced = listEstimated(usage, responsesCounts)
+  const merge = { members: renderResponsesUsage(usage), replaced }
+  const changed = mergeIntoMember(response, 'usage', merge)
   const name = event.event === undefined ? '' : `event: ${event.event}\n`
   const text = decoder.decode(splice(data, [{ span, json: changed }]))
   return encoder.encode(`${name}data: ${text.replaceAll('\n', '\ndata: ')}\n\n`)

@@ -1,9 +1,8 @@
 import type { AnswerResult, NativeAnswer } from '../../core/endpoints.ts'
-import { renderMessagesUsage } from '../../core/messages-usage.ts'
-import type { Usage } from '../../core/usage.ts'
+import { messagesCounts, renderMessagesUsage } from '../../core/messages-usage.ts'
+import { listEstimated, type Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
-import { setMember, splice } from '../../wire/json-splice.ts'
+import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseErrorObject } from './errors.ts'
 import { parseUsage } from './usage.ts'
@@ -26,7 +25,7 @@ export function readNativeAnswer(body: Uint8Array): Result {
       usage: parseUsage(usage),
       output,
       outputBytes: countUtf8Bytes(output),
-      render: (resolved) => (resolved.estimatedSide ? replaceUsage(body, usage, resolved) : body),
+      render: (resolved) => (resolved.estimatedSide ? writeEstimate(body, resolved) : body),
     },
   }
 }
@@ -39,12 +38,9 @@ export function joinBlockText({ text, thinking, name, input }: Record<string, un
 }
 
 /** Keeps the members that the gateway does not count, such as the service tier. */
-function replaceUsage(body: Uint8Array, reported: unknown, usage: Usage): Uint8Array {
-  const json = JSON.stringify({
-    ...(isObject(reported) && reported),
-    ...renderMessagesUsage(usage),
-  })
-  return splice(body, setMember(scanLayout(body, ['usage']), 'usage', json))
+function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
+  const replaced = listEstimated(usage, messagesCounts)
+  return mergeIntoMember(body, 'usage', { members: { ...renderMessagesUsage(usage) }, replaced })
 }
 
 /** Reads an error in the body of an answer with status 200. */

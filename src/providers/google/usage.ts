@@ -1,4 +1,4 @@
-import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
+import { countOutside, isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
 /** The counts that grow from one event of a stream to the next. */
@@ -25,10 +25,18 @@ export function parseUsage(metadata: unknown): ReportedUsage | undefined {
   const promptTokens = prompt === undefined ? rest : prompt + toolUse
   // Some deployments include thoughts in the candidates' count; the total reveals it.
   const isInclusive = promptTokens !== undefined && promptTokens + candidates === total
+  const listed = isInclusive ? candidates : generated
   return {
     promptTokens,
-    completionTokens: isInclusive ? candidates : generated,
+    completionTokens: Math.max(listed, countBeyond(total, promptTokens, cached)),
     cachedTokens: cached,
     reasoningTokens: thoughts,
   }
+}
+
+/** Counts the part of the total beyond the prompt: thoughts that no other count has are output. */
+function countBeyond(total = 0, promptTokens = 0, cached = 0): number {
+  if (promptTokens === 0) return 0
+  const whole = promptTokens + countOutside(promptTokens, cached)
+  return total - (total >= whole ? whole : promptTokens)
 }

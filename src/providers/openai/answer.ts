@@ -1,10 +1,9 @@
 import type { ChatResult } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
-import { renderUsage, type Usage } from '../../core/usage.ts'
+import { chatCounts, listEstimated, renderUsage, type Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
-import { setMember, splice } from '../../wire/json-splice.ts'
+import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { toAnswerFailure } from './errors.ts'
 import { readUsage } from './usage.ts'
@@ -38,7 +37,7 @@ export function parseOpenAiAnswer(
       output,
       outputBytes: countUtf8Bytes(output),
       render: (usage) =>
-        usage.estimatedSide ? replaceUsage(body, usage) : asTextIfEqual(text, body),
+        usage.estimatedSide ? writeEstimate(body, usage) : asTextIfEqual(text, body),
     },
   }
 }
@@ -51,9 +50,10 @@ function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
   return text.length === body.length && !text.includes('\ufffd') ? (text as AsciiText) : body
 }
 
-function replaceUsage(body: Uint8Array, usage: Usage): Uint8Array {
-  const json = JSON.stringify(renderUsage(usage))
-  return splice(body, setMember(scanLayout(body, ['usage']), 'usage', json))
+/** Writes the estimated counts, and keeps all other members: details, and what the vendor charges. */
+function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
+  const replaced = listEstimated(usage, chatCounts)
+  return mergeIntoMember(body, 'usage', { members: renderUsage(usage), replaced })
 }
 
 function malformedResult(detail: string): ChatResult {

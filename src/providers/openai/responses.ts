@@ -1,10 +1,10 @@
 import type { AnswerResult, NativeAnswer, NativeEndpoint } from '../../core/endpoints.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
-import { renderResponsesUsage } from '../../core/responses-usage.ts'
-import type { Usage } from '../../core/usage.ts'
+import { renderResponsesUsage, responsesCounts } from '../../core/responses-usage.ts'
+import { listEstimated, type Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
-import { setMember, splice } from '../../wire/json-splice.ts'
+import { mergeIntoMember } from '../../wire/json-merge.ts'
+import { splice } from '../../wire/json-splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { toAnswerFailure } from './errors.ts'
@@ -63,7 +63,7 @@ function readAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
       output: generated,
       outputBytes: countUtf8Bytes(generated),
       render: (usage) =>
-        usage.estimatedSide && !isPending ? replaceUsage(body, usage) : asTextIfEqual(text, body),
+        usage.estimatedSide && !isPending ? writeEstimate(body, usage) : asTextIfEqual(text, body),
     },
   }
 }
@@ -74,9 +74,9 @@ function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
   return text.length === body.length && !text.includes('\ufffd') ? (text as AsciiText) : body
 }
 
-function replaceUsage(body: Uint8Array, usage: Usage): Uint8Array {
-  const json = JSON.stringify(renderResponsesUsage(usage))
-  return splice(body, setMember(scanLayout(body, ['usage']), 'usage', json))
+function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
+  const replaced = listEstimated(usage, responsesCounts)
+  return mergeIntoMember(body, 'usage', { members: renderResponsesUsage(usage), replaced })
 }
 
 function malformed(detail: string): AnswerResult<NativeAnswer> {

@@ -1,4 +1,4 @@
-import { isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
+import { countOutside, isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
 /**
@@ -12,30 +12,38 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
     return undefined
   if ((prompt ?? completion ?? total ?? undefined) === undefined) return undefined
   const reasoningTokens = readDetail(value['completion_tokens_details'], 'reasoning_tokens')
+  const cachedTokens = readCached(value)
   const sides = resolveSides({
     prompt: parsePromptCount(prompt),
     completion: toCount(completion),
     total: toCount(total),
     reasoning: reasoningTokens,
+    cached: cachedTokens,
   })
   return (
     sides && {
       // Member by member, because a spread takes ten times as long.
       promptTokens: sides.promptTokens,
       completionTokens: sides.completionTokens,
-      cachedTokens:
-        readDetail(value['prompt_tokens_details'], 'cached_tokens') ??
-        readDetail(value['prompt_token_details'], 'cached_tokens') ??
-        toCount(value['prompt_cache_hit_tokens']) ??
-        toCount(value['cached_tokens']) ??
-        toCount(value['num_cached_tokens']),
+      cachedTokens,
       cacheWriteTokens:
         readDetail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
         readDetail(value['prompt_tokens_details'], 'cache_write_tokens') ??
         toCount(value['cache_creation_input_tokens']),
       reasoningTokens,
       estimated: value['estimated'] === true,
+      members: value,
     }
+  )
+}
+
+function readCached(value: Readonly<Record<string, unknown>>): number | undefined {
+  return (
+    readDetail(value['prompt_tokens_details'], 'cached_tokens') ??
+    readDetail(value['prompt_token_details'], 'cached_tokens') ??
+    toCount(value['prompt_cache_hit_tokens']) ??
+    toCount(value['cached_tokens']) ??
+    toCount(value['num_cached_tokens'])
   )
 }
 
@@ -49,6 +57,7 @@ interface ReportedCounts {
   readonly completion: number | undefined
   readonly total: number | undefined
   readonly reasoning: number | undefined
+  readonly cached: number | undefined
 }
 
 type ReportedSides = Pick<ReportedUsage, 'promptTokens' | 'completionTokens'>
@@ -59,6 +68,7 @@ function resolveSides({
   completion,
   total,
   reasoning,
+  cached,
 }: ReportedCounts): ReportedSides | undefined {
   const output = addReasoning(completion, reasoning)
   if (prompt === undefined) {
@@ -69,7 +79,10 @@ function resolveSides({
   }
   // xAI leaves reasoning out of completion_tokens but not out of the total, so the part of the total
   // beyond prompt and completion is output.
-  const beyond = total !== undefined && total > prompt ? total - prompt : undefined
+  // Cached tokens that are not in the prompt may be in the total all the same.
+  const whole = prompt + countOutside(prompt, cached)
+  const input = total !== undefined && total >= whole ? whole : prompt
+  const beyond = total !== undefined && total > input ? total - input : undefined
   const completionTokens = output === undefined ? beyond : Math.max(output, beyond ?? 0)
   return { promptTokens: prompt, completionTokens }
 }

@@ -42,6 +42,11 @@ describe('usage', () => {
         completion_tokens_details: { reasoning_tokens: 20 },
       },
     ],
+    [
+      'thoughts in the total alone',
+      { promptTokenCount: 38, candidatesTokenCount: 1335, totalTokenCount: 1890 },
+      { prompt_tokens: 38, completion_tokens: 1852, total_tokens: 1890 },
+    ],
   ])('usageMetadata with %s is counted', async (_, metadata, expected) => {
     expect(await usageFor(metadata)).toEqual(expected)
   })
