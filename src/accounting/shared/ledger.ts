@@ -22,6 +22,7 @@ import { SharedAdmission, SharedHit } from './admission.ts'
 import { Alerts } from './alerts.ts'
 import { Configurations } from './configurations.ts'
 import { EndedBooks } from './ended-books.ts'
+import { EndedHolds } from './ended-holds.ts'
 import {
   type HoldEnd,
   type SharedAsk,
@@ -98,6 +99,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
   readonly #functions: SharedFunctions
   readonly #own = new OwnShares()
   readonly #holds = new OpenHolds()
+  readonly #ended = new EndedHolds(this.#own)
   readonly #alerts: Alerts
   readonly #mirror: Mirror
   readonly #settlements: Settlements
@@ -125,7 +127,12 @@ export class SharedLedger implements Ledger, BudgetObserver {
     })
     this.#functions = functions
     const own = this.#own
-    this.#mirror = new Mirror({ own, clock: this.#clock, alerts: this.#alerts })
+    this.#mirror = new Mirror({
+      own,
+      ended: this.#ended,
+      clock: this.#clock,
+      alerts: this.#alerts,
+    })
     const settlements = new Settlements({
       functions,
       own,
@@ -415,7 +422,9 @@ export class SharedLedger implements Ledger, BudgetObserver {
       }
       const isKnown = this.#holds.end(id)
       const isUrgent = mode === 'withdraw' || subjects.some(({ account }) => hasPlaces(account))
-      const ends = isKnown ? [{ id, mode, tokens, isUrgent }] : []
+      if (isKnown) this.#ended.add(hold)
+      const onOutcome = () => this.#ended.delete(hold)
+      const ends = isKnown ? [{ id, mode, tokens, isUrgent, onOutcome }] : []
       const isFree = mode === 'withdraw' && facts.cost === 0n
       this.#settlements.send(ends, isFree ? [] : listSubjects(hold))
     },

@@ -1,6 +1,7 @@
 import type { NanoUsd } from '../../core/ids.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import type { Alerts } from './alerts.ts'
+import type { EndedHolds } from './ended-holds.ts'
 import { nameAccount } from './hold.ts'
 import { amountIn, type OwnShares } from './own-shares.ts'
 import type { ServerClock } from './server-clock.ts'
@@ -8,13 +9,14 @@ import type { SharedSubject } from './values.ts'
 
 export interface MirrorOptions {
   readonly own: OwnShares
+  readonly ended: EndedHolds
   readonly clock: ServerClock
   readonly alerts: Alerts
 }
 
 /**
  * Keeps the accounts in memory as the server has said last, with the charges of this process that it does
- * not know yet.
+ * not know yet, which count as reserved there.
  */
 export class Mirror {
   readonly #options: MirrorOptions
@@ -35,10 +37,14 @@ export class Mirror {
   }
 
   #share(account: AccountEntry, subject: SharedSubject): void {
-    const { own: shares, clock, alerts } = this.#options
-    const { term, reserved, share, alert } = subject
-    const own = shares.get(nameAccount(account))
+    const { own: shares, ended, clock, alerts } = this.#options
+    const { term, share, alert } = subject
+    const name = nameAccount(account)
+    const own = shares.get(name)
     // Sums of nano-dollars.
+    const held = subject.reserved - ended.sum(name, term, share)
+    // A server that has lost its data has none of them.
+    const reserved = (held > 0n ? held : 0n) as NanoUsd
     const spent = (subject.spent + amountIn(own, term) - amountIn(share, term)) as NanoUsd
     const spentTotal = (subject.spentTotal + own.total - share.total) as NanoUsd
     account.share({ spent, spentTotal, reserved, term })

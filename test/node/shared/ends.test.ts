@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openNodeSharedState } from '../../../adapters/node/ports/shared-state.ts'
-import type { OpenSharedState, SharedState } from '../../../src/index.ts'
+import { type OpenSharedState, type SharedState, SharedStateFault } from '../../../src/index.ts'
 import { completion, hello, role, wholeStream } from '../../support/answers.ts'
 import { claudeMessage, claudeStream } from '../../support/claude-answers.ts'
 import { textAnswer, textChunk, textUsageEvent } from '../../support/completions.ts'
@@ -270,6 +270,35 @@ describe.skipIf(!hasRedis)('the end of a request with limits', () => {
       expect(urls.filter((url) => url.includes('hooks.test'))).toEqual([])
     },
   )
+
+  test('counts once while the server does not know of it: as spent, not as reserved', async () => {
+    const openShared: OpenSharedState = async (settings) => {
+      const state = await openNodeSharedState(settings)
+      let isFirst = true
+      return replaceBatch(state, async (call) => {
+        if (call.name !== 'settle' || !isFirst) return state.batch(call)
+        isFirst = false
+        throw new SharedStateFault('the connection is slow')
+      })
+    }
+    const gateways = new SharingGateways(redis, { options: { openShared } })
+    const gateway = await gateways.open()
+    const key = await gateways.key(narrow.budget_max)
+    gateway.upstream.always(used(10, 30))
+    expect((await gateway.ask(key, large)).status).toBe(200)
+    const refused = await gateway.ask(key, large)
+    expect(refused.body['error']).toMatchObject({
+      code: 'LM-4001',
+      budget_max: 0.00012,
+      budget_spent: 0.00007,
+      reserved: 0,
+    })
+    await gateway.clock.advance(7_500)
+    await settled()
+    await expect
+      .poll(async () => (await gateways.show(key.id))[0])
+      .toMatchObject({ budget_spent: 0.00007, budget_reserved: 0 })
+  })
 
   test('is over when its client has left', async () => {
     const gateways = new SharingGateways(redis)
