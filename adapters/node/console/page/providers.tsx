@@ -102,10 +102,7 @@ function ParkedLine({ parked, now }: ParkedProps) {
   return (
     <p class="reason">
       <code>{credential}</code> {reason === 'refused' ? 'refused' : 'rate limited'}
-      {model !== null && ` for ${model}`}, parked{' '}
-      {until === null
-        ? 'until the next reload'
-        : `for another ${formatSpan(Math.max(0, until - now))}`}
+      {model !== null && ` for ${model}`}, parked for another {formatSpan(Math.max(0, until - now))}
     </p>
   )
 }

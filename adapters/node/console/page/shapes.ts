@@ -67,8 +67,8 @@ export interface ParkedCredential {
   /** Null when it is parked for all models. */
   readonly model: string | null
   readonly reason: 'rate_limited' | 'refused'
-  /** Unix seconds; null for until the next reload. */
-  readonly until: number | null
+  /** Unix seconds. */
+  readonly until: number
 }
 
 export interface Status {
