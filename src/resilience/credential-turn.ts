@@ -15,7 +15,8 @@ interface Refusal {
 
 /**
  * The credentials of one attempt at a provider that has several. A refusal is held until another credential
- * has been tried with the same request: when that one is refused alike, the request is at fault, not they.
+ * has been answered with the same request. When that one is refused alike, the request is at fault, not they;
+ * when none is answered, nothing is known.
  */
 export class CredentialTurn {
   readonly #credentials: Credentials
@@ -60,7 +61,12 @@ export class CredentialTurn {
         if (isAnswer(failure)) this.#parkRefused()
         return result
       case 'limited':
-        this.#note(this.#credentials.limit(call, verdict.retryAfter))
+        this.#note(
+          this.#credentials.limit(call, {
+            retryAfter: verdict.retryAfter,
+            refused: this.#refusals.map((one) => one.call.credential),
+          }),
+        )
         break
       case 'unsendable':
         this.#note(this.#credentials.suspend(call))
@@ -80,7 +86,6 @@ export class CredentialTurn {
         return verdict satisfies never
     }
     if (this.#hasNext()) return undefined
-    this.#parkRefused()
     return { ok: false, failure: this.#toFinalFailure(failure) }
   }
 

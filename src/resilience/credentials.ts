@@ -41,7 +41,8 @@ const maxRefusalWait: Millis = 3_600_000
 /**
  * The credentials of providers that have several: requests carry them in turn, except those that are parked.
  * The last one that is usable for a model is never parked, so a provider always has one. A parked one comes
- * back by itself: the next request after its time carries it.
+ * back by itself: the next request after its time carries it. Until a request has succeeded with it, it is no
+ * reason to park another one.
  */
 export class Credentials {
   readonly #clock: Clock
@@ -119,12 +120,18 @@ export class Credentials {
     })
   }
 
-  /** Parks a credential because of a rate limit: for the time that the provider asks for, within bounds. */
+  /**
+   * Parks a credential because of a rate limit: for the time that the provider asks for, within bounds.
+   * `refused`: the credentials with which the same request was refused, which may not be usable either.
+   */
   limit(
     { credential, link }: CredentialCall,
-    retryAfter: Millis = defaultWait,
+    {
+      retryAfter = defaultWait,
+      refused,
+    }: { readonly retryAfter: Millis | undefined; readonly refused: readonly UsableCredential[] },
   ): ParkedCredential | undefined {
-    if (this.#isLastUsable(credential, link, '')) return undefined
+    if (this.#isLastUsable([credential, ...refused], link, '')) return undefined
     const wait = Math.min(retryAfter, maxLimitWait)
     this.#park(credential, link, { model: '', cause: 'limited', refusals: 0, wait })
     return { credential, status: 429, model: undefined, wait }
@@ -132,7 +139,7 @@ export class Credentials {
 
   /** Parks a credential that could not be sent: its file cannot be read yet. */
   suspend({ credential, link }: CredentialCall): ParkedCredential | undefined {
-    if (this.#isLastUsable(credential, link, '')) return undefined
+    if (this.#isLastUsable([credential], link, '')) return undefined
     const wait = defaultWait
     this.#park(credential, link, { model: '', cause: 'unsendable', refusals: 0, wait })
     return { credential, status: 401, model: undefined, wait }
@@ -145,7 +152,7 @@ export class Credentials {
   refuse(call: CredentialCall, status: number): ParkedCredential | undefined {
     const { credential, link, began } = call
     const model = status === 401 ? '' : link.id
-    if (this.#isLastUsable(credential, link, model)) return undefined
+    if (this.#isLastUsable([credential], link, model)) return undefined
     const place = { model, cause: 'refused' } as const
     const known = this.#find(credential, link, place)
     if (known && began < known.until) return undefined
@@ -208,17 +215,25 @@ export class Credentials {
     )
   }
 
-  /** True when a model would have no usable credential without this one. `model`: empty for all models. */
-  #isLastUsable(credential: UsableCredential, { id, provider }: Model, model: string): boolean {
+  /**
+   * True when a model would have no credential without these that is neither parked nor was refused last.
+   * `model`: empty for all models.
+   */
+  #isLastUsable(
+    credentials: readonly UsableCredential[],
+    { id, provider }: Model,
+    model: string,
+  ): boolean {
     const now = this.#clock.elapsed()
     const others = provider.usable
-      .filter((one) => one !== credential)
+      .filter((one) => !credentials.includes(one))
       .map((one) => {
         const parkings = Array.from(this.#parked.list(one, provider))
-        return new Set(parkings.filter(({ until }) => until > now).map((each) => each.model))
+        const doubtful = parkings.filter(({ until, refusals }) => refusals > 0 || until > now)
+        return new Set(doubtful.map((each) => each.model))
       })
-    const models = model === '' ? [id, ...others.flatMap((parked) => [...parked])] : [model]
-    return models.some((each) => others.every((parked) => parked.has('') || parked.has(each)))
+    const models = model === '' ? [id, ...others.flatMap((doubtful) => [...doubtful])] : [model]
+    return models.some((each) => others.every((one) => one.has('') || one.has(each)))
   }
 
   #park(

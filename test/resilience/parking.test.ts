@@ -65,11 +65,14 @@ describe('a request that two credentials are refused for alike', () => {
     expect(called(gateway.upstream)).toEqual(['p', 'p', 'f'])
   })
 
-  test('with different statuses each is refused for itself, and the last one stays usable', async () => {
+  test('with different statuses nothing is parked until another one is answered', async () => {
     const gateway = await watchedGateway(three.replace('threshold = 1', 'threshold = 9'), { env })
     byVariable(gateway.upstream, { A: refuse(401), B: refuse(403), C: refuse(402) })
-    await sendTimes(gateway, 2)
-    expect(listVariables(gateway.upstream)).toEqual(['A', 'B', 'C', 'C'])
+    await sendTimes(gateway, 1)
+    byVariable(gateway.upstream, { A: refuse(401), B: refuse(403) })
+    await sendTimes(gateway, 3)
+    const calls = ['A', 'B', 'C', 'B', 'C', 'C', 'A', 'C']
+    expect(listVariables(gateway.upstream)).toEqual(calls)
   })
 
   test('a refusal counts when another credential gets an answer, also one that blames the request', async () => {
@@ -122,6 +125,56 @@ describe('the requests of one client', () => {
       }
     }
   })
+})
+
+describe('a credential that has come back and has not succeeded yet', () => {
+  const config = provider().replace('threshold = 1', 'threshold = 3')
+
+  /** A was refused a minute ago, and still is. B is next. */
+  async function openHalfRecovered(keys = '"A", "B"') {
+    const gateway = await watchedGateway(config.replace('"A", "B"', keys), { env })
+    byVariable(gateway.upstream, { A: refuse(401) })
+    await sendTimes(gateway, 1)
+    await gateway.clock.advance(60_000)
+    gateway.upstream.requests.length = 0
+    return gateway
+  }
+
+  test.each([
+    ['403 because of what is asked', refuse(403)],
+    ['402 because of the length that is asked for', refuse(402)],
+    ['429 for a day', refuse(429, { 'retry-after': '86400' })],
+    ['a spent quota', quota],
+  ])('is no reason to park another one: %s', async (_, responder) => {
+    const gateway = await openHalfRecovered()
+    byVariable(gateway.upstream, { A: refuse(401), B: ofBad(responder) })
+    expect((await gateway.chat(bad)).status).not.toBe(200)
+    expect(listVariables(gateway.upstream)).toEqual(['B', 'A'])
+    for (let at = 0; at < 5; at++) {
+      expect(await sendTimes(gateway, 1)).toEqual([200])
+      await gateway.chat(bad)
+      await gateway.clock.advance(30_000)
+    }
+  })
+
+  test('is parked again when another one is answered, and counts as usable after a success', async () => {
+    const gateway = await openHalfRecovered()
+    byVariable(gateway.upstream, {})
+    await sendTimes(gateway, 2)
+    byVariable(gateway.upstream, { B: refuse(429, { 'retry-after': '9' }) })
+    await sendTimes(gateway, 4)
+    expect(listVariables(gateway.upstream)).toEqual(['B', 'A', 'B', 'A', 'A', 'A', 'A'])
+  })
+})
+
+test('a rate limit does not park the last credential with which a request was not refused', async () => {
+  const config = provider().replace('threshold = 1', 'threshold = 9')
+  const gateway = await watchedGateway(config, { env })
+  const limited = refuse(429, { 'retry-after': '300' })
+  byVariable(gateway.upstream, { A: refuse(401), B: limited })
+  expect(await sendTimes(gateway, 1)).toEqual([429])
+  byVariable(gateway.upstream, { A: refuse(401) })
+  expect(await sendTimes(gateway, 2)).toEqual([200, 200])
 })
 
 describe('the time of a parking', () => {
