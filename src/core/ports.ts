@@ -96,7 +96,7 @@ export interface UpstreamResponse {
   readonly status: number
   /**
    * Returns a header by its lower-case name, or undefined. The headers that describe the coding of a
-   * decoded body are absent.
+   * decoded body are absent; those of a coding that the host cannot decode are not.
    */
   header(name: string): string | undefined
   /** The decoded body. A body in an unknown coding fails as `malformed`. */

@@ -180,3 +180,6 @@ const noCosts: ReadonlyMap<Model, bigint> = new Map()
 
 /** The header with the number of upstream calls. */
 export const attemptsHeader = 'x-gateway-attempts'
+
+/** The header of an answer for which no upstream was called. */
+export const noAttempts: HeaderList = asHeaderList([attemptsHeader, '0'])

@@ -4,6 +4,7 @@ import type { UpstreamResponse } from '../core/ports.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
+import { parseContentCoding, undecodableFailure } from '../wire/content-coding.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
 import type { DoorCall } from './chat-door.ts'
 import { openStream, type PendingStream } from './reply-stream.ts'
@@ -42,8 +43,9 @@ export function callChat(
     parseError: (status, body, header) => bound.parseError(status, body, header),
     async read(response, header) {
       if (call.stream) {
-        if (readMediaType(response) !== (bound.streamType ?? 'text/event-stream'))
-          return notEventStream
+        if (readMediaType(response) !== (bound.streamType ?? 'text/event-stream')) {
+          return failed(describeMistyped(response))
+        }
         const decoder = bound.createDecoder(header)
         return awaitContent(openStream(response.body, decoder, { streams, bufferAccount }), scope)
       }
@@ -55,7 +57,13 @@ export function callChat(
   })
 }
 
-const notEventStream = failed({
+/** The coding comes first: a proxy that compresses an answer may change its type as well. */
+function describeMistyped(response: UpstreamResponse): UpstreamFailure {
+  const coding = parseContentCoding(response.header('content-encoding'))
+  return coding === undefined ? notEventStream : undecodableFailure(coding)
+}
+
+const notEventStream: UpstreamFailure = Object.freeze({
   kind: 'malformed',
   detail: 'the answer to a streamed request is not an event stream',
 })

@@ -16,8 +16,10 @@ import type { CallTrace, RequestTrace } from '../traces/index.ts'
 import { readExcerpt, readUpstreamBody } from '../wire/body.ts'
 import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
+import { tryParseJson } from '../wire/json.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
 import { parseRetryAfter } from '../wire/retry-after.ts'
+import { closeTornJson } from '../wire/torn-json.ts'
 import { redactFailure } from './redact-failure.ts'
 
 /** What every upstream call of one request needs. */
@@ -45,8 +47,11 @@ export interface UpstreamCall<T> extends Attempt, CallDeps {
 const defaultMaxAnswerBytes = 64 * 1024 * 1024
 /** How many bytes of a stream may wait for a slow client. */
 const streamQueueBytes = 8 * 1024 * 1024
-/** Only the beginning of an error body is read, for a short time: its status is known already. */
-const errorExcerptBytes = 64 * 1024
+/**
+ * Only the beginning of an error body is read, for a short time: its status is known already. Servers that repeat
+ * the request in it write as much as the request has.
+ */
+const errorExcerptBytes = 1_000_000
 const errorBodyTimeout: Millis = 2000
 
 /** Makes one upstream call. A failure, or the end of the scope, frees everything that the call holds. */
@@ -213,16 +218,20 @@ function send<T>(
 }
 
 async function readError<T>(
-  { scope, clock, parseError }: UpstreamCall<T>,
+  { scope, clock, bufferAccount, parseError }: UpstreamCall<T>,
   response: UpstreamResponse,
   header: HeaderReader,
 ): Promise<UpstreamFailure> {
   const readScope = scope.open()
   readScope.onEnd(() => response.body.cancel())
   readScope.endAfter(errorBodyTimeout, { kind: 'timeout', limit: 'read' })
-  const reading = scope.race(readExcerpt(response.body, errorExcerptBytes))
-  const body = await reading.finally(() => readScope.close())
-  const error = parseError(response.status, body, header)
+  const unread = bufferAccount.openCounter()
+  const reading = scope.race(readExcerpt(response.body, { maxBytes: errorExcerptBytes, unread }))
+  const body = await reading.finally(() => {
+    readScope.close()
+    unread.release()
+  })
+  const error = parseError(response.status, completeJson(body), header)
   return {
     kind: 'status',
     status: error.status,
@@ -230,4 +239,11 @@ async function readError<T>(
     retryAfter: parseRetryAfter(header, clock.now()) ?? error.retryAfter,
     vendor: { ...error.vendor, status: response.status },
   }
+}
+
+/** Closes the JSON of an error that was cut off. Returns any other text as it is. */
+function completeJson(body: string): string {
+  if (!/^\s*[{[]/.test(body)) return body
+  const closed = closeTornJson(body)
+  return closed !== body && tryParseJson(closed) !== undefined ? closed : body
 }

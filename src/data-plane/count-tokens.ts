@@ -52,8 +52,8 @@ export function serveCounts(door: CountDoor): Handler {
       const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
       const { chain } = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
       context.releaseParser()
-      const counted = await askUpstream(door.api, call, { link: chain[0], context })
-      return counted ?? reply(door.renderEstimate(call.promptTokens), 0)
+      const { count, attempts } = await askUpstream(door.api, call, { link: chain[0], context })
+      return reply(count ?? door.renderEstimate(call.promptTokens), attempts)
     } catch (error) {
       logRefusal(error, { context, path: door.path, keyId: authenticated.keyId })
       throw error
@@ -87,16 +87,24 @@ interface Asked {
   readonly context: RequestContext
 }
 
-/** Resolves to the upstream's count; undefined where it does not count, or fails. */
+interface Counted {
+  /** Undefined where the upstream does not count, or fails. */
+  readonly count?: Uint8Array
+  readonly attempts: number
+}
+
+const uncounted: Counted = { attempts: 0 }
+
+/** Asks the upstream for its count, where it has one. */
 async function askUpstream(
   api: NativeApi,
   { native }: CountCall,
   { link, context }: Asked,
-): Promise<Reply | undefined> {
+): Promise<Counted> {
   const endpoint = link.native[api]
   const counting = endpoint?.counting
   const { breakers, credentials } = context.resilience
-  if (!endpoint || !counting || breakers.isOpen(link)) return undefined
+  if (!endpoint || !counting || breakers.isOpen(link)) return uncounted
   const scope = context.scope.open()
   scope.endAfter(maxWait, { kind: 'timeout', limit: 'read' })
   const { bufferAccount, clock, trace } = context
@@ -119,14 +127,14 @@ async function askUpstream(
     },
   })
   scope.close()
-  if (result.ok) return reply(result.value, 1)
+  if (result.ok) return { count: result.value, attempts: 1 }
   context.log.write('debug', 'the upstream has not counted the tokens', {
     request_id: context.id,
     model: link.id,
     provider: link.provider.name,
     failure: result.failure.kind,
   })
-  return undefined
+  return { attempts: result.failure.kind === 'no-credential' ? 0 : 1 }
 }
 
 function reply(body: Uint8Array, attempts: number): Reply {

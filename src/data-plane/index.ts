@@ -1,3 +1,4 @@
+export { noAttempts } from './admitted-request.ts'
 export { createChatService } from './chat.ts'
 export type {
   ChatDoor,

@@ -78,7 +78,7 @@ function redactVendorError(error: VendorError, mask: Mask): VendorError {
   for (const [name, value] of Object.entries(details)) {
     const shown = maskValue(value, mask, maxDepth)
     const frame = countJsonBytes({ [mask(name)]: '' })
-    const fitting = typeof shown === 'string' ? cutToBytes(shown, left - frame) : shown
+    const fitting = fitValue(shown, left - frame)
     const size = frame + countJsonBytes(fitting)
     if (size > left || fitting === '') continue
     kept[mask(name)] = fitting
@@ -89,6 +89,20 @@ function redactVendorError(error: VendorError, mask: Mask): VendorError {
     message: text === '' ? undefined : text,
     details: Object.keys(kept).length > 0 ? kept : undefined,
   }
+}
+
+/** Cuts the texts of a value that is too long, so that the short ones beside them remain. */
+function fitValue(value: unknown, bytes: number): unknown {
+  if (typeof value === 'string') return cutToBytes(value, bytes)
+  return countJsonBytes(value) > bytes ? cutTexts(value) : value
+}
+
+/** The value is not nested deeper than `maxDepth`. */
+function cutTexts(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value, maxMemberLength)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cutTexts)
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cutTexts(item)]))
 }
 
 function maskValue(value: unknown, mask: Mask, depth: number): unknown {

@@ -2,7 +2,7 @@ import { storeUnavailable } from '../access/index.ts'
 import { bodyAlreadyRead, type GatewayError } from '../core/errors.ts'
 import type { Fetch } from '../core/fetch.ts'
 import { clientRequestId, type RequestId } from '../core/ids.ts'
-import type { Clock, Log, MakeResponse } from '../core/ports.ts'
+import type { Clock, HeaderList, Log, MakeResponse } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import { asGatewayError } from '../core/unexpected.ts'
 import type { Arrival } from '../data-plane/index.ts'
@@ -44,7 +44,7 @@ export function createFetch(options: FetchDeps): Fetch {
       const known = toGatewayError(error, log, id)
       const { code, status } = known
       if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
-      reply = errorReply(known, id, form)
+      reply = errorReply(withHeaders(known, match.errorHeaders), id, form)
     }
     const { method } = request
     const seconds = (clock.elapsed() - arrived) / 1000
@@ -82,6 +82,13 @@ function respond(request: Request, routed: RoutedArrival): Reply | Promise<Reply
     throw error
   }
   return match.serve(request, arrival)
+}
+
+/** Adds the headers of a route to an error, unless it has the first of them. */
+function withHeaders(error: GatewayError, headers: HeaderList | undefined): GatewayError {
+  const [name] = headers ?? []
+  const isMissing = name !== undefined && !error.detail.headers?.includes(name)
+  return isMissing ? error.with({ headers }) : error
 }
 
 function newRequestId(): RequestId {

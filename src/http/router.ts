@@ -1,6 +1,6 @@
 import { Router } from 'itty-router'
 import { GatewayError, invalid } from '../core/errors.ts'
-import { headerList } from '../core/ports.ts'
+import { type HeaderList, headerList } from '../core/ports.ts'
 import type { AnswerForm, Reply } from '../core/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -26,6 +26,8 @@ export type Route<Context, Answer = Reply> = Readonly<
   Partial<Record<Method, Handler<Context, Answer>>>
 > & {
   readonly form?: AnswerForm | ChooseForm
+  /** Headers of its errors, those for a wrong method included; one that the error has itself wins. */
+  readonly errorHeaders?: HeaderList
 }
 
 /** Chooses the form by the headers of a request; undefined for that of the OpenAI API. */
@@ -37,6 +39,8 @@ export interface RouteMatch<Context, Answer = Reply> {
   readonly route: string
   /** The form of its answers, if it has one of its own. */
   readonly form?: AnswerForm | ChooseForm | undefined
+  /** Headers of its errors; one that the error has itself wins. */
+  readonly errorHeaders?: HeaderList | undefined
   /**
    * Serves a request; HEAD like GET. Throws LM-1003 for an unknown path (404) and for a method that
    * the route does not have (405 with `Allow`), and LM-1001 for dot segments.
@@ -116,9 +120,11 @@ function isBelow(base: string, url: string, start: number): boolean {
   return url.startsWith(base, start) && (next === undefined || next === '/' || next === '?')
 }
 
+const methodNames: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
 /** Lists the methods of a path. */
 function listMethods(route: Route<never, unknown>): readonly string[] {
-  return Object.keys(route).filter((name) => name !== 'form')
+  return Object.keys(route).filter((name) => methodNames.has(name))
 }
 
 function createMatch<Context, Answer>(path: string, methods: Route<Context, Answer>) {
@@ -127,6 +133,7 @@ function createMatch<Context, Answer>(path: string, methods: Route<Context, Answ
   return (params: Readonly<Record<string, string>>): RouteMatch<Context, Answer> => ({
     route,
     form: methods.form,
+    errorHeaders: methods.errorHeaders,
     serve(request, context) {
       const { method } = request
       const name = method === 'HEAD' ? 'GET' : method

@@ -2,7 +2,7 @@ import type { Authenticator } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { MetricsPort } from '../core/metrics.ts'
 import { headerList } from '../core/ports.ts'
-import { type AnswerForm, jsonReply, type Reply } from '../core/reply.ts'
+import { type AnswerForm, jsonBytes, jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
   type ChatDoor,
@@ -11,6 +11,7 @@ import {
   findAllowed,
   listAllowed,
   type ModelListing,
+  noAttempts,
   plainListing,
   serveCounts,
 } from '../data-plane/index.ts'
@@ -51,17 +52,19 @@ export function createRoutes({
         const caller = authenticator.authenticate(request, context)
         const { searchParams } = new URL(request.url)
         const allowed = listAllowed({ snapshot: snapshot(), caller })
-        return jsonReply(findListing(request.headers).list(allowed, searchParams))
+        return listingReply(findListing(request.headers).list(allowed, searchParams))
       },
       form: findListingForm,
+      errorHeaders: noAttempts,
     },
     '/v1/models/:id+': {
       GET: ({ request, context, params: { id = '' } }) => {
         const caller = authenticator.authenticate(request, context)
         const route = findAllowed(id, { snapshot: snapshot(), caller })
-        return jsonReply(findListing(request.headers).describe(route))
+        return listingReply(findListing(request.headers).describe(route))
       },
       form: findListingForm,
+      errorHeaders: noAttempts,
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/ready': { GET: () => reportReadiness(readiness) },
@@ -77,6 +80,10 @@ export function createRoutes({
   }
 }
 
+function listingReply(models: object): Reply {
+  return jsonBytes(encoder.encode(JSON.stringify(models)), { headers: noAttempts })
+}
+
 /** Returns the manner in which a request asks for models. */
 function findListing(headers: Headers): ModelListing {
   return listings.find(({ isFor }) => isFor(headers)) ?? plainListing
@@ -90,13 +97,13 @@ function createServiceRoutes(
   { service, paths, form }: ServicePlace,
   plane: DataPlane,
 ): [path: string, Route<Arrival>][] {
-  const route = { POST: plane.recorded(service), ...(form && { form }) }
+  const route = { POST: plane.recorded(service), ...(form && { form }), errorHeaders: noAttempts }
   return paths.map((path) => [path, route])
 }
 
 function createCountRoute(door: CountDoor, plane: DataPlane): [path: string, Route<Arrival>] {
   const { api, path, form } = door
-  return [path, { POST: plane.unrecorded(api, serveCounts(door)), form }]
+  return [path, { POST: plane.unrecorded(api, serveCounts(door)), form, errorHeaders: noAttempts }]
 }
 
 /** Every method of an absent path is 404 with the reason. */
@@ -106,9 +113,11 @@ function createAbsentRoutes({ absent = {}, form }: ChatDoor): [path: string, Rou
       throw new GatewayError('LM-1003', reason)
     }
     const methods = { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse }
-    return [path, { ...methods, ...(form && { form }) }]
+    return [path, { ...methods, ...(form && { form }), errorHeaders: noAttempts }]
   })
 }
+
+const encoder = new TextEncoder()
 
 function reportReadiness({ status }: Pick<Readiness, 'status'>): Reply {
   return jsonReply({ status }, status === 'ready' ? 200 : 503)

@@ -30,14 +30,15 @@ export const webUpstream: UpstreamPort = async (request) => {
   // `fetch` cannot skip the rest of a body, so a drained connection is closed, not reused.
   const body = new BoundedQueue(request.queueLimit, { onRelease: stop, unread: request.unread })
   const coding = parseContentCoding(response.headers.get('content-encoding') ?? undefined)
-  if (coding === undefined || decodedByFetch.has(coding)) {
+  const isDecoded = coding !== undefined && decodedByFetch.has(coding)
+  if (coding === undefined || isDecoded) {
     void pump(response.body, body).finally(unlisten)
   } else {
     body.fail(undecodableFailure(coding))
     unlisten()
     stop()
   }
-  const isShown = (name: string) => coding === undefined || !codedBodyHeaders.has(name)
+  const isShown = (name: string) => !isDecoded || !codedBodyHeaders.has(name)
   return {
     status: response.status,
     header: (name) => (isShown(name) ? (response.headers.get(name) ?? undefined) : undefined),

@@ -65,18 +65,23 @@ export async function readUpstreamBody(
 }
 
 /**
- * Reads the first `limit` bytes of a body as text, or fewer if it breaks off, and cancels the rest. For
+ * Reads the first `maxBytes` bytes of a body as text, or fewer if it breaks off, and cancels the rest. For
  * error responses, whose status matters more than their text.
  */
-export async function readExcerpt(source: ByteSource, maxBytes: number): Promise<string> {
+export async function readExcerpt(
+  source: ByteSource,
+  { maxBytes, unread }: { readonly maxBytes: number; readonly unread?: UnreadBytes },
+): Promise<string> {
   const bytes = new ByteList()
   while (bytes.length < maxBytes) {
     const piece = await source.read().catch(() => undefined)
     if (piece === undefined) break
     bytes.push(piece)
+    unread?.add(piece.length)
   }
   source.cancel()
-  return new TextDecoder().decode(bytes.takeAll())
+  // A character that is cut in the middle is left out.
+  return new TextDecoder().decode(bytes.takeAll().subarray(0, maxBytes), { stream: true })
 }
 
 /** Returns the declared length, or undefined when it is missing or not a whole number. */

@@ -170,7 +170,7 @@ describe('x-gateway-attempts', () => {
     expect((await pending).headers.get('x-gateway-attempts')).toBe(attempts)
   })
 
-  test('x-gateway-attempts is 0 without an upstream call, and absent on a 401', async () => {
+  test('x-gateway-attempts is 0 without an upstream call', async () => {
     const gateway = await keyedGateway()
     const refusedWith = async (key: ClientKey) => {
       const answer = await gateway.ask(key, prompt())
@@ -178,15 +178,60 @@ describe('x-gateway-attempts', () => {
     }
     expect(await refusedWith(await gateway.key({ budget_max: 0 }))).toEqual([402, '0'])
     expect(await refusedWith(await gateway.key({ rpm_limit: 0 }))).toEqual([429, '0'])
-    expect(await refusedWith(clientKey('none', 'none'))).toEqual([401, null])
+    expect(await refusedWith(clientKey('none', 'none'))).toEqual([401, '0'])
+  })
+
+  test('every refusal of a route of the data plane carries it, and every 401 is the same', async () => {
+    const gateway = await keyedGateway()
+    const unauthorized = new Set<string>()
+    for (const [method, path] of dataPlane) {
+      const refused = await gateway.get(path, { method, body: method === 'GET' ? null : '{}' })
+      unauthorized.add(JSON.stringify(describe401(refused)))
+      const wrongMethod = await gateway.get(path, { method: 'DELETE' })
+      expect([path, wrongMethod.status, wrongMethod.headers.get('x-gateway-attempts')]).toEqual([
+        path,
+        405,
+        '0',
+      ])
+    }
+    expect([...unauthorized]).toHaveLength(1)
+    expect([...unauthorized][0]).toMatch(/"status":401.*"x-gateway-attempts","0"/)
+  })
+
+  const dataPlane = [
+    ['POST', '/v1/chat/completions'],
+    ['POST', '/v1/completions'],
+    ['POST', '/v1/messages'],
+    ['POST', '/v1/messages/count_tokens'],
+    ['POST', '/v1/responses'],
+    ['POST', '/v1/embeddings'],
+    ['POST', '/v1/rerank'],
+    ['POST', '/rerank'],
+    ['POST', '/openai/deployments/m/chat/completions'],
+    ['POST', '/openai/deployments/m/embeddings'],
+    ['GET', '/v1/models'],
+    ['GET', '/v1/models/m'],
+  ] as const
+
+  /** Everything but the id, which differs, and a second header for it, which belongs to an API. */
+  function describe401({ status, headers: sent }: Response): object {
+    const shown = [...sent].filter(([name]) => !/request-id|content-length/.test(name))
+    return { status, headers: shown }
+  }
+
+  test('the lists of models and a refused count carry it', async () => {
+    const { get } = await watchedGateway(makeChain([{}]))
+    for (const path of ['/v1/models', '/v1/models/m', '/v1/models/unknown']) {
+      expect((await get(path)).headers.get('x-gateway-attempts')).toBe('0')
+    }
+    const count = await get('/v1/messages/count_tokens', { method: 'POST', body: '{}' })
+    expect([count.status, count.headers.get('x-gateway-attempts')]).toEqual([400, '0'])
   })
 
   test.each([
-    ['GET', '/v1/models'],
-    ['GET', '/v1/models/m'],
-    ['GET', '/v1/chat/completions'],
     ['POST', '/v1/chat'],
     ['GET', '/health'],
+    ['GET', '/admin/keys'],
   ])('%s %s does not carry it', async (method, path) => {
     const { get } = await watchedGateway(makeChain([{}]))
     expect((await get(path, { method })).headers.has('x-gateway-attempts')).toBe(false)

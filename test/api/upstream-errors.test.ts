@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { undecodableFailure } from '../../src/wire/content-coding.ts'
 import { chunk, data, hello, role } from '../support/answers.ts'
 import { awsEvent, awsException } from '../support/aws-event-stream.ts'
 import { byProvider, called, type LinkSettings, makeChain } from '../support/chain.ts'
@@ -258,6 +259,115 @@ describe('an error includes the vendor’s own error', () => {
       code: 'LM-3001',
       upstream: { status: 429, code: 'rate_limit_exceeded' },
     })
+  })
+})
+
+describe('a long error', () => {
+  const item = { type: 'value_error', loc: ['body', 'messages'], msg: 'bad' }
+  const long = (bytes: number) => 'y'.repeat(bytes)
+
+  /** An error that arrives in pieces. */
+  const pieces = (body: object, status: number) => {
+    const text = JSON.stringify(body)
+    const chunks = Array.from({ length: Math.ceil(text.length / 16_384) }, (_, at) =>
+      text.slice(at * 16_384, (at + 1) * 16_384),
+    )
+    return stream(chunks, { status, headers: { 'content-type': 'application/json' } })
+  }
+
+  test.each([200_000, 900_000, 3_000_000])(
+    'of a server that repeats the request keeps its members: %i bytes of input',
+    async (bytes) => {
+      const detail = [{ ...item, input: long(bytes), ctx: { reason: 'late' } }]
+      const error = await errorFrom([pieces({ detail }, 422)])
+      expect(error).toMatchObject({
+        code: 'LM-3003',
+        message: expect.stringMatching(/: body\.messages: bad$/),
+        upstream: {
+          status: 422,
+          message: 'body.messages: bad',
+          details: { detail: [{ ...item, input: expect.stringMatching(/^y{199}…$/) }] },
+        },
+      })
+    },
+  )
+
+  test.each(['openai', 'anthropic', 'google', 'bedrock', 'cohere', 'mistral', 'vllm'])(
+    'of kind %s keeps its members',
+    async (kind) => {
+      const error = {
+        message: 'bad',
+        type: 'invalid_request_error',
+        code: 'c',
+        echo: long(2_000_000),
+      }
+      const shown = await errorFrom([pieces({ error }, 400)], [{ kind }])
+      expect(shown).toMatchObject({
+        message: expect.stringMatching(/: bad$/),
+        upstream: { status: 400, message: 'bad' },
+      })
+    },
+  )
+
+  test('that breaks off keeps what has arrived', async () => {
+    const torn = JSON.stringify({ error: { code: 'c', message: 'not so long' } }).slice(0, -6)
+    const error = await errorFrom([whole(torn, { status: 400 })])
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/: not so l$/),
+      upstream: { status: 400, code: 'c', message: 'not so l' },
+    })
+  })
+
+  test('that is deeply nested keeps its status, and is not asked for again', async () => {
+    const deep = `{"code":"c","a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
+    const gateway = await watchedGateway(makeChain([{}]))
+    gateway.upstream.always(whole(deep, { status: 400 }))
+    const error = await expectErrorShape(await gateway.chat(request))
+    expect(error).toMatchObject({ code: 'LM-3003', upstream: { status: 400, code: 'c' } })
+    expect(gateway.upstream.requests).toHaveLength(1)
+  })
+
+  test('that only looks like JSON is a text', async () => {
+    const error = await errorFrom([whole('[busy] ask again', { status: 400 })])
+    expect(error.message).toMatch(/: \[busy\] ask again$/)
+    expect(error.upstream).toEqual({ status: 400 })
+  })
+})
+
+describe('an answer in a content coding that the gateway does not know', () => {
+  const headers = { 'content-encoding': 'Compress' }
+  const named = 'unsupported content-encoding \\"compress\\"'
+  const bodies = {
+    '/v1/chat/completions': request,
+    '/v1/embeddings': { model: 'm', input: 'x' },
+    '/v1/messages': { ...request, max_tokens: 5 },
+  }
+
+  test.each([
+    ['JSON', 'application/json'],
+    ['an event stream', 'text/event-stream'],
+    ['a page', 'text/html'],
+  ])('is LM-3002 that names the coding, whatever its type: %s', async (_, type) => {
+    for (const [path, body] of Object.entries(bodies)) {
+      for (const streams of [false, true]) {
+        const model = 'capabilities = ["chat", "embed"]'
+        const gateway = await watchedGateway(makeChain([{ model }], once))
+        // As hosts answer: the body fails.
+        const failure = undecodableFailure('compress')
+        gateway.upstream.always(
+          stream([], { headers: { ...headers, 'content-type': type }, failure }),
+        )
+        const sent = JSON.stringify({ ...body, ...(streams && { stream: true }) })
+        const response = await gateway.get(path, { method: 'POST', body: sent })
+        expect(await response.text(), path).toContain(named)
+        expect(response.status).toBe(502)
+      }
+    }
+  })
+
+  test('keeps its status if that is an error', async () => {
+    const error = await errorFrom([whole('x', { status: 404, headers })])
+    expect(error).toMatchObject({ code: 'LM-3003', upstream: { status: 404 } })
   })
 })
 

@@ -82,6 +82,7 @@ describe('an encoded body', () => {
     const server = await answering(Buffer.from(said), { 'content-encoding': 'gzip, compress' })
     const port = upstream()
     const response = await call(port, server)
+    expect(response.header('content-encoding')).toBe('gzip, compress')
     expect(await failure(response.body.read())).toEqual({
       kind: 'malformed',
       detail: 'unsupported content-encoding "gzip, compress"',

@@ -42,7 +42,7 @@ export function createAwsHandler({
         queueLimit: maxAnswerBytes,
         signal,
       })
-      const text = await readExcerpt(answer.body, maxAnswerBytes)
+      const text = await readExcerpt(answer.body, { maxBytes: maxAnswerBytes })
       const headers = readHeaders.flatMap((name) => {
         const value = answer.header(name)
         return value === undefined ? [] : [[name, value] as const]

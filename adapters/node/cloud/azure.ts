@@ -120,7 +120,7 @@ async function exchange(
     queueLimit: maxAnswerBytes,
     signal,
   })
-  const body = await readExcerpt(answer.body, maxAnswerBytes)
+  const body = await readExcerpt(answer.body, { maxBytes: maxAnswerBytes })
   if (answer.status !== 200) throw new StatusError('status', answer.status)
   return body
 }

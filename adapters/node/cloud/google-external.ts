@@ -69,7 +69,7 @@ function createFetch({ send, signal }: CloudCredentialRequest): typeof fetch {
       queueLimit: maxAnswerBytes,
       signal,
     })
-    const body = await readExcerpt(answer.body, maxAnswerBytes)
+    const body = await readExcerpt(answer.body, { maxBytes: maxAnswerBytes })
     if (answer.status < 200 || answer.status > 599) throw new StatusError('status', answer.status)
     const type = answer.header('content-type') ?? 'application/json'
     return new Response(body, { status: answer.status, headers: { 'content-type': type } })

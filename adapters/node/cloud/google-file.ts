@@ -61,7 +61,7 @@ async function impersonate(text: string, request: CloudCredentialRequest): Promi
     queueLimit: maxAnswerBytes,
     signal: request.signal,
   })
-  const body = await readExcerpt(answer.body, maxAnswerBytes)
+  const body = await readExcerpt(answer.body, { maxBytes: maxAnswerBytes })
   if (answer.status !== 200) throw new StatusError('status', answer.status)
   const issued = impersonated.parse(JSON.parse(body))
   return {

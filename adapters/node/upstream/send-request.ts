@@ -119,8 +119,9 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
       this.#decoder = createBodyDecoder(coding, { queue, maxWaitingBytes: limit, signal, giveUp })
     }
     this.#sink = this.#decoder ?? queue
+    const isDecoded = this.#decoder !== undefined
     const header = (name: string) =>
-      coding !== undefined && codedBodyHeaders.has(name) ? undefined : readHeader(headers, name)
+      isDecoded && codedBodyHeaders.has(name) ? undefined : readHeader(headers, name)
     const resolve = () => this.#options.resolve({ status, header, body: queue })
     runAtEndOfTurn(resolve, UpstreamDispatch.#running)
     this.#forgetBody()

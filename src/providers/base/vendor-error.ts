@@ -12,7 +12,9 @@ export interface ParsedError {
 
 /** Parses the body of an answer with an error status, in any of the vendors' shapes. */
 export function parseVendorError(body: string): ParsedError {
-  return { message: parseErrorMessage(body), vendor: toVendorError(tryParseJson(body)) }
+  const value = tryParseJson(body)
+  const message = value === undefined ? parseErrorMessage(body) : extractMessage(value)
+  return { message, vendor: toVendorError(value) }
 }
 
 /** Reads an error from a parsed body, a stream event, or the error object itself. */

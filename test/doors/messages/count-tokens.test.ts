@@ -39,6 +39,7 @@ test.each([
   const response = await post(gateway, { model: 'claude', messages }, { path })
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({ input_tokens: 9, estimated: true })
+  expect(response.headers.get('x-gateway-attempts')).toBe('1')
   expect(gateway.upstream.requests).toHaveLength(1)
 })
 

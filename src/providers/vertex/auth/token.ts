@@ -116,7 +116,7 @@ async function exchangeGrant(
       signal: cancel,
     })
     const response = await time.race(pending)
-    const body = await time.race(readExcerpt(response.body, maxAnswerBytes))
+    const body = await time.race(readExcerpt(response.body, { maxBytes: maxAnswerBytes }))
     if (response.status >= 200 && response.status < 300) return parseToken(body)
     throw new UpstreamFault(parseTokenError(response, body, { grant, clock }))
   } finally {
