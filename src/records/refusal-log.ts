@@ -12,6 +12,8 @@ export interface RefusedRequest {
   readonly request: Pick<Request, 'method' | 'url'>
   readonly origin: RequestOrigin
   readonly status: number
+  /** What the operator should know about the credential, without it. */
+  readonly hint?: string | undefined
 }
 
 /** Logs requests that are refused before their model or sender is known. */
@@ -40,13 +42,14 @@ export function loginLog({ log, clock }: RefusalLogOptions): RefusalLog {
 
 function createRefusalLog(lines: LineLimit): RefusalLog {
   return {
-    add: ({ request: { method, url }, origin: { id, client }, status }) =>
+    add: ({ request: { method, url }, origin: { id, client }, status, hint }) =>
       lines.add(() => ({
         request_id: id,
         method: method.slice(0, maxMethodLength),
         path: maskPath(url),
         status,
         client,
+        hint,
       })),
     close: () => lines.close(),
   }
@@ -55,10 +58,14 @@ function createRefusalLog(lines: LineLimit): RefusalLog {
 const maxMethodLength = 20
 const maxPathLength = 200
 
+/** A master key, or a part of one: more hex digits than any id of the gateway has. */
+const masterKeyShape = /[0-9a-f]{33,}/gi
+
 /** Returns the beginning of the path, with keys masked, and without the query, which may hold a key. */
 function maskPath(url: string): string {
   const { pathname } = new URL(url)
   return maskSecrets(pathname.slice(0, 2 * maxPathLength))
+    .replaceAll(masterKeyShape, '***')
     .replaceAll(/[^\x20-\x7e]/g, '?')
     .slice(0, maxPathLength)
 }

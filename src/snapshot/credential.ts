@@ -3,7 +3,7 @@ import { cloudNames } from '../core/cloud-credential.ts'
 import type { Environment } from '../core/ports.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ProviderKind } from '../core/provider-kind.ts'
-import { findHeaderTextProblem } from '../wire/header-text.ts'
+import { findHeaderTextProblem, findQuotes } from '../wire/header-text.ts'
 
 interface Secrets {
   readonly env: Environment
@@ -32,7 +32,7 @@ export function findCredentials(
   }
   const variables = listKeyVariables(entry)
   const read = (value: string, place: string): Credential => {
-    const problem = (kind.checkSecret ?? findHeaderTextProblem)(value, env)
+    const problem = findQuotes(value) ?? (kind.checkSecret ?? findHeaderTextProblem)(value, env)
     if (problem === undefined) return { kind: 'secret', value, origin: 'environment', name: place }
     const message = `provider ${name} has no usable credential in ${place}: ${problem}`
     return { kind: 'missing', message, state: `${place} is not usable` }

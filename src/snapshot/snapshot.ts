@@ -57,10 +57,25 @@ const maxIdLength = 256
 
 /** The message does not repeat the id, which may be any text. */
 function modelNotFound(id: string, known: Iterable<string>): GatewayError {
-  const nearest = id.length > maxIdLength ? undefined : nearestName(id, known)
+  const nearest = id.length > maxIdLength ? undefined : findNearest(id, [...known])
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `
   const message = `the model is not configured; ${hint}GET /v1/models lists the models`
   return new GatewayError('LM-2001', message, { param: 'model' })
+}
+
+/** Other gateways and libraries write the provider before a model: `openai/gpt-5`, `openai:gpt-5`. */
+function findNearest(id: string, known: readonly string[]): string | undefined {
+  const name = dropProvider(id)
+  return (
+    known.find((other) => other === name) ??
+    known.find((other) => dropProvider(other) === name) ??
+    nearestName(id, known) ??
+    (name === id ? undefined : nearestName(name, known))
+  )
+}
+
+function dropProvider(id: string): string {
+  return id.replace(/^.*[/:](?=.)/s, '')
 }
 
 /** The resolved settings of a configuration. */

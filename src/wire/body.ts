@@ -136,5 +136,8 @@ function asBytes(buffer: ArrayBuffer | Uint8Array): Uint8Array {
 }
 
 function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError('LM-1002', `the request body is over the maxBytes of ${maxBytes} bytes`)
+  return new GatewayError(
+    'LM-1002',
+    `the request body is over the server.body_limit of ${maxBytes} bytes`,
+  )
 }

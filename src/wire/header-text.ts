@@ -8,3 +8,9 @@ export function findHeaderTextProblem(text: string): string | undefined {
   }
   return undefined
 }
+
+/** Returns why a credential is unusable as it is written, whatever its kind; undefined when it is not. */
+export function findQuotes(text: string): string | undefined {
+  // `docker run --env-file` and `kubectl create secret --from-env-file` keep the quotes of a value.
+  return /^(["'`]).*\1$/s.test(text) ? 'the key is in quotes; remove them' : undefined
+}

@@ -114,6 +114,11 @@ describe('requests without a route', () => {
     return { gateway, log, clock, send }
   }
 
+  test('a master key in the path is masked', async () => {
+    const { log } = await sent(`/admin/absent/${'aB'.repeat(32)}/0123456789abcdef0123456789abcdef`)
+    expect(log[0]?.fields?.['path']).toBe('/admin/absent/***/0123456789abcdef0123456789abcdef')
+  })
+
   test('a request without a route is logged with method, path, status, request id and client', async () => {
     const { log } = await sent('/v1/images?key=canary', 'POST')
     expect(log).toEqual([
@@ -184,6 +189,21 @@ describe('refused logins', () => {
       fields: { ...fields, count: undefined },
     })
     expect(JSON.stringify(log)).not.toContain('canary')
+  })
+
+  test('a key in the form of the master key is named in the log, and not to the client', async () => {
+    const { get, log, clock } = await keyedGateway()
+    const answers: string[] = []
+    for (const key of ['ab'.repeat(32), 'wrong']) {
+      await clock.advance(2000)
+      log.length = 0
+      const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'r1' }
+      answers.push(await (await get('/v1/models', { headers })).text())
+      const hint = 'the key has the form of the master key; clients send a virtual key'
+      expect(log[0]?.fields?.['hint']).toBe(key === 'wrong' ? undefined : hint)
+      expect(JSON.stringify(log)).not.toContain(key)
+    }
+    expect(answers[0]).toBe(answers[1])
   })
 
   test.each(['/admin/keys', '/v1/models', '/v1/embeddings'])(

@@ -517,7 +517,7 @@ describe('the body limit', () => {
     expect((await chat(padded(1000))).status).toBe(200)
     const error = await expectErrorShape(await chat(padded(1001)))
     expect(error).toMatchObject({ code: 'LM-1002', type: 'invalid_request', param: null })
-    expect(error.message).toContain('1000 bytes')
+    expect(error.message).toBe('the request body is over the server.body_limit of 1000 bytes')
     expect(upstream.requests).toHaveLength(1)
   })
 

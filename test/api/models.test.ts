@@ -119,7 +119,11 @@ describe('one model', () => {
     ['gpt4o-mini', 'gpt-4o-mini'],
     ['GPT-4O-MINI', 'gpt-4o-mini'],
     ['gpt-4o-mini ', 'gpt-4o-mini'],
+    ['openai/gpt-4o-mini', 'gpt-4o-mini'],
+    ['openai:gpt-4o-mini', 'gpt-4o-mini'],
+    ['openrouter/openai/gpt4o-mini', 'gpt-4o-mini'],
     ['claude', undefined],
+    ['openai/', undefined],
     ['x'.repeat(100_000), undefined],
   ])('the mistyped id %s is answered with the nearest id', async (id, nearest) => {
     const { chat } = await watchedGateway(
