@@ -119,6 +119,9 @@ function createHost(options: HostOptions): Server {
     connectionsCheckingInterval,
     keepAliveTimeout,
     maxHeaderSize: limits.maxHeaderSize,
+    // A NAT would forget the connection of a client that waits for a long answer.
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
     // The gateway checks the Host header itself and responds in its own error format.
     requireHostHeader: false,
   })

@@ -78,11 +78,18 @@ const groupField = z
 
 const noGroup = 'no such group'
 
+/** The year 5138. Unix milliseconds of any recent day are above it. */
+const maxExpiry = 100_000_000_000
+
+const expiryField = countField.refine((value) => value === null || value <= maxExpiry, {
+  error: 'must be in Unix seconds, not milliseconds',
+})
+
 /** The body of `POST /admin/keys`. */
 export const newKeyBody = z.strictObject({
   name: nameField,
   ...newLimitFields,
-  expires_at: countField.default(null),
+  expires_at: expiryField.default(null),
   group_id: groupField.default(null),
 })
 
@@ -90,7 +97,7 @@ export const newKeyBody = z.strictObject({
 export const keyChangeBody = z.strictObject({
   name: nameField.optional(),
   ...limitChangeFields,
-  expires_at: countField.optional(),
+  expires_at: expiryField.optional(),
   disabled: z.boolean({ error: 'must be true or false' }).optional(),
   group_id: groupField.optional(),
 })

@@ -114,6 +114,9 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...[...limits, 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
+    // Milliseconds.
+    ['expires_at', 100_000_000_001],
+    ['expires_at', 1_764_000_000_000],
     ...[1, true, [], {}, '', 'x', 'f'.repeat(31), 'F'.repeat(32)].map(
       (value): Field => ['group_id', value],
     ),
@@ -130,6 +133,9 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...[...limits, 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
+    // Milliseconds.
+    ['expires_at', 100_000_000_001],
+    ['expires_at', 1_764_000_000_000],
     ...[null, 0, 1, 'true', 'canary', [], {}].map((value): Field => ['disabled', value]),
     ...['id', 'key', 'budget_spent', 'created_at', 'deleted_at'].map(
       (field): Field => [field, 'canary'],

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
 import { type NodePorts, nodePorts } from '../../adapters/node/index.ts'
+import { createMetrics } from '../../adapters/node/ports/metrics.ts'
 import { createGateway } from '../../src/index.ts'
 import { series } from '../support/exposition.ts'
 
@@ -24,6 +26,15 @@ test('the Node host adds the series of the process and of Node, to each of its g
     expect(text).toContain('# TYPE gateway_requests_in_flight gauge')
     expect(series(text, 'gateway_build_info')[0]?.labels['node']).toBe(process.version)
   }
+})
+
+test('a value that is no number is written as the format has it', async () => {
+  const metrics = createMetrics(new Registry())
+  const samples = () => [{ labels: { a: 'x Nan' }, value: Number.NaN }]
+  metrics.read({ name: 'm', help: 'is Nan', type: 'gauge', samples })
+  expect(await metrics.exposition()).toContain(
+    '# HELP m is Nan\n# TYPE m gauge\nm{a="x Nan"} NaN\n',
+  )
 })
 
 test('gateway_event_loop_lag_seconds is the longest pause of the event loop', async () => {

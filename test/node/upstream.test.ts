@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activeTime, closed, deferred, httpServer, tcpServer, timed } from './support/servers.ts'
 import { type Call, call, failure, text, upstream, whole } from './support/upstream.ts'
 
@@ -33,6 +33,27 @@ describe('an upstream request', () => {
       expect(await whole(await call(port, server))).toBe('ok')
     }
     expect(server.sockets).toHaveLength(1)
+  })
+
+  test('a connection that has served for a minute closes after its answer', async () => {
+    const server = await httpServer((_, response) => response.end('ok'))
+    const port = upstream()
+    onTestFinished(() => void vi.restoreAllMocks())
+    const start = performance.now()
+    const now = vi.spyOn(performance, 'now')
+    for (const [seconds, sockets] of [
+      [0, 1],
+      [59, 1],
+      [61, 1],
+      [62, 2],
+      [120, 2],
+      [123, 2],
+      [124, 3],
+    ] as const) {
+      now.mockReturnValue(start + seconds * 1_000)
+      expect(await whole(await call(port, server))).toBe('ok')
+      expect(server.sockets).toHaveLength(sockets)
+    }
   })
 
   test('a provider with a dedicated pool shares no connection', async () => {

@@ -16,8 +16,14 @@ export function createMetrics(registry: Registry): MetricsPort {
     read: (metric) => registry.registerMetric(toPromMetric(metric) as unknown as Metric),
     contentType: registry.contentType,
     collect: () => collect(registry),
-    exposition: (metrics) => (metrics ? createRegistry(metrics) : registry).metrics(),
+    exposition: async (metrics) =>
+      spellNaN(await (metrics ? createRegistry(metrics) : registry).metrics()),
   }
+}
+
+/** prom-client writes `Nan`, which not every reader of the format takes for `NaN`. */
+function spellNaN(exposition: string): string {
+  return exposition.replace(/^([^#\n].*) Nan$/gm, '$1 NaN')
 }
 
 async function collect(registry: Registry): Promise<readonly MetricValues[]> {

@@ -124,11 +124,16 @@ function reopen({ connection, file }: OpenFile, path: string): OpenFile {
   return { connection: next, file }
 }
 
+/** The size to which SQLite cuts its log of writes once all of it is in the database. */
+const maxIdleJournalBytes = 16 * 1024 * 1024
+
 function connect(path: string): Connection {
   const connection = new Connection(path)
   try {
     // These settings apply to one connection only.
     connection.run('pragma journal_mode = WAL; pragma synchronous = FULL; pragma foreign_keys = ON')
+    // The log of writes grows while another process reads; without a limit it never shrinks again.
+    connection.run(`pragma journal_size_limit = ${maxIdleJournalBytes}`)
     return connection
   } catch (error) {
     connection.close()

@@ -22,6 +22,7 @@ export class Connection {
   readonly #client: Client
   #socket: Socket | undefined
   #servedOn: Socket | undefined
+  #openedAt = 0
   #busy = false
 
   constructor({ origin, connector, connectTimeout, sockets, onIdleClose }: ConnectionOptions) {
@@ -30,6 +31,7 @@ export class Connection {
       connect: (options, callback) => {
         const socket = connect({ connector, options, timeout: connectTimeout, callback })
         this.#socket = socket
+        this.#openedAt = performance.now()
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))
       },
@@ -42,6 +44,11 @@ export class Connection {
   /** True if the current socket has served an earlier request: the peer may close it at any moment. */
   get isReused(): boolean {
     return this.#servedOn !== undefined && this.#servedOn === this.#socket
+  }
+
+  /** True for a socket that no further request should use: its host may have another address by now. */
+  get isOld(): boolean {
+    return performance.now() - this.#openedAt > maxAge
   }
 
   send(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
@@ -62,6 +69,9 @@ export class Connection {
   }
 }
 
+/** How long requests may use one socket, so that a changed DNS record is followed within that time. */
+const maxAge: Millis = 60_000
+
 /** Times in milliseconds. The gateway has its own timeouts: undici's timers are up to a second late. */
 const clientOptions = {
   pipelining: 1,
@@ -69,6 +79,8 @@ const clientOptions = {
   headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: 4_000,
+  // A longer time that the server offers does not count: a NAT in between may forget the connection sooner.
+  keepAliveMaxTimeout: 4_000,
   keepAliveTimeoutThreshold: 2_000,
   maxHeaderSize: 32_768,
 } satisfies Client.Options

@@ -49,7 +49,7 @@ export class Pool {
 
   /** Takes back a connection whose request is complete. */
   release(connection: Connection): void {
-    if (this.#options.canReuse === false) return this.discard(connection)
+    if (this.#options.canReuse === false || connection.isOld) return this.discard(connection)
     connection.markServed()
     this.#idle.push(connection)
   }
