@@ -86,6 +86,7 @@ function findEndpoint(name: string, model: string): ChatEndpoint {
     modelId: 'm',
     maxOutputTokens: undefined,
     takesEffort: true,
+    profileSettings: [],
     messagesUrl: undefined,
     streamUsage: 'not-asked',
     speaksResponses: undefined,

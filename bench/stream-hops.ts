@@ -65,7 +65,6 @@ async function carry(streams: StreamClasses, last: number, count: number): Promi
 const openAiStream: OpenAiStreamOptions = {
   form: chatChunks,
   usage: 'not-asked',
-  readsChoices: false,
 }
 
 function makeChain(

@@ -41,7 +41,7 @@ const floorByFolder = new Map(
 
 /** The folders under `src/providers`, lowest first; only `index.ts` is above them all. */
 const providerFloors: readonly (readonly string[])[] = [
-  ['canonical', 'base', 'refusals'],
+  ['canonical', 'base', 'profiles', 'refusals'],
   ['claude', 'openai', 'translation'],
   ['anthropic', 'cohere', 'demo', 'google', 'vendors'],
   ['bedrock', 'vertex'],
@@ -140,7 +140,7 @@ describe('the architecture', () => {
   })
 
   test('vendors never import each other', () => {
-    const shared = new Set(['canonical', 'base', 'translation', 'openai'])
+    const shared = new Set(['canonical', 'base', 'profiles', 'translation', 'openai'])
     /** Vendors that resell models of another vendor use its dialect. */
     const resold: Record<string, readonly string[]> = {
       anthropic: ['claude'],

@@ -66,6 +66,18 @@ export const wellKnown: readonly WellKnown[] = [
     kind: 'deepseek',
     models: [{ id: 'deepseek-chat' }, { id: 'deepseek-reasoner' }],
   },
+  // https://platform.moonshot.ai/docs/pricing/chat
+  { variables: ['MOONSHOT_API_KEY'], kind: 'moonshot', models: [{ id: 'kimi-k3' }] },
+  // https://docs.z.ai/guides/overview/quick-start
+  { variables: ['ZAI_API_KEY'], kind: 'zai', models: [{ id: 'glm-5.3' }] },
+  // https://platform.minimax.io/docs/guides/models-intro
+  {
+    variables: ['MINIMAX_API_KEY'],
+    kind: 'minimax',
+    models: [{ id: 'minimax-m3', upstreamId: 'MiniMax-M3' }],
+  },
+  // https://www.alibabacloud.com/help/en/model-studio/models
+  { variables: ['DASHSCOPE_API_KEY'], kind: 'dashscope', models: [{ id: 'qwen3.7-max' }] },
   // https://docs.x.ai/docs/models
   { variables: ['XAI_API_KEY'], kind: 'xai', models: [{ id: 'grok-4', takesImages: true }] },
   // https://console.groq.com/docs/models

@@ -26,6 +26,7 @@ export function* checkKinds(
     yield* checkOwnSettings(path, provider, kind, kinds)
     yield* checkCapabilities(path, provider, kind)
     yield* checkInputTypes(path, provider, kind)
+    yield* checkProfiles(path, provider, kind)
   }
 }
 
@@ -138,6 +139,37 @@ function* checkInputTypes(
       path: [...path, 'models', m, 'input_type'],
       message,
       suggestion: nearestName(type, allowed),
+    }
+  }
+}
+
+/** Checks the names of profiles, of the provider and of its models. */
+function* checkProfiles(
+  path: Path,
+  provider: LenientProvider,
+  { name: kind, profileNames }: KindFacts,
+): Generator<Finding> {
+  const owners = [
+    { place: path, setting: provider.profile },
+    ...provider.models.map(({ profile }, m) => ({
+      place: [...path, 'models', m],
+      setting: profile,
+    })),
+  ]
+  for (const { place, setting } of owners) {
+    if (setting === undefined) continue
+    const at = [...place, 'profile']
+    if (!profileNames) {
+      yield { path: at, message: `kind ${quote(kind)} does not have this setting` }
+      continue
+    }
+    const isName = typeof setting === 'string'
+    const name = isName ? setting : setting.base
+    if (name === undefined || profileNames.includes(name)) continue
+    yield {
+      path: isName ? at : [...at, 'base'],
+      message: `no profile has the name ${quote(name)}`,
+      suggestion: nearestName(name, profileNames),
     }
   }
 }

@@ -1,6 +1,7 @@
 export { isServerAddress } from './addresses.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
 export { formatPath, type Problem, renderProblem } from './problem.ts'
+export { toProfileSettings } from './profile-schema.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'
 export type { RouteConfig } from './route-schema.ts'
 export { type Config, webhookSettings } from './schema.ts'

@@ -17,6 +17,9 @@ function list<Entry extends z.ZodType>(entry: Entry) {
   return z.array(entry).default([]).catch([])
 }
 
+/** The name of a profile, or the table that may name one. */
+const profile = optional(z.union([z.string(), z.object({ base: optional(z.string()) })]))
+
 const model = z
   .object({
     id: optional(z.string()),
@@ -24,6 +27,7 @@ const model = z
     capabilities: z.array(z.enum(capabilities)).nullable().default(['chat']).catch(null),
     upstream_id: optional(z.string()),
     input_type: optional(z.string()),
+    profile,
     fallbacks: list(optional(z.string())),
   })
   .catch({ capabilities: null, fallbacks: [] })
@@ -37,6 +41,7 @@ const provider = z
     api_key_envs: list(optional(z.string())),
     credentials: optional(z.enum(clouds)),
     base_url: optional(z.string()),
+    profile,
     models: list(model),
   })
   .catch({ api_key_envs: [], models: [] })

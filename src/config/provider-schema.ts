@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
+import { profileSetting } from './profile-schema.ts'
 import {
   amount,
   delay,
@@ -24,6 +25,8 @@ const modelSchema = z.strictObject({
   modalities: distinctNonEmpty(z.enum(modalities)).default(['text']),
   /** The model accepts `reasoning_effort`. */
   reasoning: z.boolean().default(false),
+  /** How its upstream differs from OpenAI's API. */
+  profile: profileSetting.optional(),
   /** Answers may be served from the cache. */
   cache: z.boolean().default(false),
   max_output_tokens: wholeNumber(1, 1_000_000_000).optional(),
@@ -60,6 +63,8 @@ export const providerSchema = z.strictObject({
   stream_usage: z
     .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })
     .default('auto'),
+  /** How the upstream differs from OpenAI's API. */
+  profile: profileSetting.optional(),
   /** The upstream speaks the Responses API. */
   responses: z.boolean().optional(),
   remote_images: z.boolean().default(false),

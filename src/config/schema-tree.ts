@@ -79,8 +79,14 @@ function listMembers(schema: z.core.$ZodType): Readonly<Record<string, z.core.$Z
   return schema instanceof z.ZodObject ? schema.shape : {}
 }
 
-/** Removes the wrappers for absent values from a schema. */
+function isTableSchema(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodObject
+}
+
+/** Removes the wrappers for absent values from a schema. What may be a table is a table. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  const table = schema instanceof z.ZodUnion && schema.options.find(isTableSchema)
+  if (table) return table
   const wrapped =
     schema instanceof z.ZodDefault ||
     schema instanceof z.ZodPrefault ||

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
 import { findPeerSetting, findPeerStrategy, type UnknownKey } from './peer-names.ts'
-import { type Finding, quote, withNote } from './problem.ts'
+import { type Finding, type Path, quote, withNote } from './problem.ts'
 import { getTopLevelForm, listDottedNames, listNames } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
@@ -32,8 +32,16 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** Converts the errors of the schema to findings, one for each setting at fault. */
 export function toFindings(error: z.ZodError | undefined): readonly Finding[] {
-  return (error?.issues ?? []).flatMap((issue) => {
-    const path = issue.path.filter((part) => typeof part !== 'symbol')
+  return describeIssues(error?.issues ?? [], [])
+}
+
+function describeIssues(issues: readonly z.core.$ZodIssue[], base: Path): readonly Finding[] {
+  return issues.flatMap((issue) => {
+    const path = [...base, ...issue.path.filter((part) => typeof part !== 'symbol')]
+    // A table was given where a text may be one too, so the rules of the table are meant.
+    if (issue.code === 'invalid_union' && isTable(issue.input)) {
+      return describeIssues(issue.errors.at(-1) ?? [], path)
+    }
     if (issue.code === 'unrecognized_keys') {
       const given = Object.keys(Object(issue.input))
       return issue.keys.map((key) => unknownKey({ table: path, key, given }))

@@ -99,8 +99,11 @@ export interface ChatCall {
   readonly wantsUsageChunk: boolean
   /** The client asked for the log probabilities of tokens. */
   readonly wantsLogprobs: boolean
-  /** The client's stream is written from the choices of the frames, not from their bytes. */
-  readonly readsChoices: boolean
+  /**
+   * The gateway has written the request for a client of another API, and writes the answer from the choices, not
+   * from the bytes of the upstream.
+   */
+  readonly isMade: boolean
   /** A message has a vendor's own blocks, which upstreams of the OpenAI format do not know. */
   readonly hasProviderContent: boolean
 }

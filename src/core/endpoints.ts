@@ -6,6 +6,7 @@ import type { FrameDecoder, RawChoice } from './frame.ts'
 import type { Millis } from './ids.ts'
 import type { MemberLayout } from './layout.ts'
 import type { BufferedBody } from './ports.ts'
+import type { ProfileOrigin } from './profile.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
 import type { VendorError } from './vendor-error.ts'
@@ -77,6 +78,8 @@ export interface ChatEndpoint {
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
   /** A stream that ends after a finish reason is complete even without `[DONE]`. */
   readonly isDoneOptional: boolean
+  /** What its upstream demands of such a request; absent for dialects of other vendors. */
+  readonly profile?: ProfileOrigin
   /** How to write a chat request for this endpoint that came through another API. */
   readonly form: RequestForm
   /** The gateway writes the answers. Those of verbatim kinds are the bytes of the vendor. */

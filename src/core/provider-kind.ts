@@ -10,6 +10,7 @@ import type {
 } from './endpoints.ts'
 import type { Millis } from './ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
+import type { ProfileSetting } from './profile.ts'
 
 /** The facts about a kind that the configuration needs to validate a provider of that kind. */
 export interface KindFacts {
@@ -30,6 +31,8 @@ export interface KindFacts {
   readonly cloud?: Cloud
   /** The optional provider settings that this kind accepts and most others reject. */
   readonly ownSettings?: readonly string[]
+  /** The names that the setting `profile` may have; absent for kinds that do not have the setting. */
+  readonly profileNames?: readonly string[]
   /** Lists the values of `input_type` that a model accepts, by its upstream id; absent where it may be any. */
   readonly listInputTypes?: (upstreamId: string) => readonly string[] | undefined
 }
@@ -116,6 +119,8 @@ export interface DialectTarget {
   readonly maxOutputTokens: number | undefined
   /** The model accepts `reasoning_effort`, by configuration; for kinds of the OpenAI format. */
   readonly takesEffort: boolean
+  /** What the configuration says of the profile: for the provider, then for the model. */
+  readonly profileSettings: readonly ProfileSetting[]
   /** The full address of the upstream's Messages API, where the configuration names one. */
   readonly messagesUrl: string | undefined
   readonly streamUsage: StreamUsage

@@ -1,4 +1,5 @@
 import type { RawChoice } from '../core/frame.ts'
+import type { PastReasoning } from '../core/past-reasoning.ts'
 import { isObject } from '../wire/json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -6,6 +7,8 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** What a choice of a chunk, or of a whole answer, adds to the answer. */
 export interface ChoiceContent {
   readonly reasoning: string
+  /** What an upstream of the OpenAI format expects back of the reasoning so far. */
+  readonly past: PastReasoning | undefined
   /** Reasoning with the vendor's proof, in the form of Claude's API. */
   readonly thinkingBlocks: readonly JsonObject[]
   readonly text: string
@@ -32,18 +35,16 @@ export interface CallContent {
   readonly extra: JsonObject | undefined
 }
 
-/**
- * Reads a choice in the form of chat completions, as the many vendors of that form write it. Members of
- * another type read as absent.
- */
+/** Reads a choice in the form of chat completions. Members of another type read as absent. */
 export function readChoice(choice: RawChoice): ChoiceContent {
   const { delta, message, finish_reason: finishReason } = choice
   const given = isObject(delta) ? delta : isObject(message) ? message : noContent
-  const parts = readParts(given['content'])
   return {
-    reasoning: readReasoning(given) || parts.reasoning,
+    reasoning: toText(given['reasoning_content']),
+    // The reader of the upstream's answers has written it.
+    past: given['past_reasoning'] as PastReasoning | undefined,
     thinkingBlocks: listObjects(given['thinking_blocks']),
-    text: parts.text,
+    text: toText(given['content']),
     refusal: toText(given['refusal']),
     calls: listObjects(given['tool_calls']).map(readCall),
     annotations: listObjects(given['annotations']),
@@ -54,27 +55,6 @@ export function readChoice(choice: RawChoice): ChoiceContent {
 }
 
 const noContent: JsonObject = Object.freeze({})
-
-/** Vendors send the same reasoning under several names, so the first one counts. */
-function readReasoning(given: JsonObject): string {
-  return (
-    toText(given['reasoning_content']) ||
-    toText(given['reasoning']) ||
-    listObjects(given['reasoning_details'])
-      .map(({ text, summary }) => toText(text) || toText(summary))
-      .join('')
-  )
-}
-
-/** Reads a text, or the parts that some vendors send instead: Mistral nests reasoning in one of them. */
-function readParts(content: unknown): { readonly text: string; readonly reasoning: string } {
-  if (!Array.isArray(content)) return { text: toText(content), reasoning: '' }
-  const parts = listObjects(content)
-  return {
-    text: parts.map(({ text }) => toText(text)).join(''),
-    reasoning: parts.map(({ thinking }) => readParts(thinking).text).join(''),
-  }
-}
 
 function readCall(call: JsonObject): CallContent {
   const { index, id, function: called, extra_content: extra } = call

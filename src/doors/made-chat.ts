@@ -8,7 +8,7 @@ export class MadeChat implements ChatCall {
   readonly stream: boolean
   readonly wantsUsageChunk: boolean
   readonly wantsLogprobs = false
-  readonly readsChoices = true
+  readonly isMade = true
   readonly hasProviderContent = false
   readonly #size: RequestSize
   #bytes: Uint8Array | undefined

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ChatMessage } from '../core/chat.ts'
+import { type PastReasoning, reasoningForms } from '../core/past-reasoning.ts'
 import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
 import { maxJson } from '../wire/json-body.ts'
 import { scanLayout } from '../wire/json-scan.ts'
@@ -28,11 +29,20 @@ const extraContent = z.object({ google: z.object({ thought_signature: text }) })
 
 const maxEntries = 1000
 
+/** Reasoning that an upstream of the OpenAI format expects back, see `PastReasoning`. */
+const pastReasoning = z.object({
+  lineage: text.optional(),
+  form: z.enum(reasoningForms).optional(),
+  /** Absent where the client keeps the text beside the proof. */
+  text: text.optional(),
+  entries: z.array(z.unknown()).optional(),
+  gap: text.optional(),
+})
+
 const proofSchema = z.object({
   /** The client-facing id of the model that has answered. */
   model: text,
-  /** The text of the reasoning, of a model that signs none. */
-  reasoning: text.optional(),
+  past: z.array(pastReasoning).max(maxEntries).optional(),
   thinking: z.array(thinkingBlock).max(maxEntries).optional(),
   /** The signature of the message's text. */
   message: extraContent.optional(),
@@ -50,6 +60,7 @@ export type Proof = z.infer<typeof proofSchema>
 /** The same with the blocks as the answer has them. */
 export type GivenProof = Omit<Proof, 'content'> & { readonly content?: object | undefined }
 export type ExtraContent = z.infer<typeof extraContent>
+export type PastProof = NonNullable<Proof['past']>[number]
 export type CallProof = NonNullable<Proof['calls']>[number]
 export type ThinkingBlock = z.infer<typeof thinkingBlock>
 
@@ -128,13 +139,31 @@ export function addProofs(
   proofs: readonly Proof[],
   target: ChatTarget,
 ): readonly ChatMessage[] {
+  if (proofs.length === 0) return messages
   const own = proofs.filter(({ model }) => target.ignoresUnknown || model === target.id)
-  if (own.length === 0) return messages
   const calls = indexCallProofs(own)
   return messages.map((message, at) => {
     const proven = addCallProofs(message, calls)
-    return at === messages.length - 1 ? addAnswerProofs(proven, own, target) : proven
+    if (at < messages.length - 1) return proven
+    return addPastReasoning(addAnswerProofs(proven, own, target), listPast(proofs), target)
   })
+}
+
+/** Adds what upstreams of the OpenAI format may get back. Their profile decides which of it they get. */
+export function addPastReasoning(
+  message: ChatMessage,
+  past: readonly PastReasoning[],
+  { ignoresUnknown }: ChatTarget,
+): ChatMessage {
+  if (ignoresUnknown || past.length === 0) return message
+  const { past_reasoning: known } = message
+  return { ...message, past_reasoning: [...(Array.isArray(known) ? known : []), ...past] }
+}
+
+function listPast(proofs: readonly Proof[]): readonly PastReasoning[] {
+  return proofs.flatMap(({ model, past = [] }) =>
+    past.map((one) => ({ ...one, model, text: one.text ?? '' })),
+  )
 }
 
 /** Indexes the signatures by the ids of their calls. The first one of an id counts. */
@@ -166,11 +195,8 @@ function addAnswerProofs(
   const thinking = proofs.flatMap((proof) => proof.thinking ?? [])
   const extra = proofs.findLast((proof) => proof.message)?.message
   const content = ignoresUnknown && proofs.findLast((proof) => proof.content)?.content
-  const reasoning = proofs.map((proof) => proof.reasoning ?? '').join('')
   return {
     ...message,
-    // Outside tool calls some vendors refuse it: https://api-docs.deepseek.com/guides/thinking_mode
-    ...(message.tool_calls && reasoning !== '' && { reasoning_content: reasoning }),
     ...(thinking.length > 0 && { thinking_blocks: thinking }),
     ...(extra && { extra_content: extra }),
     ...(content && { provider_content: content }),

@@ -1,5 +1,11 @@
 import type { CloudQuery } from '../cloud/index.ts'
-import { type Config, hasPrice, type ModelConfig, type ProviderConfig } from '../config/index.ts'
+import {
+  type Config,
+  hasPrice,
+  type ModelConfig,
+  type ProviderConfig,
+  toProfileSettings,
+} from '../config/index.ts'
 import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
@@ -185,6 +191,7 @@ function createTarget(
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
     takesEffort: entry.reasoning,
+    profileSettings: toProfileSettings([owner.profile, entry.profile]),
     messagesUrl: owner.messages_url,
     streamUsage: resolveStreamUsage(owner, config),
     speaksResponses: owner.responses,

@@ -38,26 +38,24 @@ describe('another product’s name of a kind leads to the right one', () => {
     ['nim', 'nvidia'],
     ['workers-ai', 'cloudflare'],
     ['hosted_vllm', 'vllm'],
+    ['kimi', 'moonshot'],
+    ['zhipu', 'zai'],
+    ['qwen', 'dashscope'],
+    ['doubao', 'volcengine'],
+    ['LM Studio', 'lmstudio'],
+    ['llama.cpp', 'llamacpp'],
   ])('%s: %s', async (name, kind) => {
     expect(await kindProblem(name)).toBe(`unknown kind "${name}"; did you mean "${kind}"?`)
   })
 
-  test.each([
-    'openai-compatible',
-    'openai_compatible',
-    'openai_like',
-    'lmstudio',
-    'LM Studio',
-    'llamacpp',
-    'llama.cpp',
-    'litellm',
-    'localai',
-    'sglang',
-  ])('%s: openai, with an address', async (name) => {
-    expect(await kindProblem(name)).toBe(
-      `unknown kind "${name}": ${server}; did you mean "openai"?`,
-    )
-  })
+  test.each(['openai-compatible', 'openai_compatible', 'openai_like', 'litellm', 'localai'])(
+    '%s: openai, with an address',
+    async (name) => {
+      expect(await kindProblem(name)).toBe(
+        `unknown kind "${name}": ${server}; did you mean "openai"?`,
+      )
+    },
+  )
 })
 
 /** Returns the only problem of a model with this line below its `id`. */

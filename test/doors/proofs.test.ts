@@ -31,18 +31,18 @@ describe('the content of a reasoning item', () => {
   })
 
   test('reasoning that is too long has no content', () => {
-    expect(encodeProof({ model: 'm', reasoning: 'x'.repeat(5_000_000) })).toBeUndefined()
+    expect(encodeProof({ model: 'm', past: [{ text: 'x'.repeat(5_000_000) }] })).toBeUndefined()
   })
 })
 
 describe('reasoning on its way back', () => {
   /** Returns the assistant message that an upstream of the OpenAI format gets. */
-  async function giveBack(items: readonly object[]) {
+  async function giveBack(items: readonly object[], later = [{ role: 'user', content: 'x' }]) {
     const { upstream, ask } = await responsesGateway()
     upstream.next(json(completion('Hi')))
-    await ask({ input: [...items, { role: 'user', content: 'x' }] })
+    await ask({ input: [...items, ...later] })
     const { messages } = upstream.body() as { messages: Record<string, unknown>[] }
-    return messages[0]
+    return messages.find(({ content }) => content !== 'Continue.')
   }
 
   const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }
@@ -54,9 +54,11 @@ describe('reasoning on its way back', () => {
   })
 
   test('goes to the model that it came from', async () => {
-    const proof = { model: 'm', reasoning: 'Hm', calls: [{ id: 'a', extra }] }
-    expect(await giveBack([item(proof), call])).toMatchObject({
-      reasoning_content: 'Hm',
+    const past = [{ form: 'reasoning' as const, text: 'Hm' }]
+    const proof = { model: 'm', past, calls: [{ id: 'a', extra }] }
+    const result = { type: 'function_call_output', call_id: 'a', output: 'done' }
+    expect(await giveBack([item(proof), call, result], [])).toMatchObject({
+      reasoning: 'Hm',
       tool_calls: [{ id: 'a', extra_content: extra }],
     })
   })
@@ -64,7 +66,7 @@ describe('reasoning on its way back', () => {
   test('does not go to another model of the OpenAI format', async () => {
     const proof = {
       model: 'other',
-      reasoning: 'Hm',
+      past: [{ text: 'Hm' }],
       thinking: [block],
       calls: [{ id: 'a', extra }],
     }

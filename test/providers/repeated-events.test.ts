@@ -161,8 +161,7 @@ const identity = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
 const apis: Readonly<Record<string, Api>> = {
   chat: {
-    createDecoder: () =>
-      createOpenAiDecoder({ form: chatChunks, usage: 'not-asked', readsChoices: false }),
+    createDecoder: () => createOpenAiDecoder({ form: chatChunks, usage: 'not-asked' }),
     event: chatChunk,
     toDelta: (value, at) => ({
       id: 'chatcmpl-1',

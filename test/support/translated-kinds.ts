@@ -26,6 +26,7 @@ export const dialectTarget: DialectTarget = {
   modelId: 'm',
   maxOutputTokens: undefined,
   takesEffort: true,
+  profileSettings: [],
   messagesUrl: undefined,
   streamUsage: 'not-asked',
   speaksResponses: undefined,

@@ -74,7 +74,7 @@ export class ParsedChat implements ChatCall, DoorCall {
   readonly stream: boolean
   readonly wantsUsageChunk: boolean
   readonly wantsLogprobs: boolean
-  readonly readsChoices = false
+  readonly isMade = false
   readonly hasProviderContent: boolean
   readonly choices: number
   /** Undefined when they are among the parts of the request. */

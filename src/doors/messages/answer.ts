@@ -6,7 +6,13 @@ import { type GivenProof, readExtraContent } from '../proofs.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { newMessageId, ToolIds } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
-import { type ProvenBlock, readProven, toCallProofs, toProofBlocks } from './thinking.ts'
+import {
+  type ProvenBlock,
+  readProven,
+  toCallProofs,
+  toPastProofs,
+  toProofBlocks,
+} from './thinking.ts'
 import { toInput } from './tool-input.ts'
 
 const encoder = new TextEncoder()
@@ -51,13 +57,19 @@ function toBlocks(choice: ChoiceContent, model: string): readonly object[] {
 
 /** Returns what the vendor expects back and no block of this API holds. */
 function findProof(choice: ChoiceContent, model: string): GivenProof | undefined {
-  const { reasoning, extra, content } = choice
+  const { reasoning, past, extra, content } = choice
   const calls = choice.calls.flatMap((call) => toCallProofs(call))
   // A plain text gets no thinking for the sake of its signature.
   const isText = reasoning === '' && choice.calls.length === 0
   const message = isText ? undefined : readExtraContent(extra)
-  if (!content && !message && calls.length === 0) return undefined
-  return { model, message, content, ...(calls.length > 0 && { calls }) }
+  if (!content && !message && !past && calls.length === 0) return undefined
+  return {
+    model,
+    message,
+    content,
+    ...toPastProofs(past, reasoning),
+    ...(calls.length > 0 && { calls }),
+  }
 }
 
 /** Signs the last thinking if it has no signature; otherwise thinking without text follows. */

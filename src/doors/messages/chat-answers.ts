@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
 import type { MadeMessage } from '../made-message.ts'
-import { addProofs } from '../proofs.ts'
+import { addPastReasoning, addProofs, type Proof } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import {
   type ConversationOptions,
@@ -10,8 +10,9 @@ import {
   toBlockParts,
   toContent,
 } from './chat-parts.ts'
+import { restoreId } from './ids.ts'
 import { type Block, blockSchemas, checkPart } from './schema.ts'
-import { isOwnBlock, readProofText, readProven } from './thinking.ts'
+import { isOwnBlock, readProofText, readProven, readUnsigned } from './thinking.ts'
 
 /** The blocks of an earlier answer that one chat message can hold. */
 interface Segment {
@@ -40,7 +41,8 @@ export function toAssistantMessages(
   const { target } = options
   const proofs = blocks.flatMap(({ block }) => {
     const text = readProofText(block)
-    return text === undefined ? [] : (options.proofs.read(text) ?? [])
+    const proof = text === undefined ? undefined : options.proofs.read(text)
+    return proof ? [withShownText(proof, block)] : []
   })
   const isWhole = target.ignoresUnknown && proofs.some(({ content }) => content)
   const segments: Segment[] = [newSegment()]
@@ -60,13 +62,30 @@ export function toAssistantMessages(
     if (isLeftOut(block) && !isWhole) segment.hasGap = true
   }
   const kept = segments.filter(({ parts, calls }) => isWhole || parts.length + calls.length > 0)
-  const messages = kept.map((segment) => toMessage(segment, target))
+  const unsigned = blocks.flatMap(({ block }) => readUnsigned(block) ?? [])
+  const messages = kept
+    .map((segment) => toMessage(segment, target))
+    .map((message, at) =>
+      at < kept.length - 1
+        ? message
+        : addPastReasoning(
+            message,
+            unsigned.map((text) => ({ text })),
+            target,
+          ),
+    )
   return addProofs(messages, proofs, target).map((message, at) => ({
     message,
     path,
     parts: kept[at]?.parts.map((part) => part.path) ?? [],
     calls: kept[at]?.calls.map((call) => call.path) ?? [],
   }))
+}
+
+/** The text of the reasoning is in the block, which carries the rest as its signature. */
+function withShownText(proof: Proof, { thinking }: Block): Proof {
+  if (!proof.past || typeof thinking !== 'string') return proof
+  return { ...proof, past: proof.past.map((one) => ({ ...one, text: one.text ?? thinking })) }
 }
 
 function newSegment(): Segment {
@@ -107,7 +126,10 @@ function toCall(
 ): PlacedCall {
   const { id, name } = checkPart(blockSchemas.tool_use, block, path)
   const called = { name, arguments: readInput(`${path}.input`) }
-  return { path, call: { id, type: 'function', function: called, ...readMark(block, target) } }
+  return {
+    path,
+    call: { id: restoreId(id), type: 'function', function: called, ...readMark(block, target) },
+  }
 }
 
 function toMessage({ thinking, parts, calls }: Segment, target: ChatTarget): ChatMessage {

@@ -13,6 +13,7 @@ import {
   toContent,
   toParts,
 } from './chat-parts.ts'
+import { restoreId } from './ids.ts'
 import { type Block, blockSchemas, type Content, type CountRequest, checkPart } from './schema.ts'
 
 /** Writes the instructions and the messages. Throws `UntranslatableError` when nothing is left to send. */
@@ -97,7 +98,7 @@ function toResult(block: Block, path: string, target: ChatTarget): MadeMessage {
   const parts = toParts(content ?? '', `${path}.content`, target)
   const message = {
     role: 'tool',
-    tool_call_id: id,
+    tool_call_id: restoreId(id),
     content: toContent(parts, target),
     ...(isError && { is_error: true }),
     ...readMark(block, target),

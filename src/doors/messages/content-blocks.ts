@@ -85,7 +85,9 @@ export class ContentBlocks {
   /** Vendors may leave out the index, or give the same one to several calls with different ids. */
   #findCall({ index, id, name }: CallContent): CallBlock | undefined {
     const known = index === undefined ? this.#latest : this.#calls.get(index)
-    const isOther = known !== undefined && id !== '' && known.id !== '' && id !== known.id
+    // Some servers give each piece of one call an id of its own, but only the first one a name.
+    const isNamed = name !== '' && id !== ''
+    const isOther = known !== undefined && isNamed && known.id !== '' && id !== known.id
     const isNew = !known || isOther || (index === undefined && id === '' && name !== '')
     return isNew ? undefined : known
   }

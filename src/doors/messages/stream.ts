@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { Frame, RawChoice } from '../../core/frame.ts'
 import { renderMessagesUsage, unknownUsage } from '../../core/messages-usage.ts'
+import type { PastReasoning } from '../../core/past-reasoning.ts'
 import type { WriterContext } from '../../data-plane/index.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
@@ -12,7 +13,7 @@ import { renderMessagesError } from './error.ts'
 import { renderEvent } from './events.ts'
 import { newMessageId } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
-import { type ProvenBlock, readProven } from './thinking.ts'
+import { type ProvenBlock, readProven, toPastProofs } from './thinking.ts'
 
 /** The longest explanation of a refusal that is repeated in `stop_details`, in characters. */
 const maxRefusal = 64 * 1024
@@ -91,9 +92,10 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 
   #read(choice: RawChoice): void {
-    const { reasoning, thinkingBlocks, text, refusal, calls, ...rest } = readChoice(choice)
+    const { reasoning, past, thinkingBlocks, text, refusal, calls, ...rest } = readChoice(choice)
     if (reasoning !== '') this.#addReasoning(reasoning)
     this.#addProven(thinkingBlocks.flatMap((block) => readProven(block) ?? []))
+    if (past) this.#addPast(past)
     if (text !== '') this.#addText(text)
     if (refusal !== '') this.#addRefusal(refusal)
     for (const call of calls) this.#blocks.call(call)
@@ -104,6 +106,12 @@ export class MessagesStreamWriter implements StreamWriter {
   #addReasoning(reasoning: string): void {
     this.#hasReasoning = true
     this.#blocks.thinking(reasoning)
+  }
+
+  /** The block of the thinking so far keeps its text, and the proof what the text alone does not say. */
+  #addPast(past: PastReasoning): void {
+    const proof = toPastProofs(past, past.text)
+    if (!this.#hasText || this.#blocks.hasCalls) this.#blocks.prove(proof)
   }
 
   /** Of several proofs at once, none belongs to the whole text that has been sent. */

@@ -1,9 +1,11 @@
+import type { PastReasoning } from '../../core/past-reasoning.ts'
 import type { CallContent, JsonObject } from '../choice.ts'
 import {
   type CallProof,
   encodeProof,
   type GivenProof,
   isProof,
+  type PastProof,
   readExtraContent,
 } from '../proofs.ts'
 
@@ -59,4 +61,21 @@ export function readProofText(block: JsonObject): string | undefined {
 export function toCallProofs({ id, extra }: Pick<CallContent, 'id' | 'extra'>): CallProof[] {
   const proof = readExtraContent(extra)
   return proof ? [{ id, extra: proof }] : []
+}
+
+/** Returns what an upstream of the OpenAI format expects back. The block keeps the text. */
+export function toPastProofs(
+  past: PastReasoning | undefined,
+  shown: string,
+): { readonly past?: PastProof[] } {
+  if (!past) return {}
+  const { lineage, form, text, entries, gap } = past
+  const kept = text === shown ? undefined : text
+  return { past: [{ lineage, form, text: kept, entries: entries && [...entries], gap }] }
+}
+
+/** Returns the text of thinking that nobody has signed, which some upstreams take back as it is. */
+export function readUnsigned({ type, thinking, signature }: JsonObject): string | undefined {
+  const isUnsigned = type === 'thinking' && (signature === undefined || signature === '')
+  return isUnsigned && typeof thinking === 'string' && thinking !== '' ? thinking : undefined
 }

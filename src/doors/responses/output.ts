@@ -39,6 +39,7 @@ export class ResponseOutput {
   /** Adds a delta, or a whole answer. */
   add({
     reasoning,
+    past,
     thinkingBlocks,
     content,
     text,
@@ -48,6 +49,7 @@ export class ResponseOutput {
     extra,
   }: ChoiceContent): void {
     if (reasoning !== '') this.#openReasoning().addText(reasoning)
+    if (past) this.#openReasoning().addPast(past)
     const thinking = readThinkingBlocks(thinkingBlocks)
     if (thinking.length > 0) this.#openReasoning().addThinking(thinking)
     if (content) this.#openReasoning().addContent(content)

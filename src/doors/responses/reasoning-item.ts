@@ -1,4 +1,11 @@
-import { type ExtraContent, encodeProof, type GivenProof, type ThinkingBlock } from '../proofs.ts'
+import type { PastReasoning } from '../../core/past-reasoning.ts'
+import {
+  type ExtraContent,
+  encodeProof,
+  type GivenProof,
+  type PastProof,
+  type ThinkingBlock,
+} from '../proofs.ts'
 import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
 
 /** The reasoning of the model, with the proofs that its vendor expects back. */
@@ -7,6 +14,7 @@ export class ReasoningItem implements OutputItem {
   readonly #model: string
   readonly #thinking: ThinkingBlock[] = []
   readonly #calls: { readonly id: string; readonly extra: ExtraContent }[] = []
+  readonly #past: PastProof[] = []
   #message: ExtraContent | undefined
   #content: object | undefined
   #text: string | undefined
@@ -24,6 +32,11 @@ export class ReasoningItem implements OutputItem {
     }
     this.#text += delta
     this.#emit('response.reasoning_summary_text.delta', { delta })
+  }
+
+  /** Adds what the upstream expects back of the reasoning so far. */
+  addPast({ lineage, form, text, entries, gap }: PastReasoning): void {
+    this.#past.push({ lineage, form, text, entries: entries && [...entries], gap })
   }
 
   addThinking(blocks: readonly ThinkingBlock[]): void {
@@ -63,11 +76,9 @@ export class ReasoningItem implements OutputItem {
   }
 
   get #proof(): GivenProof {
-    const isSigned = this.#thinking.length > 0 || this.#calls.length > 0
     return {
       model: this.#model,
-      // The blocks of signed reasoning hold its text.
-      ...(!isSigned && this.#text !== undefined && { reasoning: this.#text }),
+      ...(this.#past.length > 0 && { past: this.#past }),
       ...(this.#thinking.length > 0 && { thinking: this.#thinking }),
       ...(this.#calls.length > 0 && { calls: this.#calls }),
       ...(this.#message && { message: this.#message }),

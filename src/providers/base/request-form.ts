@@ -1,18 +1,21 @@
 import type { RequestForm } from '../../core/endpoints.ts'
 
-/** What an upstream of the OpenAI format gets, apart from what differs by vendor. */
-export const openAiForm = Object.freeze({
+/** For upstreams of the OpenAI format: their profile decides what becomes of a request. */
+export const profiledForm: RequestForm = Object.freeze({
+  boundField: 'max_completion_tokens',
+  asksStreamUsage: true,
+  takesEffort: true,
   takesCacheControl: false,
   ignoresUnknown: false,
-  takesThinking: false,
+  takesThinking: true,
   takesThinkingBlocks: false,
-  takesTopK: false,
+  takesTopK: true,
   // https://platform.openai.com/docs/api-reference/chat/create: tool messages hold only texts, and files
   // come with their data or by the id of an uploaded one.
   takesResultMedia: false,
   takesResultErrors: false,
   takesFileAddresses: false,
-} as const satisfies Partial<RequestForm>)
+})
 
 /** For kinds that translate the request anyway. */
 export const translatedForm: RequestForm = Object.freeze({

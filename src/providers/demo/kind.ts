@@ -1,9 +1,9 @@
 import type { ProviderKind } from '../../core/provider-kind.ts'
-import { openAiForm } from '../base/request-form.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
+import { resolveProfile } from '../profiles/index.ts'
 import { createDemoUpstream } from './upstream.ts'
 
 /**
@@ -20,17 +20,14 @@ export const demo: ProviderKind = Object.freeze({
   createAuthorizer: () => () => ({}),
   createUpstream: createDemoUpstream,
   // Its streams always report usage.
-  chat: ({ baseUrl, upstreamId }) =>
+  chat: (target) =>
     openAiChat({
-      url: `${baseUrl}/chat/completions`,
-      upstreamId,
+      url: `${target.baseUrl}/chat/completions`,
+      upstreamId: target.upstreamId,
+      modelId: target.modelId,
       streamUsage: 'not-asked',
-      form: {
-        ...openAiForm,
-        boundField: 'max_tokens',
-        asksStreamUsage: true,
-        takesEffort: true,
-      },
+      asksStreamUsage: true,
+      profile: resolveProfile({ kind: 'demo', ...target, settings: [] }),
     }),
   native: {
     completions: ({ baseUrl, upstreamId }) =>

@@ -5,17 +5,21 @@ import { chatCounts, listEstimated, renderUsage, type Usage } from '../../core/u
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import type { ChoiceReader } from '../profiles/index.ts'
 import { toAnswerFailure } from './errors.ts'
+import { findFailedChoice } from './failed-choice.ts'
 import { readUsage } from './usage.ts'
 
-/**
- * Parses a whole answer with `choices`, whose bytes the client gets. `readText` returns the generated text
- * of a choice.
- */
-export function parseOpenAiAnswer(
-  body: Uint8Array,
-  readText: (choice: RawChoice) => string,
-): ChatResult {
+/** How the choices of an answer are read. */
+export interface AnswerForm {
+  /** Returns the generated text of a choice. */
+  readonly readText: (choice: RawChoice) => string
+  /** Reads the choices for a client of another API. */
+  readonly reader?: ChoiceReader | undefined
+}
+
+/** Parses a whole answer with `choices`, whose bytes the client gets. */
+export function parseOpenAiAnswer(body: Uint8Array, { readText, reader }: AnswerForm): ChatResult {
   const text = decoder.decode(body)
   const value = tryParseJson(text)
   if (value === undefined) return malformedResult('the answer is not JSON')
@@ -27,12 +31,14 @@ export function parseOpenAiAnswer(
     }
     return malformedResult('the answer has no choices')
   }
+  const failed = findFailedChoice(value['choices'])
+  if (failed) return { ok: false, failure: failed }
   const choices = value['choices'].filter(isObject)
   const output = choices.map(readText).join('')
   return {
     ok: true,
     answer: {
-      choices,
+      choices: reader ? choices.map((choice) => reader.read(choice)) : choices,
       usage: readUsage(value['usage']),
       output,
       outputBytes: countUtf8Bytes(output),

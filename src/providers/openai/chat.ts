@@ -1,52 +1,76 @@
 import type { ChatCall } from '../../core/chat.ts'
-import type { ChatEndpoint, RequestForm } from '../../core/endpoints.ts'
+import type { ChatEndpoint } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedChoices } from '../../stream/chunk-writer.ts'
 import { isObject } from '../../wire/json.ts'
 import { estimateVerbatimOutput } from '../base/output-bound.ts'
+import { encodeJsonBody } from '../base/request.ts'
+import { profiledForm } from '../base/request-form.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { hasContent, joinGeneratedText } from '../canonical/text.ts'
+import type { ResolvedProfile } from '../profiles/index.ts'
 import { parseOpenAiAnswer } from './answer.ts'
 import { buildVerbatimBody, cutProviderContent, encodeModel } from './body.ts'
+import { bindMadeChats } from './made-chat.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
 
 export interface OpenAiChatOptions {
   readonly url: string
   readonly upstreamId: string
+  /** The client-facing id of the model. */
+  readonly modelId: string
   /** Whether the gateway asks for usage in streams of clients that did not ask. */
   readonly streamUsage: StreamUsage
-  readonly isDoneOptional?: boolean | undefined
-  readonly form: RequestForm
+  /** `stream_options.include_usage` is accepted, and needed for usage in streams. */
+  readonly asksStreamUsage: boolean
+  readonly profile: ResolvedProfile
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: ((status: number, message: string) => number) | undefined
 }
 
-/** Chat with an upstream of the OpenAI format: sends the client's bytes with `model` replaced. */
+/**
+ * Chat with an upstream of the OpenAI format: sends the client's bytes with `model` replaced, and writes requests
+ * of other APIs as the profile of the upstream demands them.
+ */
 export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
+  const { url, modelId, profile } = options
   const model = encodeModel(options.upstreamId)
+  const made = bindMadeChats(profile, { model: modelId })
   const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
   return {
-    listUnsupported: () => [],
+    listUnsupported: (call) => (call.isMade ? made.write(call).dropped : []),
     buildRequest: (call) => ({
-      url: options.url,
+      url,
       headers: {},
-      body: buildVerbatimBody(call.hasProviderContent ? cutProviderContent(call) : call, {
-        model,
-        asksUsage: call.stream && usageFor(call) !== 'not-asked',
-      }),
+      body: call.isMade
+        ? encodeJsonBody(made.write(call).body)
+        : buildVerbatimBody(call.hasProviderContent ? cutProviderContent(call) : call, {
+            model,
+            asksUsage: call.stream && usageFor(call) !== 'not-asked',
+          }),
     }),
     estimateOutput: estimateVerbatimOutput,
-    parseAnswer: (body) => parseOpenAiAnswer(body, readText),
+    parseAnswer: (body, call) =>
+      parseOpenAiAnswer(body, {
+        readText,
+        reader: call.isMade ? made.createReader(call) : undefined,
+      }),
     createDecoder: (call) =>
       createOpenAiDecoder({
         form: chatChunks,
         usage: usageFor(call),
-        readsChoices: call.readsChoices,
+        reader: call.isMade ? made.createReader(call) : undefined,
       }),
     parseError: createErrorParser(options.mapStatus),
-    isDoneOptional: options.isDoneOptional ?? false,
-    form: options.form,
+    isDoneOptional: profile.profile.streamEnd === 'finish',
+    profile,
+    form: {
+      ...profiledForm,
+      asksStreamUsage: options.asksStreamUsage,
+      takesCacheControl: profile.profile.cacheControl,
+      takesFileAddresses: profile.profile.fileAddresses,
+    },
     writesAnswers: false,
   }
 }

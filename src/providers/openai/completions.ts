@@ -34,9 +34,8 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
         asksUsage: call.stream && usageFor(call) !== 'not-asked',
       }),
     }),
-    parseAnswer: (body) => parseOpenAiAnswer(body, readText),
-    createDecoder: (call) =>
-      createOpenAiDecoder({ form: textChunks, usage: usageFor(call), readsChoices: false }),
+    parseAnswer: (body) => parseOpenAiAnswer(body, { readText }),
+    createDecoder: (call) => createOpenAiDecoder({ form: textChunks, usage: usageFor(call) }),
     parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
   }

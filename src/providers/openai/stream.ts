@@ -6,7 +6,9 @@ import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import type { ChoiceReader } from '../profiles/index.ts'
 import { toFrameFailure } from './errors.ts'
+import { findFailedChoice } from './failed-choice.ts'
 import { closeLastEvent } from './last-event.ts'
 import { readUsage } from './usage.ts'
 
@@ -22,8 +24,8 @@ export interface OpenAiStreamOptions {
   readonly form: ChunkForm
   /** Whether the gateway asked for a usage chunk, and whether the client sees it. */
   readonly usage: StreamUsage
-  /** The client's stream is written from the choices of the frames, not from their bytes. */
-  readonly readsChoices: boolean
+  /** Reads the choices, where the client's stream is written from them and not from the bytes. */
+  readonly reader?: ChoiceReader | undefined
 }
 
 /** Creates the decoder of a stream of OpenAI-shaped chunks, whose bytes the frames have unchanged. */
@@ -73,8 +75,11 @@ class ChunkReader {
         usage: readChunkUsage(chunk),
       }
     }
-    const frame = this.#toFrame(bytes, chunk)
-    const mayRepeat = !this.#options.readsChoices && frame.output
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    const failed = findFailedChoice(choices)
+    if (failed) return { ...quiet, kind: 'error', failure: failed, usage: readChunkUsage(chunk) }
+    const frame = this.#toFrame(bytes, chunk, choices)
+    const mayRepeat = !this.#options.reader && frame.output
     if (mayRepeat && this.#pattern.learn(data, frame.output)) this.#identity = frame.identity
     return frame
   }
@@ -93,18 +98,15 @@ class ChunkReader {
     }
   }
 
-  #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
-    const { form, readsChoices } = this.#options
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+  #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>, choices: readonly unknown[]): Frame {
+    const { form, reader } = this.#options
     let content = false
-    let isNew = false
     let output = ''
     for (const choice of choices) {
       if (!isObject(choice)) continue
       const isEnd = typeof choice['finish_reason'] === 'string'
       this.#endings.note(choice['index'], isEnd)
       if (isEnd) content = true
-      if (hasThinkingBlocks(choice)) isNew = true
       const text = form.readContent(choice)
       if (text === undefined) continue
       content = true
@@ -116,7 +118,7 @@ class ChunkReader {
       kind: content ? 'content' : 'quiet',
       usage: readChunkUsage(chunk),
       identity: readChunkIdentity(chunk),
-      choices: readsChoices && (content || isNew) ? choices.filter(isObject) : undefined,
+      choices: reader && choices.filter(isObject).map((choice) => reader.read(choice)),
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
@@ -149,10 +151,6 @@ function readPlainText(
   if (isErrorChunk(chunk, undefined) || readChunkUsage(chunk)) return undefined
   const [choice] = choices
   return isObject(choice) ? readContent(choice) : undefined
-}
-
-function hasThinkingBlocks({ delta }: RawChoice): boolean {
-  return isObject(delta) && Array.isArray(delta['thinking_blocks'])
 }
 
 /** More choices than any vendor generates. Bounds the array, because the index comes from the upstream. */

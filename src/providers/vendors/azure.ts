@@ -2,11 +2,11 @@ import type { ProviderKind, StreamUsage } from '../../core/provider-kind.ts'
 import { authorizeWithCloudToken } from '../base/cloud-token.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
 import { getBasePath } from '../base/request.ts'
-import { openAiForm } from '../base/request-form.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { openAiResponses } from '../openai/responses.ts'
+import { listProfileNames, resolveProfile } from '../profiles/index.ts'
 
 /**
  * The newest dated version that is generally available for inference; later ones are previews. See
@@ -21,24 +21,23 @@ export const azure: ProviderKind = Object.freeze({
   capabilities: ['chat', 'embed'],
   cloud: 'azure',
   ownSettings: ['api_version', 'stream_usage', 'responses'],
+  profileNames: listProfileNames(),
   canFetchImages: true,
   createAuthorizer: (context) =>
     (isEntraToken(context.secret) ? authorizeWithBearer : authorizeWithHeader('api-key'))(context),
   createCloudAuthorizer: authorizeWithCloudToken,
-  chat({ baseUrl, apiVersion, upstreamId, streamUsage, mayAskUsage, takesEffort }) {
+  chat(target) {
+    const { baseUrl, apiVersion, upstreamId, modelId, streamUsage, mayAskUsage } = target
     const operation = '/chat/completions'
     const url = buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
     const asksStreamUsage = mayAskUsage && resolveStreamUsage(url, 'shown') === 'shown'
     return openAiChat({
       url,
       upstreamId,
+      modelId,
       streamUsage: resolveStreamUsage(url, streamUsage),
-      form: {
-        ...openAiForm,
-        boundField: 'max_completion_tokens',
-        asksStreamUsage,
-        takesEffort,
-      },
+      asksStreamUsage,
+      profile: resolveProfile({ kind: 'azure', ...target, settings: target.profileSettings }),
     })
   },
   native: {

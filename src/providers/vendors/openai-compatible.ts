@@ -5,13 +5,13 @@ import { authorizeWithBearer } from '../base/credentials.ts'
 import { imagesInChat } from '../base/embed-modality.ts'
 import { probeAnswer, probeHealth, probeRootOn } from '../base/probe.ts'
 import { buildOperationUrl } from '../base/request.ts'
-import { openAiForm } from '../base/request-form.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { type MapStatus } from '../base/vendor-error.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
 import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { openAiResponses } from '../openai/responses.ts'
+import { listProfileNames, type ResolvedProfile, resolveProfile } from '../profiles/index.ts'
 import { cloudflareRerank } from './cloudflare.ts'
 import { huggingFaceEmbed } from './huggingface.ts'
 import { mapPendingStatus, nvidiaEmbed, nvidiaRerank } from './nvidia.ts'
@@ -31,14 +31,8 @@ interface Vendor {
    * `never`: the vendor refuses a request with that field, as Mistral does with 422.
    */
   readonly streamUsage: 'ask' | 'always' | 'never'
-  /** The chat API has `top_k`, which OpenAI's refuses. */
-  readonly takesTopK?: boolean
-  /** The vendor fetches files by the address in `file_data`. */
-  readonly takesFileAddresses?: boolean
   /** The vendor's public address has the Responses API. */
   readonly speaksResponses?: boolean
-  /** A stream may end without `[DONE]`. */
-  readonly isDoneOptional?: boolean
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: MapStatus
   /** The health probe of this kind. */
@@ -68,7 +62,6 @@ const vendors: readonly Vendor[] = [
     name: 'vllm',
     capabilities: all,
     streamUsage: 'ask',
-    takesTopK: true,
     probe: probeHealth('/health'),
     embed: { limits: { items: 2048 }, mixed: imagesInChat },
     rerank: bindRerank,
@@ -93,7 +86,6 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.together.ai/v1',
     capabilities: all,
     streamUsage: 'ask',
-    takesTopK: true,
     embed: { limits: { items: 128 }, dimensions: null },
     rerank: bindRerank,
   },
@@ -113,7 +105,6 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'always',
-    takesTopK: true,
     embed: { limits: { items: 128 } },
   },
   // https://api-docs.deepseek.com/
@@ -131,9 +122,6 @@ const vendors: readonly Vendor[] = [
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
-    takesTopK: true,
-    // https://openrouter.ai/docs/features/multimodal/pdfs
-    takesFileAddresses: true,
   },
   // https://docs.perplexity.ai/docs/sonar/openai-compatibility
   {
@@ -142,7 +130,6 @@ const vendors: readonly Vendor[] = [
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
-    isDoneOptional: true,
     // Base64 vectors are int8, not float32: https://docs.perplexity.ai/api-reference/embeddings-post
     embed: { ...openAiEmbedDefaults, rejectsBase64: true },
   },
@@ -163,7 +150,6 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     capabilities: chatAndEmbed,
     streamUsage: 'ask',
-    takesTopK: true,
     embed: { limits: { items: 1024 } },
   },
   // https://huggingface.co/docs/inference-endpoints/engines/tei.md
@@ -210,6 +196,99 @@ const vendors: readonly Vendor[] = [
     embed: nvidiaEmbed,
     rerank: nvidiaRerank,
   },
+  // https://platform.moonshot.ai/docs/api/chat
+  {
+    name: 'moonshot',
+    vendorName: 'moonshot_ai',
+    baseUrl: 'https://api.moonshot.ai/v1',
+    capabilities: chatAndEmbed,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+  },
+  // https://docs.z.ai/api-reference/introduction
+  {
+    name: 'zai',
+    vendorName: 'z_ai',
+    baseUrl: 'https://api.z.ai/api/paas/v4',
+    capabilities: chatAndEmbed,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+  },
+  // https://platform.minimax.io/docs/api-reference/text-openai-api
+  {
+    name: 'minimax',
+    baseUrl: 'https://api.minimax.io/v1',
+    capabilities: chatAndEmbed,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+  },
+  // https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope
+  {
+    name: 'dashscope',
+    vendorName: 'alibaba_cloud',
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+    embed: { limits: { items: 10 } },
+  },
+  // https://docs.siliconflow.com/en/api-reference/chat-completions/chat-completions
+  {
+    name: 'siliconflow',
+    baseUrl: 'https://api.siliconflow.com/v1',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+    embed: { limits: { items: 32 } },
+  },
+  // https://novita.ai/docs/guides/llm-api
+  {
+    name: 'novita',
+    baseUrl: 'https://api.novita.ai/openai/v1',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+  },
+  // https://docs.tokenfactory.nebius.com/quickstart
+  {
+    name: 'nebius',
+    baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+  },
+  // https://platform.stepfun.com/docs/overview/quickstart
+  {
+    name: 'stepfun',
+    baseUrl: 'https://api.stepfun.ai/v1',
+    capabilities: chatAndEmbed,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+  },
+  // https://www.volcengine.com/docs/82379/1298454
+  {
+    name: 'volcengine',
+    baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+  },
+  // https://docs.sglang.ai/basic_usage/openai_api.html
+  {
+    name: 'sglang',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+    probe: probeHealth('/health'),
+  },
+  // https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+  {
+    name: 'llamacpp',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+    probe: probeHealth('/health'),
+  },
+  // https://lmstudio.ai/docs/app/api/endpoints/openai; unknown paths are answered with 200.
+  {
+    name: 'lmstudio',
+    capabilities: chatAndEmbed,
+    streamUsage: 'ask',
+    probe: probeAnswer('/models'),
+  },
   // https://github.com/ollama/ollama/blob/main/docs/api.md
   {
     name: 'ollama',
@@ -222,6 +301,9 @@ const vendors: readonly Vendor[] = [
   },
 ]
 
+const profileNames = listProfileNames()
+const kindNames = new Set(vendors.map(({ name }) => name))
+
 /** The kinds whose chat API receives the client's body unchanged, except for `model`. */
 export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(toKind)
 
@@ -232,6 +314,7 @@ function toKind(vendor: Vendor): ProviderKind {
     name,
     capabilities,
     ownSettings: ['stream_usage', 'responses'],
+    profileNames,
     canFetchImages: true,
     ...(vendorName !== undefined && { vendorName }),
     ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
@@ -239,23 +322,16 @@ function toKind(vendor: Vendor): ProviderKind {
     ...(keyless && { keyless }),
     ...(vendor.probe && { probe: vendor.probe }),
     createAuthorizer: authorizeWithBearer,
+    ...(name === 'openai' && { findWarning: suggestKind }),
     chat: (target) =>
       openAiChat({
         url: buildOperationUrl(target.baseUrl, prefix, '/chat/completions'),
         upstreamId: target.upstreamId,
+        modelId: target.modelId,
         streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
-        isDoneOptional: vendor.isDoneOptional,
+        asksStreamUsage: vendor.streamUsage === 'ask' && target.mayAskUsage,
+        profile: toProfile(name, target),
         mapStatus: vendor.mapStatus,
-        form: {
-          ...openAiForm,
-          // Reasoning models of OpenAI refuse max_tokens; other servers know only that.
-          boundField:
-            name === 'openai' && !target.hasCustomBaseUrl ? 'max_completion_tokens' : 'max_tokens',
-          asksStreamUsage: vendor.streamUsage === 'ask' && target.mayAskUsage,
-          takesEffort: target.takesEffort,
-          takesTopK: vendor.takesTopK ?? false,
-          takesFileAddresses: vendor.takesFileAddresses ?? false,
-        },
       }),
     native: {
       completions: (target) =>
@@ -263,7 +339,7 @@ function toKind(vendor: Vendor): ProviderKind {
           url: buildOperationUrl(target.baseUrl, prefix, '/completions'),
           upstreamId: target.upstreamId,
           streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
-          isDoneOptional: vendor.isDoneOptional,
+          isDoneOptional: toProfile(name, target).profile.streamEnd === 'finish',
           mapStatus: vendor.mapStatus,
         }),
       responses: (target) => bindResponses(vendor, prefix, target),
@@ -271,6 +347,18 @@ function toKind(vendor: Vendor): ProviderKind {
     embed: (target) => bindEmbed(vendor, prefix, target),
     ...(rerank && { rerank }),
   } satisfies ProviderKind)
+}
+
+/** Names the kind that is made for an address. Its profile is in force anyway, but not its other facts. */
+function suggestKind(target: DialectTarget): string | undefined {
+  const [platform = ''] = toProfile('openai', target).names
+  if (!target.hasCustomBaseUrl || platform === 'openai' || target.profileSettings.length > 0)
+    return undefined
+  return kindNames.has(platform) ? `kind = "${platform}" is made for this address` : undefined
+}
+
+function toProfile(kind: string, target: DialectTarget): ResolvedProfile {
+  return resolveProfile({ kind, ...target, settings: target.profileSettings })
 }
 
 /** `speaksResponses` of the configuration wins; a server at another address than the vendor's may lack it. */

@@ -57,6 +57,7 @@ describe('POST /v1/responses', () => {
       ],
     })
     const past = { name: 'weather', arguments: '{"a": 1}' }
+    const noParameters = { type: 'object', properties: {} }
     expect(upstream.body()).toEqual({
       model: 'upstream-m',
       messages: [
@@ -68,7 +69,7 @@ describe('POST /v1/responses', () => {
         },
         { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
       ],
-      tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }],
+      tools: [{ type: 'function', function: { name: 'weather', parameters: noParameters } }],
       tool_choice: { type: 'function', function: { name: 'weather' } },
       parallel_tool_calls: false,
     })

@@ -61,7 +61,8 @@ describe('input items on a translated link', () => {
       { role: 'tool', tool_call_id: 'b', content: 'y' },
       { role: 'assistant', content: null, tool_calls: [sent('c')] },
       { role: 'tool', tool_call_id: 'c', content: 'z' },
-      { role: 'system', content: 'More rules.' },
+      // The templates of many models take instructions in the first place only.
+      { role: 'user', content: 'More rules.' },
     ])
   })
 

@@ -42,6 +42,8 @@ const group = {
 }
 const webSearch = { type: 'web_search', external_web_access: true }
 
+const noParameters = { type: 'object', properties: {} }
+
 describe('tools of the Responses API on a translated link', () => {
   test('namespaces and custom tools become functions, and calls come back as they were', async () => {
     const calls = calling(
@@ -51,8 +53,8 @@ describe('tools of the Responses API on a translated link', () => {
     )
     const { sent, output } = await ask({ tools: [plain, group, patch] }, calls)
     expect(sent.tools?.map((tool) => tool.function)).toEqual([
-      { name: 'plain' },
-      { name: 'agents___close', description: 'Helpers.', strict: true },
+      { name: 'plain', parameters: noParameters },
+      { name: 'agents___close', description: 'Helpers.', parameters: noParameters },
       expect.objectContaining({ name: 'agents___apply_patch' }),
       {
         name: 'apply_patch',

@@ -41,6 +41,18 @@ const vendors: Readonly<Record<string, string | null>> = {
   cerebras: 'https://api.cerebras.ai/v1',
   sambanova: 'https://api.sambanova.ai/v1',
   nvidia: 'https://integrate.api.nvidia.com/v1',
+  moonshot: 'https://api.moonshot.ai/v1',
+  zai: 'https://api.z.ai/api/paas/v4',
+  minimax: 'https://api.minimax.io/v1',
+  dashscope: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  siliconflow: 'https://api.siliconflow.com/v1',
+  novita: 'https://api.novita.ai/openai/v1',
+  nebius: 'https://api.tokenfactory.nebius.com/v1',
+  stepfun: 'https://api.stepfun.ai/v1',
+  volcengine: 'https://ark.cn-beijing.volces.com/api/v3',
+  sglang: null,
+  llamacpp: null,
+  lmstudio: null,
   ollama: 'http://localhost:11434/v1',
 }
 const cloudflareBase = 'https://api.cloudflare.com/client/v4/accounts/0a1b/ai/v1'

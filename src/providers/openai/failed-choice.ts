@@ -1,0 +1,20 @@
+import type { UpstreamFailure } from '../../core/failure.ts'
+import { isObject } from '../../wire/json.ts'
+import { isFailedFinish } from '../profiles/index.ts'
+import { toFrameFailure } from './errors.ts'
+
+/**
+ * Returns the failure of the first choice that has failed: OpenRouter and others report it in a choice, with an
+ * error or with a finish reason. Undefined when none has.
+ */
+export function findFailedChoice(choices: readonly unknown[]): UpstreamFailure | undefined {
+  for (const choice of choices) {
+    if (!isObject(choice)) continue
+    const { error, finish_reason: reason } = choice
+    if (isObject(error)) return toFrameFailure({ error })
+    if (isFailedFinish(reason)) {
+      return { kind: 'error-frame', message: `the answer ended with finish_reason "${reason}"` }
+    }
+  }
+  return undefined
+}

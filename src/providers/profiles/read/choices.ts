@@ -1,0 +1,130 @@
+import type { RawChoice } from '../../../core/frame.ts'
+import type { PastReasoning } from '../../../core/past-reasoning.ts'
+import type { Profile } from '../../../core/profile.ts'
+import { isObject } from '../../../wire/json.ts'
+import type { Recipient } from '../write/history.ts'
+import type { JsonObject } from '../write/message.ts'
+import type { ToolNames } from '../write/tool-names.ts'
+import { mapFinishReason } from './finish-reason.ts'
+import { ReasoningCollector, readReasoning } from './reasoning.ts'
+import { ThinkTags } from './think-tags.ts'
+
+export interface ReadContext {
+  readonly profile: Profile
+  readonly maker: Recipient
+  readonly names: ToolNames
+}
+
+/**
+ * Reads the choices of answers to requests that the gateway has written, for the writers of other APIs: names
+ * of tools as the client knows them, finish reasons in OpenAI's words, reasoning as `reasoning_content`, and
+ * what must come back of it as `past_reasoning`, where it ends.
+ */
+export class ChoiceReader {
+  readonly #context: ReadContext
+  readonly #states = new Map<unknown, ChoiceState>()
+
+  constructor(context: ReadContext) {
+    this.#context = context
+  }
+
+  /** Reads a choice of a chunk, or the only one of a whole answer. */
+  read(choice: RawChoice): RawChoice {
+    const { delta, message } = choice
+    const member = isObject(delta) ? 'delta' : 'message'
+    const given = isObject(delta) ? delta : isObject(message) ? message : {}
+    const state = this.#getState(choice['index'])
+    const { finish_reason: reason } = choice
+    const isEnd = typeof reason === 'string' || member === 'message'
+    return {
+      ...choice,
+      [member]: state.read(given, isEnd),
+      finish_reason: typeof reason === 'string' ? mapFinishReason(reason, state.hasCalls) : null,
+    }
+  }
+
+  #getState(index: unknown): ChoiceState {
+    const known = this.#states.get(index)
+    if (known) return known
+    const state = new ChoiceState(this.#context)
+    this.#states.set(index, state)
+    return state
+  }
+}
+
+class ChoiceState {
+  readonly #context: ReadContext
+  readonly #reasoning: ReasoningCollector
+  readonly #tags: ThinkTags | undefined
+  hasCalls = false
+
+  constructor(context: ReadContext) {
+    this.#context = context
+    const { model, lineage } = context.maker
+    this.#reasoning = new ReasoningCollector({ model, lineage })
+    this.#tags = context.profile.reasoningField === 'tags' ? new ThinkTags() : undefined
+  }
+
+  read(given: JsonObject, isEnd: boolean): JsonObject {
+    const calls = this.#readCalls(given)
+    const { text, reasoning, gap } = this.#readTexts(given, isEnd)
+    const follows = text !== '' || calls.length > 0 || isEnd
+    const past = follows ? this.#takePast(gap) : undefined
+    return {
+      ...given,
+      content: text,
+      reasoning_content: reasoning,
+      reasoning: undefined,
+      reasoning_details: undefined,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(past && { past_reasoning: past }),
+    }
+  }
+
+  #readCalls(given: JsonObject): readonly JsonObject[] {
+    const calls = given['tool_calls']
+    if (!Array.isArray(calls) || calls.length === 0) return []
+    this.hasCalls = true
+    return calls.filter(isObject).map((call) => restoreName(call, this.#context.names))
+  }
+
+  #readTexts(given: JsonObject, isEnd: boolean) {
+    const piece = readReasoning(given)
+    if (piece) this.#reasoning.add(piece)
+    const content = readText(given['content'])
+    const plain = piece?.text ?? ''
+    if (!this.#tags) return { text: content, reasoning: plain, gap: undefined }
+    const pieces = [this.#tags.push(content), ...(isEnd ? [this.#tags.end()] : [])]
+    const tagged = pieces.map(({ reasoning }) => reasoning).join('')
+    if (tagged !== '') this.#reasoning.add({ form: 'tags', text: tagged, entries: [] })
+    return {
+      text: pieces.map(({ text }) => text).join(''),
+      reasoning: plain + tagged,
+      gap: pieces.find(({ gap }) => gap !== undefined)?.gap,
+    }
+  }
+
+  /** Reasoning without text goes back only beside calls, where some upstreams demand it. */
+  #takePast(gap: string | undefined): PastReasoning | undefined {
+    const collector = this.#reasoning
+    if (collector.isEmpty || this.#context.profile.reasoningHistory === 'none') return undefined
+    if (collector.isBlank && !this.hasCalls) return undefined
+    return collector.take(gap)
+  }
+}
+
+/** Reads a text, or the text parts that some upstreams send instead. */
+function readText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content
+    .filter(isObject)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('')
+}
+
+function restoreName(call: JsonObject, names: ToolNames): JsonObject {
+  const called = call['function']
+  if (!isObject(called) || typeof called['name'] !== 'string') return call
+  return { ...call, function: { ...called, name: names.restore(called['name']) } }
+}

@@ -1,0 +1,42 @@
+import { type Profile, responseFormatWords, toolChoiceWords } from '../../core/profile.ts'
+
+/**
+ * The form that every known upstream takes, for an upstream that nobody knows.
+ * Sources are with the rows and families that need another value.
+ */
+export const unknownProfile: Profile = Object.freeze({
+  systemMessages: 'first',
+  lateSystem: 'user',
+  mergeSameRole: true,
+  userAfterTool: 'allowed',
+  toolCallIds: 'any',
+  toolChoices: toolChoiceWords,
+  toolChoicesThinking: undefined,
+  reservedToolNames: [],
+  strictTools: false,
+  parallelToolCalls: true,
+  schema: 'plain',
+  boundField: 'max_tokens',
+  dropParameters: ['top_k'],
+  renamedParameters: {},
+  dropParametersThinking: [],
+  responseFormats: responseFormatWords,
+  responseFormatsThinking: undefined,
+  reasoningSwitch: 'none',
+  templateArgument: 'enable_thinking',
+  reasoningEfforts: ['low', 'medium', 'high'],
+  reasoningOff: false,
+  thinkingOn: 'enabled',
+  thinksByDefault: false,
+  reasoningField: 'auto',
+  reasoningHistory: 'turn',
+  reasoningMissing: 'omit',
+  emptyContent: 'null',
+  reasoningSigned: false,
+  fileAddresses: false,
+  cacheControl: false,
+  promptCacheKey: false,
+  serviceTier: false,
+  streamEnd: 'done',
+  extraBody: {},
+})

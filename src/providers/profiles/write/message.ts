@@ -1,0 +1,58 @@
+import type { ChatMessage, ContentPart } from '../../../core/chat.ts'
+import type { PastReasoning } from '../../../core/past-reasoning.ts'
+import { isObject } from '../../../wire/json.ts'
+
+/** A message on its way into the form of a profile. */
+export interface WrittenMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly message: ChatMessage
+  /** The reasoning that goes back with an answer. Empty when none is expected. */
+  readonly reasoning?: readonly PastReasoning[]
+}
+
+export type Content = ChatMessage['content']
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Separates texts that become one. */
+const blankLine = '\n\n'
+
+/** Returns whether a content has nothing in it. */
+export function isEmptyContent(content: Content): boolean {
+  return content === undefined || content === null || content.length === 0
+}
+
+/** Joins two contents. Texts become one; with any other part the content is a list. */
+export function joinContents(first: Content, second: Content): Content {
+  if (isEmptyContent(first)) return second
+  if (isEmptyContent(second)) return first
+  if (typeof first === 'string' && typeof second === 'string') {
+    return `${first}${blankLine}${second}`
+  }
+  return [...toParts(first), ...toParts(second)]
+}
+
+/** Returns a content as a string where all of its parts are plain text. */
+export function toPlainContent(content: Content): Content {
+  if (!Array.isArray(content) || !content.every(isPlainText)) return content
+  return content.map(({ text }) => text).join(blankLine)
+}
+
+export function toParts(content: Content): readonly ContentPart[] {
+  if (content === undefined || content === null) return []
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+/** A text with a mark of its own must stay a part. */
+function isPlainText(part: ContentPart): boolean {
+  return part.type === 'text' && typeof part.text === 'string' && !('cache_control' in part)
+}
+
+/** Lists the tool calls of a message. */
+export function listCalls({ tool_calls: calls }: ChatMessage): readonly JsonObject[] {
+  return Array.isArray(calls) ? calls.filter(isObject) : []
+}
+
+/** Returns the id of a call, or of the call that a result answers. */
+export function readId(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

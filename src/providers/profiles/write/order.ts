@@ -1,0 +1,139 @@
+import type { ChatMessage } from '../../../core/chat.ts'
+import type { Profile } from '../../../core/profile.ts'
+import { isEmptyContent, joinContents, listCalls, readId, type WrittenMessage } from './message.ts'
+
+/**
+ * Orders messages as the upstream takes them: results behind their calls, system messages in front, one
+ * message where neighbours have one role. Nothing is lost; what has no place becomes user text.
+ */
+export function orderMessages(
+  messages: readonly WrittenMessage[],
+  profile: Profile,
+): readonly WrittenMessage[] {
+  let ordered = placeResults(messages.filter(hasSubstance))
+  if (profile.systemMessages === 'first') ordered = gatherSystem(ordered, profile)
+  if (profile.mergeSameRole) ordered = mergeNeighbours(ordered)
+  if (profile.systemMessages === 'first') ordered = ensureUser(ordered)
+  return profile.userAfterTool === 'assistant' ? separateResults(ordered) : ordered
+}
+
+/** No upstream takes an assistant message without content and calls. */
+function hasSubstance({ role, message }: WrittenMessage): boolean {
+  return role !== 'assistant' || !isEmptyContent(message.content) || listCalls(message).length > 0
+}
+
+/**
+ * Puts the results directly behind their calls, one for each call, and whatever was between behind them. A
+ * result without its call becomes user text.
+ */
+function placeResults(messages: readonly WrittenMessage[]): readonly WrittenMessage[] {
+  const ordered: WrittenMessage[] = []
+  let open: OpenCalls | undefined
+  for (const written of messages) {
+    if (written.role === 'tool') {
+      if (!open?.addResult(written)) (open?.later ?? ordered).push(toUserText(written))
+    } else if (written.role === 'assistant') {
+      if (open) ordered.push(...open.close())
+      ordered.push(written)
+      const calls = listCalls(written.message)
+      open = calls.length > 0 ? new OpenCalls(calls.map(({ id }) => readId(id))) : undefined
+    } else {
+      ;(open?.later ?? ordered).push(written)
+    }
+  }
+  if (open) ordered.push(...open.close())
+  return ordered
+}
+
+/** The calls of one message, and what has come since. */
+class OpenCalls {
+  /** The messages that were not results. */
+  readonly later: WrittenMessage[] = []
+  readonly #ids: readonly string[]
+  readonly #results = new Map<string, WrittenMessage>()
+
+  constructor(ids: readonly string[]) {
+    this.#ids = ids
+  }
+
+  /** Returns false for a result of another call, or a second one. */
+  addResult(written: WrittenMessage): boolean {
+    const id = readId(written.message['tool_call_id'])
+    if (!this.#ids.includes(id) || this.#results.has(id)) return false
+    this.#results.set(id, written)
+    return true
+  }
+
+  close(): WrittenMessage[] {
+    const results = this.#ids.map((id) => this.#results.get(id) ?? toMissingResult(id))
+    return [...results, ...this.later]
+  }
+}
+
+function toMissingResult(id: string): WrittenMessage {
+  const message = { role: 'tool', tool_call_id: id, content: 'This call has no result.' }
+  return { role: 'tool', message }
+}
+
+function toUserText({ message }: WrittenMessage): WrittenMessage {
+  return toUser(joinContents('A result of an earlier tool call:', message.content))
+}
+
+function toUser(content: ChatMessage['content']): WrittenMessage {
+  return { role: 'user', message: { role: 'user', content } }
+}
+
+/** Joins the leading system messages; the later ones become user text in their place, or join the first. */
+function gatherSystem(
+  messages: readonly WrittenMessage[],
+  { lateSystem }: Profile,
+): readonly WrittenMessage[] {
+  const firstOther = messages.findIndex(({ role }) => role !== 'system')
+  const lead = firstOther < 0 ? messages.length : firstOther
+  const isGathered = (index: number, role: string) =>
+    role === 'system' && (index < lead || lateSystem === 'merge')
+  const system = messages.filter(({ role }, index) => isGathered(index, role))
+  const others = messages
+    .filter(({ role }, index) => !isGathered(index, role))
+    .map((written) => (written.role === 'system' ? toUser(written.message.content) : written))
+  const content = system.reduce<ChatMessage['content']>(
+    (joined, { message }) => joinContents(joined, message.content),
+    undefined,
+  )
+  if (isEmptyContent(content)) return others
+  return [{ role: 'system', message: { role: 'system', content } }, ...others]
+}
+
+function mergeNeighbours(messages: readonly WrittenMessage[]): readonly WrittenMessage[] {
+  const merged: WrittenMessage[] = []
+  for (const written of messages) {
+    const last = merged.at(-1)
+    const isRun = last && last.role === written.role && written.role !== 'tool'
+    if (isRun) merged[merged.length - 1] = mergeTwo(last, written)
+    else merged.push(written)
+  }
+  return merged
+}
+
+/** Calls are followed by their results, so only the second message can have any. */
+function mergeTwo(first: WrittenMessage, second: WrittenMessage): WrittenMessage {
+  const content = joinContents(first.message.content, second.message.content)
+  const reasoning = [...(first.reasoning ?? []), ...(second.reasoning ?? [])]
+  return { role: first.role, message: { ...first.message, ...second.message, content }, reasoning }
+}
+
+/** Several templates refuse a conversation without a user message. */
+function ensureUser(messages: readonly WrittenMessage[]): readonly WrittenMessage[] {
+  if (messages.some(({ role }) => role === 'user')) return messages
+  const lead = messages[0]?.role === 'system' ? 1 : 0
+  return [...messages.slice(0, lead), toUser('Continue.'), ...messages.slice(lead)]
+}
+
+/** Puts an assistant message between a result and a user message. */
+function separateResults(messages: readonly WrittenMessage[]): readonly WrittenMessage[] {
+  return messages.flatMap((written, index) =>
+    written.role === 'user' && messages[index - 1]?.role === 'tool'
+      ? [{ role: 'assistant', message: { role: 'assistant', content: 'Done.' } } as const, written]
+      : [written],
+  )
+}

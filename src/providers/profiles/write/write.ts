@@ -1,0 +1,149 @@
+import type { ChatMessage, ChatRequest } from '../../../core/chat.ts'
+import type { Profile } from '../../../core/profile.ts'
+import { isObject } from '../../../wire/json.ts'
+import { writeFormat } from './format.ts'
+import { addReasoning, type Recipient, readHistory } from './history.ts'
+import { useNineLetterIds } from './ids.ts'
+import {
+  isEmptyContent,
+  type JsonObject,
+  joinContents,
+  listCalls,
+  toPlainContent,
+  type WrittenMessage,
+} from './message.ts'
+import { orderMessages } from './order.ts'
+import { writeParameters } from './parameters.ts'
+import { writeThinking } from './thinking.ts'
+import { createToolNames, type ToolNames } from './tool-names.ts'
+import { writeTools } from './tools.ts'
+
+/** A request as an upstream of the OpenAI format wants it. */
+export interface WrittenRequest {
+  readonly body: JsonObject
+  /** The paths in the chat request of what the upstream does not take. */
+  readonly dropped: readonly string[]
+}
+
+/** What a request is written for. */
+export interface WriteTarget {
+  readonly profile: Profile
+  readonly recipient: Recipient
+}
+
+/**
+ * Writes a chat request that the gateway has made from a request of another API. The order of its members is
+ * fixed, so that equal prefixes of conversations stay equal for the cache of the upstream.
+ */
+export function writeRequest(request: ChatRequest, target: WriteTarget): WrittenRequest {
+  const { profile } = target
+  const thinking = writeThinking(request, profile)
+  const { isThinking } = thinking
+  const names = nameTools(request, profile)
+  const tools = writeTools(request, { profile, names, isThinking })
+  const format = writeFormat(request, { profile, isThinking })
+  const parameters = writeParameters(request, { profile, isThinking })
+  const body = {
+    model: request.model,
+    messages: writeMessages(request.messages, { target, names, instruction: format.instruction }),
+    ...parameters.fields,
+    ...tools.fields,
+    ...format.fields,
+    ...thinking.fields,
+  }
+  return {
+    body: mergeBodies(body, profile.extraBody),
+    dropped: [...parameters.dropped, ...tools.dropped, ...format.dropped, ...thinking.dropped],
+  }
+}
+
+/** Returns the names that the tools of a request have at the upstream. */
+export function nameTools(request: ChatRequest, { reservedToolNames }: Profile): ToolNames {
+  const offered = (request.tools ?? []).map(({ function: called }) => called)
+  const called = request.messages.flatMap(listCalls).map((call) => call['function'])
+  const names = [...offered, ...called].flatMap((tool) =>
+    isObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
+  )
+  return createToolNames(names, reservedToolNames)
+}
+
+interface MessageContext {
+  readonly target: WriteTarget
+  readonly names: ToolNames
+  /** What the format of the answer adds to the instructions. */
+  readonly instruction: string | undefined
+}
+
+function writeMessages(
+  messages: readonly ChatMessage[],
+  { target, names, instruction }: MessageContext,
+): readonly ChatMessage[] {
+  const { profile } = target
+  const read = readHistory(messages, target).map((written) =>
+    toUpstream(written, { profile, names }),
+  )
+  const ordered = orderMessages(addInstruction(read, instruction), profile)
+  const named = profile.toolCallIds === 'nine' ? useNineLetterIds(ordered) : ordered
+  return named.map((written) => {
+    const { message } = addReasoning(fillContent(written, profile), profile)
+    return message
+  })
+}
+
+/** Writes the parts of one message: plain content, the upstream's names of tools, no members unknown to it. */
+function toUpstream(
+  written: WrittenMessage,
+  { profile, names }: { readonly profile: Profile; readonly names: ToolNames },
+): WrittenMessage {
+  const { provider_content: _, is_error: __, ...message } = written.message
+  const content = toPlainContent(profile.cacheControl ? message.content : unmark(message.content))
+  const calls = listCalls(message).map((call) => renameCall(call, names))
+  return {
+    ...written,
+    message: { ...message, content, ...(calls.length > 0 && { tool_calls: calls }) },
+  }
+}
+
+function unmark(content: ChatMessage['content']): ChatMessage['content'] {
+  if (!Array.isArray(content)) return content
+  return content.map((given) => {
+    const { cache_control: _, ...part } = given
+    return part
+  })
+}
+
+function renameCall(call: JsonObject, names: ToolNames): JsonObject {
+  const called = call['function']
+  if (!isObject(called) || typeof called['name'] !== 'string') return call
+  return { ...call, function: { ...called, name: names.shorten(called['name']) } }
+}
+
+function addInstruction(
+  messages: readonly WrittenMessage[],
+  instruction: string | undefined,
+): readonly WrittenMessage[] {
+  if (instruction === undefined) return messages
+  const [first] = messages
+  if (first?.role !== 'system') {
+    return [{ role: 'system', message: { role: 'system', content: instruction } }, ...messages]
+  }
+  const content = joinContents(first.message.content, instruction)
+  return [{ ...first, message: { ...first.message, content } }, ...messages.slice(1)]
+}
+
+/** Some upstreams refuse members that are null. */
+function fillContent(written: WrittenMessage, { emptyContent }: Profile): WrittenMessage {
+  const { role, message } = written
+  if (role !== 'assistant' || !isEmptyContent(message.content)) return written
+  return { ...written, message: { ...message, content: emptyContent === 'null' ? null : '' } }
+}
+
+/** Adds members, and those of members that are objects on both sides. The added ones win. */
+function mergeBodies(body: JsonObject, added: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...body }
+  for (const [name, value] of Object.entries(added)) {
+    const own = merged[name]
+    merged[name] = isObject(own) && isObject(value) ? mergeBodies(own, value) : value
+  }
+  return merged
+}
