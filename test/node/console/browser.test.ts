@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startDemo } from '../../../adapters/node/console/demo.ts'
-import { serveConsole } from '../../../adapters/node/console/server.ts'
+import { type ServedConsole, serveConsole } from '../../../adapters/node/console/server.ts'
 import { completion, hello } from '../../support/answers.ts'
 import { deferred, httpServer } from '../support/servers.ts'
 import { type BuiltThread, buildThread } from '../support/store.ts'
@@ -535,55 +535,101 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     expect(await isDark()).toBe(true)
   })
 
-  test('when the gateway stops, the page says so', async () => {
+  test('when the gateway stops, the page says so, with the time of the last answer', async () => {
     const { tab, host } = await visit()
     await host.close()
-    await expectText(tab, 'the gateway cannot be reached')
+    const alert = tab.getByRole('alert')
+    await alert.getByText('the gateway cannot be reached').waitFor()
+    expect(await alert.textContent()).toMatch(/the last answer, at \d\d:\d\d:\d\d\. Retrying/)
+    expect(await tab.locator('main.stale').count()).toBe(1)
+    await tab.getByRole('link', { name: 'Spend' }).click()
+    await tab.getByText('The spend could not be read').waitFor()
+    await tab.reload()
+    await alert.getByText('There was no answer yet. Retrying').waitFor()
+  })
+
+  test('a gateway that takes too long counts as not reachable', async () => {
+    const { tab } = await visit()
+    await tab.route('**/api/admin/status', () => undefined)
+    await tab.evaluate(`
+      AbortSignal.timeout = () => AbortSignal.abort(new DOMException('late', 'TimeoutError'))
+    `)
+    await tab.getByRole('alert').waitFor()
+    expect(await tab.getByRole('alert').textContent()).toContain('did not answer within 10 s')
+  })
+
+  test('the totals say since when they count, and the axes have each mark once', async () => {
+    const { tab } = await visit()
+    await tab.addInitScript(`
+      window.marks = []
+      const draw = CanvasRenderingContext2D.prototype.fillText
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        window.marks.push(text)
+        return draw.call(this, text, ...rest)
+      }
+    `)
+    await tab.reload()
+    await tab.getByText(/^since the start \d+ s ago$/).waitFor()
+    await tab.locator('.u-wrap canvas').nth(1).waitFor()
+    const marks = () => tab.evaluate<string[]>('[...new Set(window.marks)]')
+    await expect.poll(marks).toContain('1 ms')
+    const drawn = await marks()
+    expect(drawn.filter((mark) => /^\d+$|ms$/.test(mark)).sort()).toEqual([
+      '0',
+      '0 ms',
+      '1',
+      '1 ms',
+    ])
+    const counts = await tab.evaluate<number>("window.marks.filter((mark) => mark === '1').length")
+    const zeros = await tab.evaluate<number>("window.marks.filter((mark) => mark === '0').length")
+    expect(counts).toBe(zeros)
   })
 })
 
-describe.skipIf(!hasBrowser || screenshots === undefined)('the screenshots', () => {
-  test.each(['light', 'dark'] as const)(
-    'of the %s color scheme',
-    async (colorScheme) => {
-      const demo = await startDemo()
-      onTestFinished(() => demo.close())
-      const { address: gateway, masterKey } = demo
-      const served = await serveConsole({ gateway, masterKey, port: 0, folder: page.folder })
-      onTestFinished(() => served.close())
-      const context = await browser.newContext({
-        viewport: { width: 1280, height: 900 },
-        colorScheme,
-      })
-      onTestFinished(() => context.close())
-      const tab = await context.newPage()
-      await tab.goto(served.link)
-      const show = async (view: string) => {
-        await tab.screenshot({ path: `${screenshots}/console-${view}-${colorScheme}.png` })
-      }
-      // Over the turn of a minute, so that the charts have more than one.
-      await expect.poll(() => tab.getByRole('row').count(), { timeout: 120_000 }).toBe(101)
-      await tab
-        .getByRole('row')
-        .filter({ hasText: 'demo-flaky' })
-        .first()
-        .getByRole('button')
-        .click()
-      await show('overview')
-      await tab.getByRole('link', { name: 'Keys' }).click()
-      await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
-      await show('keys')
-      await tab.getByRole('link', { name: 'Spend' }).click()
-      await tab.getByLabel('of the last').selectOption('30 days')
-      await tab.getByRole('img', { name: 'Spend by day' }).waitFor()
-      await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
-      await show('spend')
-      await tab.getByRole('link', { name: 'Chat', exact: true }).click()
-      await tab.getByLabel('Message').fill('What is a gateway for?')
-      await tab.keyboard.press('Enter')
-      await expectText(tab, /demo by demo · \d+ tokens/)
-      await show('chat')
-    },
-    180_000,
-  )
-})
+/** So that the charts have several minutes. */
+const demoMs = 5 * 60_000
+
+test.skipIf(!hasBrowser || screenshots === undefined)(
+  'the screenshots of both color schemes',
+  async () => {
+    const demo = await startDemo()
+    onTestFinished(() => demo.close())
+    const { address: gateway, masterKey } = demo
+    const served = await serveConsole({ gateway, masterKey, port: 0, folder: page.folder })
+    onTestFinished(() => served.close())
+    await new Promise((resolve) => setTimeout(resolve, demoMs))
+    for (const colorScheme of ['light', 'dark'] as const) await takeScreenshots(served, colorScheme)
+    expect(existsSync(`${screenshots}/console-chat-dark.png`)).toBe(true)
+  },
+  demoMs + 60_000,
+)
+
+async function takeScreenshots(
+  served: ServedConsole,
+  colorScheme: 'light' | 'dark',
+): Promise<void> {
+  const viewport = { width: 1280, height: 900 }
+  const context = await browser.newContext({ viewport, colorScheme })
+  onTestFinished(() => context.close())
+  const tab = await context.newPage()
+  await tab.goto(served.link)
+  const show = async (view: string) => {
+    await tab.screenshot({ path: `${screenshots}/console-${view}-${colorScheme}.png` })
+  }
+  await expect.poll(() => tab.getByRole('row').count()).toBe(101)
+  await tab.getByRole('row').filter({ hasText: 'demo-flaky' }).first().getByRole('button').click()
+  await show('overview')
+  await tab.getByRole('link', { name: 'Keys' }).click()
+  await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
+  await show('keys')
+  await tab.getByRole('link', { name: 'Spend' }).click()
+  await tab.getByLabel('of the last').selectOption('30 days')
+  await tab.getByRole('img', { name: 'Spend by day' }).waitFor()
+  await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
+  await show('spend')
+  await tab.getByRole('link', { name: 'Chat', exact: true }).click()
+  await tab.getByLabel('Message').fill('What is a gateway for?')
+  await tab.keyboard.press('Enter')
+  await expectText(tab, /demo by demo · \d+ tokens/)
+  await show('chat')
+}

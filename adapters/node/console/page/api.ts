@@ -20,8 +20,8 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 }
 
 /** Reads JSON from the gateway's API. The caller names the shape, which the API's documentation gives. */
-export async function read<Shape>(path: string): Promise<Shape> {
-  return (await (await send(`/api${path}`)).json()) as Shape
+export async function read<Shape>(path: string, init: RequestInit = {}): Promise<Shape> {
+  return (await (await send(`/api${path}`, init)).json()) as Shape
 }
 
 /** Sends a change to the admin API; resolves to its answer, undefined when it has none. */

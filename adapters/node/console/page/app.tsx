@@ -1,12 +1,13 @@
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { Chat } from './chat.tsx'
+import { formatTime } from './format.ts'
 import { Keys } from './keys.tsx'
 import { Login } from './login.tsx'
 import { Overview } from './overview.tsx'
 import { token } from './session.ts'
 import { Spend } from './spend.tsx'
-import { outage, status } from './state.ts'
+import { answeredAt, outage, status } from './state.ts'
 import { changeTheme, theme } from './theme.ts'
 
 interface Page {
@@ -50,7 +51,8 @@ export function App() {
           Theme: {theme}
         </button>
       </header>
-      <main id="main" tabIndex={-1}>
+      <Outage />
+      <main id="main" tabIndex={-1} class={outage.value === undefined ? undefined : 'stale'}>
         <h1 class="visually-hidden">{title}</h1>
         <Content />
       </main>
@@ -58,11 +60,26 @@ export function App() {
   )
 }
 
+/** Says that what the page shows is old. It does not change while the outage lasts, so it is read out once. */
+function Outage() {
+  if (outage.value === undefined) return null
+  const { value: last } = answeredAt
+  return (
+    <p class="outage" role="alert">
+      <strong>No connection: {outage}.</strong>{' '}
+      {last === undefined
+        ? 'There was no answer yet.'
+        : `The page shows the state of the last answer, at ${formatTime(last)}.`}{' '}
+      Retrying every second.
+    </p>
+  )
+}
+
 function Connection() {
   if (outage.value !== undefined) {
     return (
       <span class="connection" role="status">
-        <span class="dot bad" /> {outage}
+        <span class="dot bad" /> not connected
       </span>
     )
   }

@@ -20,6 +20,8 @@ export interface ChartProps {
   /** Bars are stacked in the order of the series. */
   readonly style: 'bars' | 'lines'
   readonly format: (value: number) => string
+  /** The smallest distance of two marks of the vertical axis, where the format shows no parts of it. */
+  readonly minStep?: number
   /** The seconds from one time to the next. */
   readonly step: number
   readonly formatTime: (seconds: number) => string
@@ -94,7 +96,7 @@ function sum(values: readonly number[]): number {
 type Look = Omit<ChartProps, 'title' | 'summary' | 'times'>
 
 function describeChart(
-  { series, style, format, step, formatTime }: Look,
+  { series, style, format, minStep, step, formatTime }: Look,
   width: number,
 ): UPlot.Options {
   const styles = getComputedStyle(document.documentElement)
@@ -126,7 +128,12 @@ function describeChart(
         splits: ({ data: [times] }) => thinOut(times, step, width / 80),
         values: (_, splits) => splits.map(formatTime),
       },
-      { ...axis, size: 56, values: (_, splits) => splits.map(format) },
+      {
+        ...axis,
+        size: 56,
+        ...(minStep !== undefined && { incrs: listSteps(minStep) }),
+        values: (_, splits) => splits.map(format),
+      },
     ],
     series: [
       {},
@@ -138,6 +145,12 @@ function describeChart(
       })),
     ],
   }
+}
+
+/** The distances between marks to choose from: 1, 2 and 5 times the powers of ten of the smallest. */
+function listSteps(min: number): number[] {
+  const powers = Array.from({ length: 12 }, (_, exponent) => min * 10 ** exponent)
+  return powers.flatMap((power) => [power, 2 * power, 5 * power])
 }
 
 /** Every how many steps a time may have a label: the halves and thirds of hours and days. */

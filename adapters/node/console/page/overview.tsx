@@ -1,21 +1,29 @@
 import { Budgets } from './budgets.tsx'
 import { Chart } from './chart.tsx'
-import { formatClock, formatCount, formatDuration, formatPercent, formatUsd } from './format.ts'
+import {
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatSpan,
+  formatUsd,
+} from './format.ts'
 import { Providers } from './providers.tsx'
 import { Requests } from './requests.tsx'
 import type { Minute, Status } from './shapes.ts'
-import { status } from './state.ts'
+import { outage, status } from './state.ts'
 
 /** What happens now: one look says whether something is wrong. */
 export function Overview() {
   const { value: known } = status
-  if (!known) return <p class="empty">Waiting for the gateway…</p>
+  if (!known) return outage.value === undefined && <p class="empty">Waiting for the gateway…</p>
+  const minutes = listShownMinutes(known)
   return (
     <>
       <Tiles now={known} />
       <div class="pair">
-        <RequestChart minutes={known.minutes} />
-        <LatencyChart minutes={known.minutes} />
+        <RequestChart minutes={minutes} />
+        <LatencyChart minutes={minutes} />
       </div>
       <div class="pair">
         <Providers status={known} />
@@ -24,6 +32,20 @@ export function Overview() {
       <Requests />
     </>
   )
+}
+
+const minMinutes = 15
+
+/** Without those before the start, of which the gateway knows nothing; at least so many that bars stay narrow. */
+function listShownMinutes({ minutes, started_at: startedAt }: Status): readonly Minute[] {
+  const known = minutes.filter(({ starts_at: at }) => at + 60 > startedAt).length
+  return minutes.slice(-Math.max(known, minMinutes))
+}
+
+/** The time that the totals cover: a start begins them anew. */
+function describeWindow({ now, started_at: startedAt }: Status): string {
+  const seconds = now - startedAt
+  return seconds >= 3600 ? 'in the last hour' : `since the start ${formatSpan(seconds)} ago`
 }
 
 function Tiles({ now }: { readonly now: Status }) {
@@ -36,7 +58,7 @@ function Tiles({ now }: { readonly now: Status }) {
   return (
     <dl class="tiles">
       <Tile name="Running now" value={formatCount(now.in_flight)} note="requests and streams" />
-      <Tile name="Requests" value={formatCount(all)} note="in the last hour" />
+      <Tile name="Requests" value={formatCount(all)} note={describeWindow(now)} />
       <Tile
         name="Server errors"
         value={all === 0 ? '–' : formatPercent(failed / all)}
@@ -51,7 +73,7 @@ function Tiles({ now }: { readonly now: Status }) {
       <Tile
         name="Spend"
         value={formatUsd(total(minutes, ({ cost }) => cost))}
-        note={`${formatCount(total(minutes, ({ tokens_in: i, tokens_out: o }) => i + o))} tokens in the last hour`}
+        note={`${formatCount(total(minutes, ({ tokens_in: i, tokens_out: o }) => i + o))} tokens ${describeWindow(now)}`}
       />
     </dl>
   )
@@ -90,6 +112,7 @@ function RequestChart({ minutes }: MinutesProps) {
       times={minutes.map(({ starts_at: at }) => at)}
       style="bars"
       format={formatCount}
+      minStep={1}
       step={60}
       formatTime={formatClock}
       series={[
@@ -118,6 +141,7 @@ function LatencyChart({ minutes }: MinutesProps) {
       times={minutes.map(({ starts_at: at }) => at)}
       style="lines"
       format={formatDuration}
+      minStep={1}
       step={60}
       formatTime={formatClock}
       series={[

@@ -25,7 +25,8 @@ export function Requests() {
       </div>
       {requests.value.length === 0 && (
         <p class="empty">
-          No request yet. Send one, for example in the <a href="#chat">chat</a>.
+          No request since the start of the gateway; Spend has the sums of earlier ones. Send one,
+          for example in the <a href="#chat">chat</a>.
         </p>
       )}
       {requests.value.length > 0 && (

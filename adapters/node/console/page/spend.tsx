@@ -4,7 +4,7 @@ import { read } from './api.ts'
 import { Chart } from './chart.tsx'
 import { formatClock, formatCount, formatUsd, formatUtcDay } from './format.ts'
 import type { UsageGroup } from './shapes.ts'
-import { names } from './state.ts'
+import { names, outage } from './state.ts'
 
 interface Interval {
   readonly name: string
@@ -47,18 +47,24 @@ export function Spend() {
   const span = useSignal<Span>(spans[0])
   const field = useSignal<string>(groupings[0].field)
   const sums = useSignal<Sums | undefined>(undefined)
+  const problem = useSignal<string | undefined>(undefined)
+  const isDown = outage.value !== undefined
   useEffect(() => {
     let isCurrent = true
     void readSums(span.value, field.value)
       .then((answer) => {
-        if (isCurrent) sums.value = answer
+        if (!isCurrent) return
+        sums.value = answer
+        problem.value = undefined
       })
-      // The bar above shows that the gateway does not answer.
-      .catch(() => undefined)
+      .catch((error: unknown) => {
+        if (isCurrent) problem.value = error instanceof Error ? error.message : String(error)
+      })
     return () => {
       isCurrent = false
     }
-  }, [span.value, field.value])
+    // Read again when the gateway is back.
+  }, [span.value, field.value, isDown])
   return (
     <>
       <div class="section-head">
@@ -86,8 +92,17 @@ export function Spend() {
           </select>
         </label>
       </div>
+      {problem.value !== undefined && (
+        <p class="problem" role="alert">
+          The spend could not be read: {problem}
+        </p>
+      )}
       {sums.value && <SpendChart sums={sums.value} />}
-      <section class="panel">{sums.value && <SpendTable sums={sums.value.groups} />}</section>
+      {sums.value && (
+        <section class="panel">
+          <SpendTable sums={sums.value.groups} />
+        </section>
+      )}
     </>
   )
 }

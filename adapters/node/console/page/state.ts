@@ -5,6 +5,8 @@ import type { Key, RecentRequest, Status, Subject } from './shapes.ts'
 
 /** Why the gateway's state is unknown; undefined while it answers. */
 export const outage = signal<string | undefined>(undefined)
+/** When the gateway last answered, in unix seconds; undefined before its first answer. */
+export const answeredAt = signal<number | undefined>(undefined)
 export const status = signal<Status | undefined>(undefined)
 /** The last requests, newest first. */
 export const requests = signal<readonly RecentRequest[]>([])
@@ -19,6 +21,8 @@ export const names = computed(
 
 const requestsShown = 100
 const pollMs = 1000
+/** A gateway that takes longer counts as not reachable. */
+const maxAnswerMs = 10_000
 /** Keys change by hand, and their spend is not watched by the second. */
 const keyPollMs = 5000
 
@@ -40,12 +44,14 @@ export async function follow(): Promise<never> {
   for (;;) {
     if (!document.hidden && token.value !== undefined) {
       await attempt(async () => {
-        const now = await read<Status>('/admin/status')
+        const limit = { signal: AbortSignal.timeout(maxAnswerMs) }
+        const now = await read<Status>('/admin/status', limit)
         // After a restart the sequence of the requests begins again.
         if (startedAt !== now.started_at) cursor = 0
         startedAt = now.started_at
         const { rows, next_cursor: next } = await read<RecentPage>(
           `/admin/requests?limit=500&cursor=${cursor}`,
+          limit,
         )
         status.value = now
         if (!isPaused.value) {
@@ -85,8 +91,17 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   try {
     await work()
     outage.value = undefined
+    answeredAt.value = Date.now() / 1000
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) keepToken(undefined)
-    else outage.value = error instanceof ApiError ? error.message : 'the console has ended'
+    else outage.value = describeOutage(error)
   }
+}
+
+function describeOutage(error: unknown): string {
+  if (error instanceof ApiError) return error.message
+  const isSlow = error instanceof DOMException && error.name === 'TimeoutError'
+  return isSlow
+    ? `the gateway did not answer within ${maxAnswerMs / 1000} s`
+    : 'the console has ended'
 }
