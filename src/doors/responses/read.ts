@@ -1,4 +1,5 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { findState, type ReadRequest } from './chat-request.ts'
 import { parseFields } from './content.ts'
@@ -12,6 +13,34 @@ import { ToolCollector } from './tools.ts'
  * read, because native links can serve the request, and the size of its prompt must be estimated.
  */
 export function readForChat(request: ResponsesRequest, body: RequestBody): ReadRequest {
+  const steps = readSteps(request, body)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** How many items and tools are read at once: less than a millisecond's work. */
+const stepsAtOnce = 16
+
+/** Does the same, and yields to other work between the items and tools of a long request. */
+export async function readForChatInSteps(
+  request: ResponsesRequest,
+  body: RequestBody,
+  slice: TimeSlice,
+): Promise<ReadRequest> {
+  const steps = readSteps(request, body)
+  for (let step = 1; ; step++) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (step % stepsAtOnce === 0) await slice.pause()
+  }
+}
+
+function* readSteps(
+  request: ResponsesRequest,
+  body: RequestBody,
+): Generator<undefined, ReadRequest> {
   const problems: UntranslatableError[] = []
   const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
     try {
@@ -26,10 +55,15 @@ export function readForChat(request: ResponsesRequest, body: RequestBody): ReadR
   if (state) problems.push(state)
   const fields = attempt(() => parseFields(translatedFields, request, ''), noFields)
   const tools = new ToolCollector()
-  attempt(() => tools.add(fields.tools ?? [], 'tools'), undefined)
+  for (const [index, tool] of (fields.tools ?? []).entries()) {
+    const isRead = attempt(() => tools.addOne(tool, `tools.${index}`), false)
+    if (!isRead) break
+    yield
+  }
   const reader = new ItemReader(tools, body)
   for (const [index, item] of listItems(request).entries()) {
     attempt(() => reader.read(item, `input.${index}`), undefined)
+    yield
   }
   const messages = reader.conversation.finish()
   if (messages.length === 0) {

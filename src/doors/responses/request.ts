@@ -42,11 +42,12 @@ import { estimatePrompt } from './estimate.ts'
 import { type ResponsesHead, type ResponsesRequest, responsesRequest } from './fields.ts'
 import { responseForms } from './forms.ts'
 import { listImages } from './images.ts'
+import type { RequestBody } from './input.ts'
 import { matchResponses } from './match.ts'
 import { NativeResponsesWriter } from './native.ts'
 import { cutOwnItems, listOwnProofs } from './own-items.ts'
 import { locate } from './paths.ts'
-import { readForChat } from './read.ts'
+import { readForChat, readForChatInSteps } from './read.ts'
 import { renderEcho } from './response.ts'
 import { ResponsesStreamWriter } from './stream.ts'
 
@@ -152,10 +153,19 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (this.#request || native.responses) return undefined
-    return parseMatched(this.call.bytes, slice)?.then((value) => {
-      this.#request = value as ResponsesRequest
-    })
+    if (native.responses || this.#read) return undefined
+    return this.isHeavy ? this.#readInSteps(slice) : undefined
+  }
+
+  async #readInSteps(slice: TimeSlice): Promise<void> {
+    const parsing = this.#request ? undefined : parseMatched(this.call.bytes, slice)
+    if (parsing) this.#request = (await parsing) as ResponsesRequest
+    await slice.pause()
+    this.#read = await readForChatInSteps(this.#parsed, this.#body, slice)
+  }
+
+  get #body(): RequestBody {
+    return { bytes: this.call.bytes, proofs: this.#proofs }
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -249,10 +259,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   get #forChat(): ReadRequest {
-    this.#read ??= readForChat(this.#parsed, {
-      bytes: this.call.bytes,
-      proofs: this.#proofs,
-    })
+    this.#read ??= readForChat(this.#parsed, this.#body)
     return this.#read
   }
 

@@ -63,7 +63,13 @@ export class ToolCollector {
 
   /** Adds a list of tools at a path. Throws `UntranslatableError` for a malformed one. */
   add(tools: readonly JsonObject[], path: string): void {
-    for (const [index, tool] of tools.entries()) this.#add(tool, { path: `${path}.${index}` })
+    for (const [index, tool] of tools.entries()) this.addOne(tool, `${path}.${index}`)
+  }
+
+  /** Adds the tool at a path. Throws `UntranslatableError` for a malformed one. */
+  addOne(tool: JsonObject, path: string): true {
+    this.#add(tool, { path })
+    return true
   }
 
   /** Adds the tools that a search has found. Returns the names of their chat functions. */
