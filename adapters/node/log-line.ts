@@ -83,9 +83,12 @@ const shownOfRequest: ReadonlySet<string> = new Set([
   'estimated',
   'key_id',
   'failed',
+  'reason',
+  // The reason names it.
+  'scope',
 ])
 
-/** Formats a finished request: `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`. */
+/** Formats a finished request, with the failed links or the refusal at its end: `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`. */
 function formatRequest(fields: LogLine['fields'], paint: Paint): LineParts {
   const { status, error_code: code, api, stream, key_id: key } = fields
   const { latency_ms: latency, ttft_ms: ttft, attempts } = fields
@@ -101,7 +104,13 @@ function formatRequest(fields: LogLine['fields'], paint: Paint): LineParts {
     formatTokens(fields),
     key === undefined ? '' : `key ${formatWord(key).slice(0, 8)}`,
   ]
-  const last = Array.isArray(fields['failed']) ? [formatFailed(fields['failed'], paint)] : []
+  const { failed, reason } = fields
+  const last = [
+    ...(Array.isArray(failed) ? [formatFailed(failed, paint)] : []),
+    ...(typeof reason === 'string'
+      ? [`${paint('dim', 'refused:')} ${escapeControls(reason)}`]
+      : []),
+  ]
   return { text: text.filter((word) => word !== ''), last, shown: shownOfRequest }
 }
 

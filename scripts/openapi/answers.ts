@@ -210,6 +210,7 @@ const recentRequest = z.strictObject({
   provider: text.nullable(),
   status: count,
   error_code: code.nullable(),
+  reason: text.nullable().describe('Why the gateway refused the request by itself.'),
   latency_ms: count,
   ttft_ms: count.nullable(),
   tokens_in: count.nullable(),

@@ -16,7 +16,7 @@ import {
   usageRoutes,
   webhookRoutes,
 } from '../admin/index.ts'
-import type { MasterKey } from '../auth/index.ts'
+import { explainAdminLogin, type MasterKey } from '../auth/index.ts'
 import type { Clock, Log } from '../core/ports.ts'
 import type { RecentRequests } from '../records/index.ts'
 import type { Store } from '../store/index.ts'
@@ -76,6 +76,11 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...webhookRoutes({ ...shared, webhooks }),
   }
   const refused = ({ request, context }: AdminRequest) =>
-    refusedLogins.add({ request, origin: context, status: 401 })
+    refusedLogins.add({
+      request,
+      origin: context,
+      status: 401,
+      why: () => explainAdminLogin(request.headers),
+    })
   return requireMasterKey(routes, { master, refused })
 }

@@ -79,11 +79,14 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
     reserveOutputTokens,
   })
   const identify = (request: Request, origin: RequestOrigin): KeyEntry => {
+    const { headers } = request
+    const now = unixSeconds(clock)
     try {
-      return ring.authenticate(request.headers, unixSeconds(clock))
+      return ring.authenticate(headers, now)
     } catch (error) {
-      const hint = hasMasterKeyForm(request.headers) ? masterKeyHint : undefined
-      refusedLogins.add({ request, origin, status: 401, hint })
+      const why = () => ring.explain(headers, now)
+      const hint = hasMasterKeyForm(headers) ? masterKeyHint : undefined
+      refusedLogins.add({ request, origin, status: 401, why, hint })
       throw error
     }
   }

@@ -63,6 +63,7 @@ function renderRow(request: RecentRequest) {
     provider: request.provider,
     status: request.status,
     error_code: request.errorCode,
+    reason: request.reason,
     latency_ms: request.latency,
     ttft_ms: request.timeToFirstToken,
     tokens_in: request.tokensIn,

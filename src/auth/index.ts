@@ -1,4 +1,10 @@
-export { bearerToken, KeyRing, requireActive, unauthorizedHeaders } from './key-ring.ts'
+export {
+  bearerToken,
+  explainAdminLogin,
+  KeyRing,
+  requireActive,
+  unauthorizedHeaders,
+} from './key-ring.ts'
 export { type MasterKey, MasterKeyError, openMasterKey } from './master-key.ts'
 export { checkMasterKey, MasterKeyMismatchError } from './master-key-check.ts'
 export { rotateMasterKey } from './master-key-rotation.ts'

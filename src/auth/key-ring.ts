@@ -15,6 +15,13 @@ interface KeyHolder {
   readonly record: VirtualKey
 }
 
+/** Why a login was refused. */
+export interface RefusedLogin {
+  readonly reason: string
+  /** The key whose secret was sent. */
+  readonly keyId?: KeyId
+}
+
 interface Secret<Entry> {
   readonly entry: Entry
   readonly isFormer: boolean
@@ -28,6 +35,8 @@ interface Secret<Entry> {
 export class KeyRing<Entry extends KeyHolder> {
   readonly #secrets = new Map<string, Secret<Entry>>()
   readonly #digests = new Map<KeyId, readonly string[]>()
+  /** The entries of secrets that no longer work, for `explain`. */
+  readonly #former = new Map<string, Entry>()
   readonly #fingerprint: Fingerprint
   /** The digests of accepted credentials, by fingerprint. Each of them is in `#secrets`. */
   readonly #digestsByFingerprint = new Map<string, string>()
@@ -43,11 +52,17 @@ export class KeyRing<Entry extends KeyHolder> {
     const { id, deletedAt } = entry.record
     const former = this.#digests.get(id)
     if (former) {
-      for (const old of former) this.#secrets.delete(old)
+      for (const old of former) {
+        this.#secrets.delete(old)
+        if (old !== digest && old !== formerDigest) this.#former.set(old, entry)
+      }
       this.#digestsByFingerprint.clear()
       this.#digests.delete(id)
     }
-    if (deletedAt !== null) return
+    if (deletedAt !== null) {
+      this.#former.set(digest, entry)
+      return
+    }
     this.#digests.set(id, formerDigest === null ? [digest] : [digest, formerDigest])
     if (formerDigest !== null) this.#secrets.set(formerDigest, { entry, isFormer: true })
     this.#secrets.set(digest, { entry, isFormer: false })
@@ -63,6 +78,36 @@ export class KeyRing<Entry extends KeyHolder> {
       if (entry) return entry
     }
     throw refused()
+  }
+
+  /**
+   * Says why `authenticate` refuses these headers, for the log alone: clients get one sentence for every reason. Takes
+   * as long for every credential.
+   */
+  explain(headers: Headers, now: number): RefusedLogin {
+    const sent = readTokens(headers)
+    if (sent.length === 0) return { reason: 'no key was sent' }
+    const secrets = sent.filter(isKeyFormat)
+    const [first = ''] = sent
+    if (secrets.length === 0) {
+      return { reason: isMasterKeyFormat(first) ? likeMasterKey : 'not a key of a gateway' }
+    }
+    const found = secrets.map((secret) => this.#explain(digestKey(secret), now))
+    return found.find(({ keyId }) => keyId !== undefined) ?? { reason: 'no key has this secret' }
+  }
+
+  #explain(digest: string, now: number): RefusedLogin {
+    const secret = this.#secrets.get(digest)
+    const entry = secret?.entry ?? this.#former.get(digest)
+    if (!entry) return { reason: 'no key has this secret' }
+    const { record } = entry
+    const { id: keyId } = record
+    if (record.deletedAt !== null) return { keyId, reason: 'the key is deleted' }
+    if (record.disabled) return { keyId, reason: 'the key is disabled' }
+    if (record.expiresAt !== null && record.expiresAt <= now) {
+      return { keyId, reason: 'the key has expired' }
+    }
+    return { keyId, reason: 'the secret is from before the last rotation' }
   }
 
   #find(secret: string, now: number): Entry | undefined {
@@ -91,10 +136,28 @@ const dummyKey = `sk-gw-${'-'.repeat(64)}`
  * from the environment.
  */
 function readSecrets(headers: Headers): readonly string[] {
-  const sent = [bearerToken(headers), headers.get('x-api-key'), headers.get('api-key')]
-  const secrets = sent.map((token) => token ?? '').filter(isKeyFormat)
+  const secrets = readTokens(headers).filter(isKeyFormat)
   return secrets.length > 0 ? secrets : [dummyKey]
 }
+
+function readTokens(headers: Headers): readonly string[] {
+  const sent = [bearerToken(headers), headers.get('x-api-key'), headers.get('api-key')]
+  return sent.flatMap((token) => token || [])
+}
+
+/** Says why the headers do not open the admin API. */
+export function explainAdminLogin(headers: Headers): RefusedLogin {
+  const token = bearerToken(headers)
+  if (token === undefined) return { reason: 'no master key was sent as bearer token' }
+  if (isKeyFormat(token)) return { reason: 'a virtual key was sent, not the master key' }
+  return { reason: isMasterKeyFormat(token) ? 'another master key' : 'not a master key' }
+}
+
+function isMasterKeyFormat(token: string): boolean {
+  return /^[0-9a-f]{64}$/i.test(token)
+}
+
+const likeMasterKey = '64 hex digits, like a master key, which opens only the admin API'
 
 /** Throws LM-4004 unless requests with the secret of the entry are let in. `now`: unix seconds. */
 export function requireActive(entry: KeyHolder, now: number): void {

@@ -1,8 +1,8 @@
-import type { Account } from './accounts.ts'
+import type { Account, BudgetScope } from './accounts.ts'
 import type { BudgetTerm } from './budget-period.ts'
 import type { Api, Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Bytes, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
+import type { Bytes, GroupId, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Metadata } from './metadata.ts'
 import type { Model } from './provider.ts'
 import type { ModelRoute } from './route.ts'
@@ -20,6 +20,18 @@ export interface FailedLink {
   readonly provider: string
   readonly reason: string
   readonly attempts: number
+}
+
+/** Why the gateway refused a request by itself, for its operators. Nothing of it is content. */
+export interface Refusal {
+  /** The sentence of the error. */
+  readonly reason: string
+  /** The model that the request names, when no model or route of this name was found for it. */
+  readonly model: string | undefined
+  /** Whose limit or budget it is; undefined when there is none to blame. */
+  readonly scope: BudgetScope | undefined
+  /** The group whose limit or budget it is. */
+  readonly groupId: GroupId | undefined
 }
 
 /** The record of a finished request. Each request has one, however it ended. */
@@ -45,6 +57,8 @@ export interface RequestRecord {
   readonly lastCalled: Model | undefined
   /** The links that did not serve, in order; undefined when there are none. */
   readonly failed: readonly FailedLink[] | undefined
+  /** Undefined unless the gateway refused the request by itself. */
+  readonly refusal: Refusal | undefined
   /** The HTTP status; for a failed stream, the status of the error in its terminal frame. */
   readonly status: number
   readonly errorCode: ErrorCode | undefined

@@ -14,7 +14,8 @@ export function putModelInBody(bytes: Uint8Array, model: string): Uint8Array {
   return splice(bytes, setMember(layout, 'model', JSON.stringify(model)))
 }
 
-function startsObject(bytes: Uint8Array): boolean {
+/** Whether a text could be a JSON object. */
+export function startsObject(bytes: Uint8Array): boolean {
   let at = 0
   while (isSpace(bytes[at])) at++
   return bytes[at] === openBrace

@@ -19,6 +19,7 @@ import { explainRequest } from './explain.ts'
 import type { Explanation } from './explanation.ts'
 import { readMetadata } from './metadata.ts'
 import { type PendingCount, RecordBuilder } from './record-builder.ts'
+import { describeRefusal } from './refusal.ts'
 import { RequestContext, type RequestPorts } from './request-context.ts'
 import type { Handler, Service } from './service.ts'
 
@@ -110,7 +111,8 @@ export class DataPlane {
         return await service.serve(request, context)
       } catch (error) {
         const known = asGatewayError(error, this.#options.log, arrival.id)
-        record.finish({ status: known.status, errorCode: known.code })
+        const { status, code: errorCode } = known
+        record.finish({ status, errorCode, refusal: describeRefusal(known, record) })
         // All answers to requests without a valid key are the same, on every route.
         if (known.code === 'LM-4004') throw known
         throw known.with({ headers: asHeaderList([attemptsHeader, String(record.attempts)]) })

@@ -8,7 +8,7 @@ import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { Clock, Log } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
-import type { FailedLink, Media, RequestRecord } from '../core/request-record.ts'
+import type { FailedLink, Media, Refusal, RequestRecord } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
 import { calculateCost, isPriced } from '../pricing/index.ts'
 import {
@@ -33,6 +33,7 @@ export interface PendingCount {
 export interface RequestOutcome {
   readonly status: number
   readonly errorCode?: ErrorCode | undefined
+  readonly refusal?: Refusal | undefined
   readonly served?: Model | undefined
   readonly usage?: Usage | undefined
   readonly searchUnits?: number | undefined
@@ -65,6 +66,10 @@ export class RecordBuilder {
   principal: Principal | undefined
   /** The model or the route that the request names. */
   model: RequestRecord['model']
+  /** The model that the request names, before it is resolved. */
+  asked: string | undefined
+  /** The body until the model that it names has been read, for the record of a body that cannot be read. */
+  unread: Uint8Array | undefined
   stream = false
   media: Media | undefined
   account: Account | undefined
@@ -187,6 +192,7 @@ export class RecordBuilder {
       served,
       lastCalled: this.#lastCalled,
       failed: this.#failed,
+      refusal: outcome.refusal,
       status: outcome.status,
       errorCode: outcome.errorCode,
       usage,

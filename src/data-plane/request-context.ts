@@ -124,6 +124,7 @@ export class RequestContext {
     const { ports, origin, record } = this.#options
     const principal = ports.authenticator.authenticate(request, origin)
     record.principal = principal
+    record.asked = this.#options.modelInPath
     return new AuthenticatedRequest(this, this.#options, principal)
   }
 
@@ -174,18 +175,22 @@ export class AuthenticatedRequest {
    * `releaseParser`.
    */
   async readBody(request: Request): Promise<Uint8Array> {
-    const { slot, snapshot, scope, modelInPath } = this.#options
+    const { slot, snapshot, scope, modelInPath, record } = this.#options
     const wait = (turn: Promise<void>) => this.#wait(turn)
     const bytes = await scope.race(readBody(request, { maxBytes: snapshot.bodyLimit, slot, wait }))
     const turn = slot.startParsing()
     if (turn) await wait(turn)
-    return modelInPath === undefined ? bytes : putModelInBody(bytes, modelInPath)
+    const named = modelInPath === undefined ? bytes : putModelInBody(bytes, modelInPath)
+    record.unread = named
+    return named
   }
 
   /** The route of the model that a request names; LM-2001, LM-4005, LM-2002. */
   resolve({ model, stream = false }: NamedModel): ModelRoute {
     const { record, snapshot, api } = this.#options
     record.stream = stream
+    record.asked = model
+    record.unread = undefined
     const caller = this.#principal
     if (!caller.mayUse(model)) throw modelForbidden(model, { snapshot, caller })
     const route = snapshot.resolve(model, capabilityOf[api], caller)

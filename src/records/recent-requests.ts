@@ -6,6 +6,7 @@ import type { FailedLink, RecordSink, RequestRecord } from '../core/request-reco
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Sequence } from '../core/workers.ts'
 import { type MinuteTotal, MinuteTotals } from './minute-totals.ts'
+import { findProvider } from './request-log.ts'
 
 /** A finished request that is still in memory. */
 export type RecentRequest = Readonly<Omit<Place, 'keep'>>
@@ -110,14 +111,16 @@ class Place {
   groupId: string | null = null
   api: Api = 'chat'
   stream = false
-  /** The model or the route that the request names; null when it failed before that was resolved. */
+  /** The model or the route that the request names; null when it could not be read. */
   model: string | null = null
   /** The model that served; null when none did. */
   modelUsed: string | null = null
-  /** The provider that served; when none did, that of the last call, or of the model. */
+  /** The provider that served; when none did, that of the last call, or of the model; null for a refusal. */
   provider: string | null = null
   status = 0
   errorCode: ErrorCode | null = null
+  /** Why the gateway refused the request by itself, in words. */
+  reason: string | null = null
   /** In whole milliseconds, as the next one. */
   latency: Millis = 0
   timeToFirstToken: Millis | null = null
@@ -138,11 +141,12 @@ class Place {
     this.groupId = record.account?.groupId ?? null
     this.api = record.api
     this.stream = record.stream
-    this.model = record.model?.id ?? null
+    this.model = record.model?.id ?? record.refusal?.model ?? null
     this.modelUsed = served?.id ?? null
-    this.provider = (served ?? record.lastCalled ?? record.model)?.provider?.name ?? null
+    this.provider = findProvider(record) ?? null
     this.status = record.status
     this.errorCode = record.errorCode ?? null
+    this.reason = record.refusal?.reason ?? null
     this.latency = Math.round(record.latency)
     this.timeToFirstToken = timeToFirstToken === undefined ? null : Math.round(timeToFirstToken)
     this.tokensIn = usage?.promptTokens ?? null

@@ -14,6 +14,8 @@ export interface RefusedRequest {
   readonly status: number
   /** What the operator should know about the credential, without it. */
   readonly hint?: string | undefined
+  /** Called only when a line is written. */
+  readonly why?: () => { readonly reason: string; readonly keyId?: string }
 }
 
 /** Logs requests that are refused before their model or sender is known. */
@@ -42,15 +44,20 @@ export function loginLog({ log, clock }: RefusalLogOptions): RefusalLog {
 
 function createRefusalLog(lines: LineLimit): RefusalLog {
   return {
-    add: ({ request: { method, url }, origin: { id, client }, status, hint }) =>
-      lines.add(() => ({
-        request_id: id,
-        method: method.slice(0, maxMethodLength),
-        path: maskPath(url),
-        status,
-        client,
-        hint,
-      })),
+    add: ({ request: { method, url }, origin: { id, client }, status, why, hint }) =>
+      lines.add(() => {
+        const { reason, keyId } = why?.() ?? {}
+        return {
+          request_id: id,
+          method: method.slice(0, maxMethodLength),
+          path: maskPath(url),
+          status,
+          reason,
+          key_id: keyId,
+          client,
+          hint,
+        }
+      }),
     close: () => lines.close(),
   }
 }

@@ -25,17 +25,20 @@ export function requestLogSink({ log, clock }: RequestLogOptions): RecordSink {
 }
 
 function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
-  const { usage, served, media, metadata } = record
+  const { usage, served, media, metadata, refusal } = record
   return {
     request_id: record.requestId,
     key_id: record.keyId,
     capability: record.capability,
     api: record.api,
-    model: record.model?.id,
+    model: record.model?.id ?? refusal?.model,
     model_used: served?.id,
-    provider: (served ?? record.lastCalled ?? record.model)?.provider?.name,
+    provider: findProvider(record),
     status: record.status,
     error_code: record.errorCode,
+    reason: refusal?.reason,
+    scope: refusal?.scope,
+    group_id: refusal?.groupId,
     stream: record.stream,
     latency_ms: Math.round(record.latency),
     ttft_ms: roundOptional(record.timeToFirstToken),
@@ -50,6 +53,16 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
     media_bytes: media?.bytes || undefined,
     metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
   }
+}
+
+/** The provider that served, was called last, or would have been; undefined when the gateway refused to call any. */
+export function findProvider({
+  served,
+  lastCalled,
+  model,
+  refusal,
+}: RequestRecord): string | undefined {
+  return (served ?? lastCalled ?? (refusal ? undefined : model))?.provider?.name
 }
 
 function roundOptional(value: number | undefined): number | undefined {

@@ -24,6 +24,7 @@ const refused: RequestRecord = {
   served: undefined,
   lastCalled: undefined,
   failed: undefined,
+  refusal: undefined,
   status: 402,
   errorCode: 'LM-4001',
   usage: undefined,

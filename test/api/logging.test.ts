@@ -73,6 +73,68 @@ describe('the request line', () => {
     })
   })
 
+  test('a refused request is logged with the model that it asks for and the reason, without a provider', async () => {
+    const gateway = await keyedGateway()
+    const groupId = await gateway.group({ rpm_limit: 0 })
+    const plain = await gateway.key({})
+    const only = await gateway.key({ models: ['other'] })
+    const limited = await gateway.key({ rpm_limit: 0 })
+    const grouped = await gateway.key({ group_id: groupId })
+    const small = await gateway.key({ tpm_limit: 1 })
+    const broke = await gateway.key({ budget_max: 0 })
+    gateway.log.length = 0
+    const cases = [
+      [plain, { ...request, model: 'mm' }, 'mm', /^the model is not configured; did you mean m\?/],
+      [only, request, 'm', /^the key may not use this model/],
+      [plain, { model: 'm' }, 'm', /^messages is required/],
+      [plain, { model: 'm', messages: 'x' }, 'm', /^messages: must be an array/],
+      [plain, '{"model":"m","messages":', 'm', /not valid JSON/],
+      [plain, { messages: [] }, undefined, /^model is required/],
+      [
+        plain,
+        { ...request, model: 'a text with blanks' },
+        undefined,
+        /^the model is not configured/,
+      ],
+      [limited, request, 'm', /^the key's request limit is 0/],
+      [grouped, request, 'm', /^the group's request limit is 0/],
+      [small, request, 'm', /^this request needs \d+ tokens; the key allows 1 per minute/],
+      [broke, request, 'm', /^the key's budget is exhausted/],
+    ] as const
+    for (const [key, body, model, reason] of cases) {
+      const before = gateway.log.length
+      const response = await gateway.chat(body, { headers: key.headers })
+      const { message } = JSON.parse(await response.text()).error
+      expect(settlement(gateway.log.slice(before))).toMatchObject({
+        model,
+        reason: message,
+        provider: undefined,
+      })
+      expect(message).toMatch(reason)
+    }
+    expect(settlement(gateway.log.slice(-1))).toMatchObject({ scope: 'key', group_id: undefined })
+    const { body } = await gateway.admin('GET', '/admin/requests')
+    expect((body['rows'] as object[])[0]).toMatchObject({
+      model: 'mm',
+      reason: expect.stringMatching(/^the model is not configured/),
+      provider: null,
+    })
+    await gateway.ask(grouped, request)
+    expect(settlement(gateway.log.slice(-1))).toMatchObject({ scope: 'group', group_id: groupId })
+  })
+
+  test('a served request, and one that its provider refused, has no reason of the gateway', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(json(completion()), json({ error: { message: 'no' } }, { status: 400 }))
+    await run(gateway)
+    await run(gateway)
+    const lines = gateway.log.filter(({ message }) => message === 'request')
+    expect(lines.map(({ fields }) => [fields['provider'], fields['reason']])).toEqual([
+      ['p', undefined],
+      ['p', undefined],
+    ])
+  })
+
   test('a 5xx is logged as a warning', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.always(json({}, { status: 500 }))
@@ -186,7 +248,7 @@ describe('refused logins', () => {
     expect(log[0]).toEqual({
       level: 'warn',
       message: 'login refused',
-      fields: { ...fields, count: undefined },
+      fields: { ...fields, reason: expect.any(String), key_id: undefined, count: undefined },
     })
     expect(JSON.stringify(log)).not.toContain('canary')
   })
@@ -204,6 +266,60 @@ describe('refused logins', () => {
       expect(JSON.stringify(log)).not.toContain(key)
     }
     expect(answers[0]).toBe(answers[1])
+  })
+
+  test('the log alone says why, and which key it was', async () => {
+    const { admin, key, gateway, log, clock } = await keyedGateway()
+    const now = Math.floor(clock.now() / 1000)
+    const valid = await key({})
+    const expired = await key({ expires_at: now + 10 })
+    const disabled = await key({})
+    const deleted = await key({})
+    const rotated = await key({})
+    const graced = await key({})
+    await admin('PATCH', `/admin/keys/${disabled.id}`, { disabled: true })
+    await admin('DELETE', `/admin/keys/${deleted.id}`)
+    await admin('POST', `/admin/keys/${rotated.id}/rotate`)
+    await admin('POST', `/admin/keys/${graced.id}/rotate`, { grace_seconds: 5 })
+    await clock.advance(20_000)
+    const unknown = `sk-gw-${'0'.repeat(64)}`
+    const answers = new Set<string>()
+    const why = async (path: string, headers: Record<string, string>) => {
+      await clock.advance(1_000)
+      log.length = 0
+      const sent = { 'x-request-id': 'r1', ...headers }
+      const response = await gateway.fetch(
+        new Request(`http://gateway.test${path}`, { headers: sent }),
+      )
+      expect(response.status).toBe(401)
+      if (path === '/v1/models') answers.add(await response.text())
+      const line = log.find(({ message }) => message === 'login refused')
+      return [line?.fields['reason'], line?.fields['key_id']]
+    }
+    const login = (secret: string) => why('/v1/models', { authorization: `Bearer ${secret}` })
+    expect(await login(expired.secret)).toEqual(['the key has expired', expired.id])
+    expect(await login(disabled.secret)).toEqual(['the key is disabled', disabled.id])
+    expect(await login(deleted.secret)).toEqual(['the key is deleted', deleted.id])
+    const former = 'the secret is from before the last rotation'
+    expect(await login(rotated.secret)).toEqual([former, rotated.id])
+    expect(await login(graced.secret)).toEqual([former, graced.id])
+    expect(await login(unknown)).toEqual(['no key has this secret', undefined])
+    expect(await login('sk-other')).toEqual(['not a key of a gateway', undefined])
+    expect(await login('7e'.repeat(32))).toEqual([expect.stringMatching(/master key/), undefined])
+    expect(await why('/v1/models', {})).toEqual(['no key was sent', undefined])
+    expect(
+      await why('/v1/models', { 'x-api-key': unknown, authorization: `Bearer ${disabled.secret}` }),
+    ).toEqual(['the key is disabled', disabled.id])
+    // Every client gets the same answer.
+    expect(answers.size).toBe(1)
+    const open = (secret: string) => why('/admin/keys', { authorization: `Bearer ${secret}` })
+    expect(await open(valid.secret)).toEqual([expect.stringMatching(/^a virtual key/), undefined])
+    expect(await open('7e'.repeat(32))).toEqual(['another master key', undefined])
+    expect(await open('x')).toEqual(['not a master key', undefined])
+    expect(await why('/admin/keys', {})).toEqual([
+      expect.stringMatching(/^no master key/),
+      undefined,
+    ])
   })
 
   test.each(['/admin/keys', '/v1/models', '/v1/embeddings'])(
@@ -307,7 +423,8 @@ describe('provider keys and client texts stay out of the log, the metrics and th
     await run(gateway, streamed(body()), { headers })
     await run(gateway, body(), { headers })
     await run(gateway, body({ n: prompt }), { headers })
-    await run(gateway, body({ model: prompt }), { headers })
+    // A name of a model is logged; a text is not.
+    await run(gateway, body({ model: `the ${prompt}` }), { headers })
     await run(gateway, `{"model":"m","messages":${prompt}`, { headers })
     expect(gateway.log.filter(({ message }) => message === 'request')).toHaveLength(7)
     await expectClean(gateway)

@@ -97,6 +97,14 @@ describe('the log for people', () => {
     ).toBe('401 embeddings 0 ms')
   })
 
+  test('a request line says why the gateway refused', async () => {
+    const refused = { status: 402, error_code: 'LM-4001', api: 'chat', model: 'm', latency_ms: 1 }
+    const why = { reason: "the key's budget \u001b", scope: 'key', request_id: 'r-1' }
+    expect(await shown('info', 'request', { ...refused, ...why })).toBe(
+      "402 LM-4001 chat m 1 ms request_id=r-1 refused: the key's budget \\u001b",
+    )
+  })
+
   test('a request line says which links failed and why', async () => {
     const failed = [
       { model: 'fast', provider: 'local', reason: 'could not be reached (X)', attempts: 3 },

@@ -101,10 +101,10 @@ async function droppedRows({ fetch }: Gateway): Promise<number> {
   return series(await metrics.text(), 'gateway_usage_log_dropped_total')[0]?.value ?? 0
 }
 
-/** True for the log line of a request with a usage row: with a key and a model, and not invalid. */
+/** True for the log line of a request with a usage row: with a key and a model that it may use, and not invalid. */
 function isAccounted({ message, fields }: LogLine): boolean {
   const { key_id: key, model, error_code: code } = fields
-  const isWrong = /^LM-[12]/.test(String(code))
+  const isWrong = /^LM-([12]|4005)/.test(String(code))
   return message === 'request' && key !== undefined && model !== undefined && !isWrong
 }
 

@@ -134,6 +134,7 @@ function Details({ request }: Pick<RowProps, 'request'>) {
       {request.error_code !== null && (
         <p>
           answered with <code>{request.error_code}</code>
+          {request.reason !== null && `: ${request.reason}`}
         </p>
       )}
     </div>

@@ -13,6 +13,8 @@ export interface RecentRequest {
   readonly provider: string | null
   readonly status: number
   readonly error_code: string | null
+  /** Why the gateway refused the request by itself. */
+  readonly reason: string | null
   readonly latency_ms: number
   readonly ttft_ms: number | null
   readonly tokens_in: number | null
