@@ -29,18 +29,24 @@ export function parseConverseAnswer(body: Uint8Array, identity: StreamIdentity):
     const detail = 'the answer is not a Converse response'
     return { ok: false, failure: { kind: 'malformed', detail } }
   }
-  const { output, stopReason, usage } = parsed.data
+  const { output, stopReason, usage, trace: found } = parsed.data
   const message = toCompletionMessage(output.message.content, json)
   const finishReason = mapFinishReason(stopReason, message.tool_calls !== undefined)
   return {
     ok: true,
     answer: createCompletionAnswer({
       ...identity,
-      choices: [{ message, finishReason }],
+      choices: [{ message, finishReason, extra: found ? { trace: found } : undefined }],
       usage: parseUsage(usage),
     }),
   }
 }
+
+/**
+ * What a guardrail has found, when `guardrail_config` asks for it:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseTrace.html
+ */
+export const trace = z.looseObject({}).nullish().catch(undefined)
 
 export const optionalText = z.string().nullish()
 
@@ -68,6 +74,7 @@ const answer = z.looseObject({
   output: z.looseObject({ message: z.looseObject({ content: z.array(block) }) }),
   stopReason: optionalText,
   usage: z.unknown().optional(),
+  trace,
 })
 
 function toCompletionMessage(blocks: readonly ContentBlock[], json: string): CompletionMessage {

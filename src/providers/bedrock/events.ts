@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { tryParseJson } from '../../wire/json.ts'
 import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
-import { optionalText } from './answer.ts'
+import { optionalText, trace } from './answer.ts'
 
 /** The events that matter. `messageStart` has only the role. */
 export const eventTypes = [
@@ -37,6 +37,7 @@ const streamEvent = z.object({
     .nullish(),
   stopReason: optionalText,
   usage: z.unknown().optional(),
+  trace,
 })
 
 export type StreamEvent = z.infer<typeof streamEvent>

@@ -14,6 +14,7 @@ import {
   eventTypes,
   type ReasoningDelta,
   repeatedDeltas,
+  type StreamEvent,
   type ToolUse,
 } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
@@ -40,7 +41,7 @@ export class ConverseStream implements FrameDecoder {
   /** Set when the answer is complete, except perhaps for its usage. */
   #stop: { readonly reason: string } | undefined
   /** AWS sends it last; some proxies send it before the stop reason. */
-  #metadata: { readonly usage: unknown } | undefined
+  #metadata: Pick<StreamEvent, 'usage' | 'trace'> | undefined
 
   constructor({ identity, mask }: StreamContext) {
     this.#writer = new ChunkWriter(identity)
@@ -85,7 +86,7 @@ export class ConverseStream implements FrameDecoder {
       const detail = 'an event of the stream is not a ConverseStream event'
       return [createFailedFrame({ kind: 'malformed', detail })]
     }
-    const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = event
+    const { contentBlockIndex: block = 0, start, delta, stopReason, usage, trace } = event
     switch (type) {
       case 'contentBlockStart':
         return start ? this.#openBlock(block, start) : []
@@ -97,7 +98,7 @@ export class ConverseStream implements FrameDecoder {
         this.#stop = { reason: stopReason ?? '' }
         return this.#metadata ? this.#finish(this.#stop.reason) : []
       case 'metadata':
-        this.#metadata = { usage }
+        this.#metadata = { usage, trace }
         return this.#stop ? this.#finish(this.#stop.reason) : []
       default:
         return type satisfies never
@@ -175,7 +176,9 @@ export class ConverseStream implements FrameDecoder {
     const content = this.#content.finish()
     if (content) ended.push(this.#writer.providerContent(content))
     const reason = mapFinishReason(stopReason, this.#calls.size > 0)
-    return [...ended, ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage))]
+    const { usage, trace } = this.#metadata ?? {}
+    const extra = trace ? { trace } : undefined
+    return [...ended, ...this.#writer.finish(reason, parseUsage(usage), extra)]
   }
 }
 

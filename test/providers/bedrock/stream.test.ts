@@ -297,3 +297,16 @@ test.each([
   const response = await waitForAnswer(gateway, gateway.chat(streaming))
   expect((await readError(response))['code']).toBe('LM-3002')
 })
+
+test('the trace of a guardrail is on the choice, in a stream on its last chunk', async () => {
+  const trace = { guardrail: { actionReason: 'No action.', inputAssessment: { g: {} } } }
+  const { chat, upstream } = await bedrockGateway()
+  const message = { content: [{ text: 'Hi' }] }
+  upstream.next(json({ output: { message }, stopReason: 'end_turn', trace }))
+  expect(await (await chat(asking())).json()).toMatchObject({ choices: [{ trace }] })
+  const end = awsEvent('metadata', { usage: { inputTokens: 1, outputTokens: 1 }, trace })
+  const { chunks } = await read([start, say('Hi'), stop('end_turn'), end])
+  expect(JSON.stringify(chunks)).toContain(
+    `"finish_reason":"stop","trace":${JSON.stringify(trace)}`,
+  )
+})
