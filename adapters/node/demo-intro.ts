@@ -2,10 +2,12 @@ export interface DemoIntroOptions {
   /** The address of the demo, for example `http://127.0.0.1:8080`. */
   readonly address: string
   readonly needsKey: boolean
+  /** The command that starts this gateway again, for example `npm start`. */
+  readonly command: string
 }
 
 /** Renders the text that the demo prints at its start: commands to copy, and the next steps. */
-export function renderDemoIntro({ address, needsKey }: DemoIntroOptions): string {
+export function renderDemoIntro({ address, needsKey, command }: DemoIntroOptions): string {
   const key = needsKey ? ` -H "Authorization: Bearer $KEY"` : ''
   const commands = [
     ...(needsKey ? [buildKeyCommand(address)] : []),
@@ -23,7 +25,7 @@ ${intro}
 
 ${indent(commands.join('\n'))}
 
-Next, write a config.toml with your own provider, then run \`gateway\`:
+Next, write a config.toml with your own provider, then run \`${command}\`:
 
 ${indent(firstConfig)}
 `

@@ -104,6 +104,15 @@ test('CSV has a line of titles, and quotes commas and quotation marks', async ()
   expect(more).toEqual([])
 })
 
+test.each(['=HYPERLINK("http://x")', '+1', '-1', '@x', '\t=1', '\r=1'])(
+  'CSV does not begin the cell of the text %j as a formula',
+  async (text) => {
+    const usage = await readUsage(adminWith([[0, text, 0.5]]), filters)
+    const [, cells = ''] = /\n([^]*)$/.exec(toCsv(usage)) ?? []
+    expect(cells).toMatch(/^"?'/)
+  },
+)
+
 test('the command shows the usage of a running gateway', async () => {
   const line = await commandLine()
   const { address } = await line.serve()

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { nearestName } from '../../../src/core/nearest-name.ts'
 import type { Environment } from '../../../src/index.ts'
@@ -73,9 +74,17 @@ async function runServe(command: Command): Promise<void> {
     env,
     allowSecond,
     onListening: (address, { auth }) => {
-      if (demo) void print(renderDemoIntro({ address, needsKey: auth.enabled }))
+      if (demo)
+        void print(renderDemoIntro({ address, needsKey: auth.enabled, command: findCommand() }))
     },
   })
+}
+
+/** Returns the command that works here: a checkout has no `gateway` on the path. */
+function findCommand(): string {
+  if (process.env['npm_lifecycle_event'] === 'start') return 'npm start'
+  const [, script = ''] = process.argv
+  return script.endsWith('.js') ? `node ${relative('', script)}` : 'gateway'
 }
 
 interface Source {

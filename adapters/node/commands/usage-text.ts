@@ -105,8 +105,8 @@ function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
 export function toCsv({ filters, groups }: Usage): string {
   const titles = [filters.groupBy, 'name', ...csvFields]
   const lines = groups.map((sum) => [
-    sum.group,
-    sum.name ?? '',
+    escapeFormula(sum.group),
+    escapeFormula(sum.name ?? ''),
     ...csvFields.map((field) => String(sum[field] ?? '')),
   ])
   return [titles, ...lines].map((line) => line.map(quote).join(',')).join('\n')
@@ -125,6 +125,15 @@ const csvFields = [
   'media_count',
   'cost',
 ]
+
+/**
+ * Puts an apostrophe before a text that a spreadsheet would run as a formula: names may come from users.
+ *
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+function escapeFormula(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+}
 
 function quote(value: string): string {
   return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
