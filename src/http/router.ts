@@ -139,7 +139,7 @@ function createMatch<Context, Answer>(path: string, methods: Route<Context, Answ
       const name = method === 'HEAD' ? 'GET' : method
       // The list has only the methods of the path, which the cast cannot express.
       const handler = known.includes(name) ? methods[name as Method] : undefined
-      if (!handler) throw methodNotAllowed(known)
+      if (!handler) throw methodNotAllowed(known, new URL(request.url).pathname)
       return handler({ request, params, context, route })
     },
   })
@@ -171,13 +171,35 @@ function decodeOnce(value: string): string {
   }
 }
 
-function methodNotAllowed(methods: readonly string[]): GatewayError {
+function methodNotAllowed(methods: readonly string[], path: string): GatewayError {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  const message = `this route accepts ${allow.join(', ')}`
+  const hint = findGeminiHint(path)
+  const message = `this route accepts ${allow.join(', ')}${hint ? `; ${hint}` : ''}`
   return new GatewayError('LM-1003', message, {
     status: 405,
     headers: headerList({ allow: allow.join(', ') }),
   })
+}
+
+/** The methods of the Gemini API, in the paths of its clients, with the path that serves the same. */
+const geminiMethods = new Map([
+  ['generateContent', '/v1/chat/completions'],
+  ['streamGenerateContent', '/v1/chat/completions'],
+  ['countTokens', '/v1/messages/count_tokens'],
+  ['embedContent', '/v1/embeddings'],
+  ['batchEmbedContents', '/v1/embeddings'],
+])
+
+/**
+ * Returns what a client of the Gemini API should do instead. Its paths end in `:method`, for all versions and on
+ * Vertex AI. https://ai.google.dev/api
+ */
+function findGeminiHint(path: string): string | undefined {
+  const method = /(?::|%3A)([A-Za-z]+)$/i.exec(path)?.[1] ?? ''
+  const elsewhere = geminiMethods.get(method)
+  return elsewhere === undefined
+    ? undefined
+    : `the Gemini API (:${method}) is not served; use a client of the OpenAI API, or send requests to ${elsewhere}`
 }
 
 /** Paths of other APIs, with the path at which the gateway serves the same in the OpenAI format. */
@@ -192,7 +214,9 @@ const servedElsewhere = new Map([
  * missing `/v1`, and an `/openai` before it, as in the addresses of Azure.
  */
 function routeNotFound(path: string, known: readonly string[]): GatewayError {
-  const plain = path.replace(/\/{2,}/g, '/').replace(/^(?:\/openai)?(?:\/v1)*/, '')
+  const gemini = findGeminiHint(path)
+  if (gemini !== undefined) return new GatewayError('LM-1003', `no such route; ${gemini}`)
+  const plain = path.replace(/\/{2,}/g, '/').replace(/^(?:\/openai)?(?:\/v1(?:beta)?(?![^/]))*/, '')
   const elsewhere = servedElsewhere.get(plain)
   if (elsewhere !== undefined) {
     const message = `${plain} is not served; send requests in the OpenAI format to ${elsewhere}`

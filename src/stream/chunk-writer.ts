@@ -21,6 +21,12 @@ export function createFailedFrame(failure: UpstreamFailure, usage?: ReportedUsag
 
 export const noBytes: Uint8Array = new Uint8Array(0)
 
+/**
+ * Stands for an event of a vendor without data, comments included, which the client does not get: several SDKs
+ * parse the missing data as JSON. Heartbeats of the gateway take its place.
+ */
+export const droppedFrame: Frame = Object.freeze({ bytes: noBytes, kind: 'quiet', outputBytes: 0 })
+
 /** Encodes one `data:` event with a JSON payload, blank line included. */
 export function encodeDataEvent(payload: unknown): Uint8Array {
   return encoder.encode(`data: ${JSON.stringify(payload)}\n\n`)
@@ -71,6 +77,11 @@ export class ChunkWriter {
     this.#identity = identity
     this.#index = index
     this.#head = renderChunkHead(identity, index)
+  }
+
+  /** Whether a chunk has been written. */
+  get hasStarted(): boolean {
+    return this.#started
   }
 
   /** Returns a writer for another choice of the same stream. */

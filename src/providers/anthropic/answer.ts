@@ -15,6 +15,7 @@ import { collectAnnotations } from './citations.ts'
 import { carryContent } from './content.ts'
 import { parseErrorObject } from './errors.ts'
 import { mapFinishReason } from './finish-reason.ts'
+import { isEmptyAnswer } from './native-answer.ts'
 import { parseUsage } from './usage.ts'
 
 /** A string; any other value reads as absent, because new block types may use the same member names. */
@@ -65,6 +66,7 @@ export function parseAnthropicAnswer(bytes: Uint8Array, context: AnswerContext):
   const parsed = messageBody.safeParse(value)
   if (!parsed.success) return malformed('the answer is not a Messages API response')
   const { id, content, stop_reason, stop_details, container: used, usage } = parsed.data
+  if (isEmptyAnswer(content, stop_reason)) return malformed('the answer is empty')
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
   const calls = toToolCalls(content, json)
   const answer = createCompletionAnswer({

@@ -15,10 +15,11 @@ export function readNativeAnswer(body: Uint8Array): Result {
   if (value === undefined) return malformed('the answer is not JSON')
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   if (value['type'] === 'error') return readErrorAnswer(value['error'])
-  const { content, usage } = value
+  const { content, usage, stop_reason: reason } = value
   if (!Array.isArray(content)) return malformed('the answer is not a Messages API response')
   let output = ''
   for (const block of content) if (isObject(block)) output += joinBlockText(block)
+  if (isEmptyAnswer(content, reason)) return malformed('the answer is empty')
   return {
     ok: true,
     answer: {
@@ -28,6 +29,12 @@ export function readNativeAnswer(body: Uint8Array): Result {
       render: (resolved) => (resolved.estimatedSide ? writeEstimate(body, resolved) : body),
     },
   }
+}
+
+/** True for an answer without content that does not say why it ended. Models do end without a word. */
+export function isEmptyAnswer(content: readonly unknown[], stopReason: unknown): boolean {
+  if (typeof stopReason === 'string') return false
+  return content.every((block) => !isObject(block) || (block['type'] === 'text' && !block['text']))
 }
 
 /** Joins the text that a model has generated in one block. */

@@ -204,7 +204,11 @@ export class AnthropicStream implements FrameDecoder {
     return this.#chunks.delta({ annotations: indexed })
   }
 
+  /** A stream that ends before anything has begun has broken off, whatever its last event says. */
   #finish(): Frame[] {
+    if (!this.#writer && this.#stopReason === undefined) {
+      return [createFailedFrame({ kind: 'closed-early' }, parseUsage(this.#usage))]
+    }
     const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeBlock(block))
     const thinking = this.#flushThinking()
     const explanation = this.#stopReason === 'refusal' ? this.#explanation : undefined

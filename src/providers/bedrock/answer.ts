@@ -13,6 +13,7 @@ import {
 } from '../canonical/completion.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { ProviderContent } from '../canonical/provider-content.ts'
+import { hasContent } from '../canonical/text.ts'
 import { collectThinking } from '../claude/thinking-blocks.ts'
 import { toAnnotations } from './citations.ts'
 import { carryContent, isServerCall, readText } from './content.ts'
@@ -31,6 +32,10 @@ export function parseConverseAnswer(body: Uint8Array, identity: StreamIdentity):
   }
   const { output, stopReason, usage, trace: found } = parsed.data
   const message = toCompletionMessage(output.message.content, json)
+  // Models do end without a word, and say so.
+  if (!stopReason && !hasContent(message)) {
+    return { ok: false, failure: { kind: 'malformed', detail: 'the answer is empty' } }
+  }
   const finishReason = mapFinishReason(stopReason, message.tool_calls !== undefined)
   return {
     ok: true,

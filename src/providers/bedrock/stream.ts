@@ -172,6 +172,9 @@ export class ConverseStream implements FrameDecoder {
   }
 
   #finish(stopReason: string): Frame[] {
+    if (stopReason === '' && !this.#writer.hasStarted) {
+      return [createFailedFrame({ kind: 'closed-early' }, parseUsage(this.#metadata?.usage))]
+    }
     const ended = this.#flushThinking()
     const content = this.#content.finish()
     if (content) ended.push(this.#writer.providerContent(content))

@@ -64,6 +64,10 @@ export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResul
   const calls = (answered.tool_calls ?? []).map(toOpenAiToolCall)
   const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
+  // Models do end without a word, and say so.
+  if (!reason && content === '' && calls.length === 0) {
+    return failed({ kind: 'malformed', detail: 'the answer is empty' })
+  }
   const carried = carryContent(describe(answered), () => readContent(json, answered.tool_plan))
   const annotations = collectAnnotations(answered.citations ?? [], texts)
   const thought = joinTexts(answered.content?.map((part) => part.thinking))

@@ -258,6 +258,7 @@ class EventReader {
       const vendor = { code: reason ?? undefined, ...(error ? toVendorError(error) : {}) }
       return [createFailedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
     }
+    if (!reason && !this.#writer) return [createFailedFrame({ kind: 'closed-early' })]
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
     const finish = mapFinishReason(reason, this.#calls.length > 0)
     const content = this.#content.finish()

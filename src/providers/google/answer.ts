@@ -9,7 +9,7 @@ import {
   createCompletionAnswer,
 } from '../canonical/completion.ts'
 import { findAudio, toOpenAiAudio, toOpenAiImage } from './answer-media.ts'
-import { carryContent, contentRules } from './content.ts'
+import { carryContent, contentRules, isPlainText } from './content.ts'
 import { parseFailure } from './errors.ts'
 import { mapFinishReason, nativeFinishFields } from './finish-reason.ts'
 import { hasSources, toAnnotations } from './grounding.ts'
@@ -39,6 +39,7 @@ export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget)
   if (!answer) return malformed('the answer is not a GenerateContentResponse')
   const candidates = listCandidates(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')
+  if (candidates.every(isEmpty)) return malformed('the answer is empty')
   const created = unixSeconds(clock)
   const readPart = createPartReader(json)
   return {
@@ -51,6 +52,12 @@ export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget)
       usage: parseUsage(answer.usageMetadata),
     }),
   }
+}
+
+/** True for a candidate without content that does not say why it ended. Models do end without a word. */
+function isEmpty({ content, finishReason }: IndexedCandidate): boolean {
+  const parts = content?.parts ?? []
+  return !finishReason && parts.every((part) => !part.text && isPlainText(part))
 }
 
 interface ChoiceContext {

@@ -10,16 +10,24 @@ import { toAnswerFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { readUsage } from './usage.ts'
 
-/** How the choices of an answer are read. */
+/** How the answers of one API hold what was generated. */
 export interface AnswerForm {
   /** Returns the generated text of a choice. */
   readonly readText: (choice: RawChoice) => string
+  /** False for a choice in which nothing is: neither content nor the reason why there is none. */
+  readonly isAnswer: (choice: RawChoice) => boolean
   /** Reads the choices for a client of another API. */
   readonly reader?: ChoiceReader | undefined
 }
 
-/** Parses a whole answer with `choices`, whose bytes the client gets. */
-export function parseOpenAiAnswer(body: Uint8Array, { readText, reader }: AnswerForm): ChatResult {
+/**
+ * Parses a whole answer with `choices`, whose bytes the client gets. One in which no choice is an answer has
+ * failed.
+ */
+export function parseOpenAiAnswer(
+  body: Uint8Array,
+  { readText, isAnswer, reader }: AnswerForm,
+): ChatResult {
   const text = decoder.decode(body)
   const value = tryParseJson(text)
   if (value === undefined) return malformedResult('the answer is not JSON')
@@ -34,6 +42,7 @@ export function parseOpenAiAnswer(body: Uint8Array, { readText, reader }: Answer
   const failed = findFailedChoice(value['choices'])
   if (failed) return { ok: false, failure: failed }
   const choices = value['choices'].filter(isObject)
+  if (!choices.some(isAnswer)) return malformedResult('the answer is empty')
   const output = choices.map(readText).join('')
   return {
     ok: true,

@@ -1,6 +1,5 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint } from '../../core/endpoints.ts'
-import type { RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedChoices } from '../../stream/chunk-writer.ts'
 import { isObject } from '../../wire/json.ts'
@@ -10,7 +9,7 @@ import { profiledForm } from '../base/request-form.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { hasContent, joinGeneratedText } from '../canonical/text.ts'
 import type { ResolvedProfile } from '../profiles/index.ts'
-import { parseOpenAiAnswer } from './answer.ts'
+import { type AnswerForm, parseOpenAiAnswer } from './answer.ts'
 import { buildVerbatimBody, cutProviderContent, encodeModel } from './body.ts'
 import { bindMadeChats } from './made-chat.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
@@ -53,7 +52,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     estimateOutput: estimateVerbatimOutput,
     parseAnswer: (body, call) =>
       parseOpenAiAnswer(body, {
-        readText,
+        ...completions,
         reader: call.isMade ? made.createReader(call) : undefined,
       }),
     createDecoder: (call) =>
@@ -75,8 +74,18 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   }
 }
 
-function readText({ message }: RawChoice): string {
-  return isObject(message) ? joinGeneratedText(message) : ''
+const completions: AnswerForm = {
+  readText: ({ message }) => (isObject(message) ? joinGeneratedText(message) : ''),
+  isAnswer({ message, finish_reason: reason }) {
+    if (!isObject(message)) return false
+    // Models do end without a word, and say so.
+    return hasContent(message) || (typeof reason === 'string' && isBlank(message['content']))
+  },
+}
+
+/** True for the contents of a message that has no text; not for those of another type. */
+function isBlank(content: unknown): boolean {
+  return content === undefined || content === null || content === '' || Array.isArray(content)
 }
 
 /** The chunks of chat completions. */

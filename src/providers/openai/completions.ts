@@ -3,7 +3,7 @@ import type { RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedTexts } from '../../stream/chunk-writer.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
-import { parseOpenAiAnswer } from './answer.ts'
+import { type AnswerForm, parseOpenAiAnswer } from './answer.ts'
 import { buildVerbatimBody, encodeModel, readStreamOptions } from './body.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
 
@@ -34,7 +34,7 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
         asksUsage: call.stream && usageFor(call) !== 'not-asked',
       }),
     }),
-    parseAnswer: (body) => parseOpenAiAnswer(body, { readText }),
+    parseAnswer: (body) => parseOpenAiAnswer(body, texts),
     createDecoder: (call) => createOpenAiDecoder({ form: textChunks, usage: usageFor(call) }),
     parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
@@ -43,6 +43,12 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
 
 function readText({ text }: RawChoice): string {
   return typeof text === 'string' ? text : ''
+}
+
+const texts: AnswerForm = {
+  readText,
+  isAnswer: ({ text, finish_reason: reason }) =>
+    typeof text === 'string' && (text !== '' || typeof reason === 'string'),
 }
 
 const textChunks: ChunkForm = {

@@ -1,5 +1,5 @@
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
-import { noBytes } from '../../stream/chunk-writer.ts'
+import { droppedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -32,12 +32,15 @@ export function createResponsesDecoder(): FrameDecoder {
 type Members = Readonly<Record<string, unknown>>
 
 function readEvent({ bytes, data, event }: RawEvent, deltas: JsonPattern): readonly Frame[] {
+  if (data === undefined) return [droppedFrame]
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
-  if (data === undefined) return [quiet]
   // The terminator of the chat API, which some servers add, is not an event of this API.
   if (data.startsWith('[DONE]')) return [{ ...quiet, bytes: noBytes }]
   const payload = tryParseJson(data)
-  if (!isObject(payload)) return [event === 'error' ? toErrorFrame(quiet, data) : quiet]
+  if (!isObject(payload)) {
+    if (event === 'error') return [toErrorFrame(quiet, data)]
+    return [data.trim() === '' ? droppedFrame : quiet]
+  }
   const text = readDelta(payload)
   if (text) deltas.learn(data, text)
   const { response } = payload

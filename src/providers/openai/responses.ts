@@ -53,6 +53,8 @@ function readAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
     return { ok: false, failure: toAnswerFailure({ error }) }
   }
   if (!Array.isArray(output)) return malformed('the answer has no output')
+  // A response without items is one if it says how it ended.
+  if (output.length === 0 && typeof status !== 'string') return malformed('the answer is empty')
   const generated = joinOutputTexts(output)
   // A response in the background has only begun, and its usage is not known.
   const isPending = status === 'queued' || status === 'in_progress'

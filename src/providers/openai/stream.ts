@@ -1,7 +1,7 @@
 import type { ChunkIdentity, Frame, FrameDecoder, RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
-import { encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
+import { droppedFrame, encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -58,14 +58,15 @@ class ChunkReader {
   }
 
   read({ bytes, data, event }: RawEvent): Frame {
-    const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
-    if (data === undefined) return quiet
+    if (data === undefined) return droppedFrame
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const repeated = event === 'error' ? undefined : this.#pattern.match(data)
     if (repeated?.text) return this.#toRepeatedFrame(bytes, repeated.text)
     const chunk = tryParseJson(data)
+    const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
     if (!isObject(chunk)) {
-      return event === 'error' ? { ...quiet, kind: 'error', failure: toFrameFailure(data) } : quiet
+      if (event === 'error') return { ...quiet, kind: 'error', failure: toFrameFailure(data) }
+      return data.trim() === '' ? droppedFrame : quiet
     }
     if (isErrorChunk(chunk, event)) {
       return {

@@ -26,7 +26,7 @@ async function readTexts(gateway: TestGateway, more: object = {}): Promise<strin
 
 test('the events of the upstream pass byte for byte', async () => {
   const gateway = await watchedGateway()
-  const odd = ': comment\r\n\r\ndata:{"choices":[{"text":"é","index":1}]}\r\n\r\n'
+  const odd = ': comment\r\ndata:{"choices":[{"text":"é","index":1}]}\r\n\r\n'
   const sent = odd + pieces + textUsageEvent + done
   gateway.upstream.next(stream([sent]))
   expect(await readTexts(gateway, includeUsage)).toBe(sent)
