@@ -92,6 +92,10 @@ test('columns stay aligned in colors, and a missing credential is red', () => {
   ])
 })
 
+test('the log line does not repeat the warnings, which have lines of their own', () => {
+  expect(toLogFields({ ...overview, warnings: ['canary'] })).not.toHaveProperty('warnings')
+})
+
 test('a relative path of the database is shown from the root, and a server as it is', () => {
   for (const [database, shown] of [
     ['gateway.db', resolve('gateway.db')],
