@@ -57,9 +57,9 @@ export function renderOverview(
   ].map((line) => `  ${line}`)
 }
 
-/** Returns the overview as fields of a log line. The warnings have lines of their own. */
+/** Returns the overview as fields of a log line. For people, the warnings are only on lines of their own. */
 export function toLogFields(overview: Overview): Record<string, unknown> {
-  const { providers, models, routes, auth, cache, shared } = overview
+  const { providers, models, routes, auth, cache, shared, warnings } = overview
   return {
     providers: providers.map(({ name, kind, baseUrl, proxy, credential }) => ({
       name,
@@ -75,6 +75,7 @@ export function toLogFields(overview: Overview): Record<string, unknown> {
       ? { enabled: true, models: cache.models, max_bytes: cache.maxBytes }
       : cache,
     ...(shared.enabled && { shared }),
+    ...(overview.logFormat === 'json' && { warnings }),
   }
 }
 
