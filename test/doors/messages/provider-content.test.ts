@@ -304,7 +304,7 @@ describe('a native link', () => {
     const item = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"${signature}"}`
     const other = '{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}'
     const one = await gateway()
-    one.upstream.next(json({ output: [] }))
+    one.upstream.next(json({ output: [], status: 'completed' }))
     await one.get('/v1/responses', { method: 'POST', body: input(`${item} ,${other},${item},`) })
     expect(one.upstream.text()).toBe(input(`${other},`))
   })

@@ -15,7 +15,7 @@ describe('the finish reason', () => {
     ['ERROR_LIMIT', {}, 'length'],
     ['SOMETHING_NEW', {}, 'stop'],
     ['SOMETHING_NEW', calls, 'tool_calls'],
-    [undefined, {}, 'stop'],
+    [undefined, { content: [{ type: 'text', text: 'A' }] }, 'stop'],
   ])('%s with %j maps to %s', async (finish_reason, message, expected) => {
     const { choices } = await readCompletion(answered(message, { finish_reason }))
     expect(choices[0]?.finish_reason).toBe(expected)
