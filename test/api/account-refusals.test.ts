@@ -135,6 +135,30 @@ const answers: readonly (readonly [string, number, object])[] = [
       },
     },
   ],
+  [
+    'Gemini, no balance',
+    429,
+    {
+      error: {
+        code: 429,
+        message:
+          'Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage your project and billing.',
+        status: 'RESOURCE_EXHAUSTED',
+      },
+    },
+  ],
+  [
+    'Gemini, the cap of a project',
+    429,
+    {
+      error: {
+        code: 429,
+        message:
+          'Your project has exceeded its monthly spending cap. Please go to AI Studio at https://ai.studio/spend to manage your project spend cap.',
+        status: 'RESOURCE_EXHAUSTED',
+      },
+    },
+  ],
 ]
 
 describe('a refusal of the account with a status that blames the request', () => {
@@ -299,6 +323,46 @@ describe('words about something else', () => {
       expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
       expect((await expectErrorShape(response)).code).toBe('LM-3001')
     }
+  })
+
+  const quota = 'You exceeded your current quota, please check your plan and billing details.'
+
+  test.each<[string, object | readonly object[]]>([
+    ['Gemini', { error: { code: 429, message: quota, status: 'RESOURCE_EXHAUSTED' } }],
+    [
+      'Gemini behind its OpenAI layer',
+      [{ error: { code: 429, message: quota, status: 'RESOURCE_EXHAUSTED' } }],
+    ],
+    [
+      'Gemini behind a proxy',
+      {
+        error: {
+          code: '429',
+          type: 'throttling_error',
+          message: `GeminiException - {"error":{"code":429,"message":"${quota}","status":"RESOURCE_EXHAUSTED"}}`,
+        },
+      },
+    ],
+    ['by its code', { error: { code: 'rate_limit_exceeded', message: quota } }],
+    ['by its type', { error: { type: 'rate_limit_error', message: quota } }],
+    ['in upper case', { error: { code: 'RATE_LIMIT_EXCEEDED', message: quota.toUpperCase() } }],
+    ['Kimi', { error: { code: 'rate_limit_exceeded', message: 'You exceeded current quota' } }],
+  ])('a rate limit stays one by its code: %s', async (_, body) => {
+    for (const kind of ['openai', 'google']) {
+      const gateway = await watchedGateway(makeChain([{ kind }], 'retry_max_attempts = 1'))
+      gateway.upstream.always(json(body, { status: 429, headers: { 'retry-after': '4' } }))
+      const response = await gateway.chat(ask())
+      expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
+      expect((await expectErrorShape(response)).code).toBe('LM-3001')
+    }
+  })
+
+  test('a code of the account counts beside one of a rate limit', async () => {
+    const error = { code: 'insufficient_quota', type: 'rate_limit_error', message: quota }
+    expect(await callsAfter(json({ error }, { status: 429 }))).toEqual(['p', 'p2'])
+    const gateway = await watchedGateway(makeChain([{}], breaker))
+    gateway.upstream.always(json({ error }, { status: 429 }))
+    expect((await expectErrorShape(await gateway.chat(ask()))).code).toBe('LM-3003')
   })
 
   test('a request that is at fault stays so', async () => {

@@ -10,6 +10,7 @@ interface Rule extends Pick<RefusalRow, 'cause' | 'status'> {
   readonly codes: ReadonlySet<string>
   readonly patterns: readonly RegExp[]
   readonly veto: RegExp | undefined
+  readonly vetoCodes: ReadonlySet<string>
 }
 
 const rules: readonly Rule[] = refusalRows.map(compileRow)
@@ -17,8 +18,8 @@ const rules: readonly Rule[] = refusalRows.map(compileRow)
 /**
  * Returns what a failure is by the words and codes of the vendor, which say more than its status: a refusal
  * of the account becomes a 402, a rate limit because of the size of the request the request's fault. Codes
- * always count; words do not when the request that was sent has them too, because vendors quote requests.
- * `getSent` is called only when words match.
+ * always count; words do not when a code says something else, nor when the request that was sent has them
+ * too, because vendors quote requests. `getSent` is called only when words match.
  */
 export function explainRefusal(
   failure: UpstreamFailure,
@@ -63,7 +64,8 @@ function findCause(
   return rules.find((rule) => {
     if (rule.status !== undefined && rule.status !== status) return false
     if (codes.some((one) => rule.codes.has(one))) return true
-    return !rule.veto?.test(message) && rule.patterns.some(counts)
+    if (codes.some((one) => rule.vetoCodes.has(one)) || rule.veto?.test(message)) return false
+    return rule.patterns.some(counts)
   })?.cause
 }
 
@@ -71,14 +73,21 @@ function readMessage(failure: WordedFailure): string {
   return failure.kind === 'malformed' ? failure.detail : failure.message
 }
 
-function compileRow({ cause, status, codes = [], texts = [], vetoes = [] }: RefusalRow): Rule {
+function compileRow(row: RefusalRow): Rule {
+  const { cause, status, codes = [], texts = [], vetoes = [], vetoCodes = [] } = row
+  const vetoTexts = [...vetoes, ...vetoCodes]
   return {
     cause,
     ...(status !== undefined && { status }),
-    codes: new Set(codes.map((code) => code.toLowerCase())),
+    codes: toLowerCases(codes),
     patterns: [...codes, ...texts].map((text) => new RegExp(toSource(text), 'i')),
-    veto: vetoes.length === 0 ? undefined : new RegExp(vetoes.map(toSource).join('|'), 'i'),
+    veto: vetoTexts.length === 0 ? undefined : new RegExp(vetoTexts.map(toSource).join('|'), 'i'),
+    vetoCodes: toLowerCases(vetoCodes),
   }
+}
+
+function toLowerCases(codes: readonly string[]): ReadonlySet<string> {
+  return new Set(codes.map((code) => code.toLowerCase()))
 }
 
 /** The source of a pattern that takes linear time: no text begins with a number or white space. */

@@ -16,10 +16,18 @@ export interface RefusalRow {
   readonly texts?: readonly string[]
   /** A text with one of these words is about something else. */
   readonly vetoes?: readonly string[]
+  /**
+   * A text of a failure with one of these values of `code` or `type` is about something else. Their occurrence
+   * in the message counts as one of `vetoes`.
+   */
+  readonly vetoCodes?: readonly string[]
 }
 
 /** The words with which vendors describe a limit that time lifts. Gemini gives a page named `rate-limits`. */
 const rateLimitWords = ['rate limit', 'rate-limit', 'per minute']
+
+/** The codes with which vendors describe such a limit. */
+const rateLimitCodes = ['RESOURCE_EXHAUSTED', 'rate_limit_exceeded', 'rate_limit_error']
 
 /**
  * The rows, by vendor. They count for every kind, because gateways and proxies relay the words of others.
@@ -37,11 +45,24 @@ export const refusalRows: readonly RefusalRow[] = [
       'billing_limit_user_error',
       'billing_not_active',
     ],
-    texts: [
-      'exceeded your current quota',
-      'billing hard limit has been reached',
-      'account is not active',
-    ],
+    texts: ['billing hard limit has been reached', 'account is not active'],
+    vetoes: rateLimitWords,
+  },
+  {
+    // OpenAI and Kimi say so when the balance is used up, Gemini also when a rate limit is reached, with
+    // the same advice to check `your plan and billing details`. Only the code, or a page, tells them apart:
+    // https://github.com/RooCodeInc/Roo-Code/issues/3883,
+    // https://github.com/gke-labs/gemini-for-kubernetes-development/issues/1215
+    cause: 'account',
+    texts: ['exceeded your current quota', 'exceeded current quota'],
+    vetoes: rateLimitWords,
+    vetoCodes: rateLimitCodes,
+  },
+  {
+    // Gemini, with status 429 and RESOURCE_EXHAUSTED: https://ai.google.dev/gemini-api/docs/billing,
+    // https://github.com/dyad-sh/dyad/issues/3626
+    cause: 'account',
+    texts: ['prepayment credits are depleted', 'exceeded its monthly spending cap'],
     vetoes: rateLimitWords,
   },
   {
@@ -68,7 +89,7 @@ export const refusalRows: readonly RefusalRow[] = [
     // https://github.com/MoonshotAI/Kimi-K2/issues/5
     cause: 'account',
     codes: ['exceeded_current_quota_error'],
-    texts: ['exceeded current quota', 'suspended due to insufficient balance'],
+    texts: ['suspended due to insufficient balance'],
     vetoes: rateLimitWords,
   },
   {
