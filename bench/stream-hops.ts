@@ -96,7 +96,7 @@ function upstream() {
 }
 
 function terminator(): Terminator {
-  return new Terminator({ doneOptional: false, upstream: { drain() {} } })
+  return new Terminator({ streamEnd: 'done', upstream: { drain() {} } })
 }
 
 function usageTap(): UsageTap {

@@ -76,8 +76,7 @@ export interface ChatEndpoint {
   readonly streamType?: string
   /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
-  /** A stream that ends after a finish reason is complete even without `[DONE]`. */
-  readonly isDoneOptional: boolean
+  readonly streamEnd: StreamEnding
   /** What its upstream demands of such a request; absent for dialects of other vendors. */
   readonly profile?: ProfileOrigin
   /** How to write a chat request for this endpoint that came through another API. */
@@ -85,6 +84,12 @@ export interface ChatEndpoint {
   /** The gateway writes the answers. Those of verbatim kinds are the bytes of the vendor. */
   readonly writesAnswers: boolean
 }
+
+/**
+ * How a complete stream ends. `terminator`: with the end that its API defines. `done`: with `[DONE]`, as the profile
+ * of the upstream says. `finish`: a clean end after all finish reasons is complete too, and `[DONE]` is added.
+ */
+export type StreamEnding = 'terminator' | 'done' | 'finish'
 
 /** What the upstream of a chat endpoint accepts in a request that the gateway itself has written. */
 export interface RequestForm {
@@ -138,8 +143,7 @@ export interface NativeEndpoint {
   createDecoder(call: NativeCall): FrameDecoder
   /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
-  /** A stream that ends after a finish reason is complete even without a terminator. */
-  readonly isDoneOptional: boolean
+  readonly streamEnd: StreamEnding
   /** Counts the tokens of a prompt; absent where the upstream does not. */
   readonly counting?: NativeCounting
 }

@@ -27,8 +27,15 @@ export type UpstreamFailure =
       /** Present when the upstream sent an error in place of an answer. */
       readonly vendor?: VendorError | undefined
     }
-  /** `reason`: the network error code, when the connection was lost. */
-  | { readonly kind: 'closed-early'; readonly reason?: string | undefined }
+  /**
+   * `reason`: the network error code, when the connection was lost. `lacksDone`: only `[DONE]` was missing, after
+   * all finish reasons.
+   */
+  | {
+      readonly kind: 'closed-early'
+      readonly reason?: string | undefined
+      readonly lacksDone?: true
+    }
   | {
       readonly kind: 'error-frame'
       readonly message: string
@@ -157,7 +164,9 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
     case 'closed-early':
       return upstreamError(
         'LM-3010',
-        `the stream of provider ${provider} ended before it was complete${bracketCode(failure.reason)}`,
+        failure.lacksDone
+          ? `the stream of provider ${provider} ended after its finish reason, but without [DONE]; ${endSetting}`
+          : `the stream of provider ${provider} ended before it was complete${bracketCode(failure.reason)}`,
       )
     case 'error-frame':
       return upstreamError(
@@ -185,6 +194,8 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
       return failure satisfies never
   }
 }
+
+const endSetting = 'if its streams always do, set stream_end = "finish" in the profile'
 
 function upstreamError(code: ErrorCode, message: string, more: ErrorDetail = {}): GatewayError {
   return new GatewayError(code, message, { headers: noRetryHeader, ...more })

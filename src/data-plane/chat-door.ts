@@ -5,6 +5,7 @@ import type {
   DialectRequest,
   HeaderReader,
   NativeAnswer,
+  StreamEnding,
   UpstreamError,
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
@@ -103,7 +104,7 @@ export interface LinkCall {
   /** The media type of the upstream's stream when it is not `text/event-stream`. */
   readonly streamType?: string | undefined
   /** A stream that ends after a finish reason is complete even without a terminator. */
-  readonly isDoneOptional: boolean
+  readonly streamEnd: StreamEnding
   /** The gateway writes the answer, which is then the same for the client as a stream and whole. */
   readonly writesAnswer: boolean
 }

@@ -47,7 +47,7 @@ export function replyWithStream(
 ): Reply {
   admitted.markFirstToken()
   // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
-  const { isDoneOptional, writesAnswer: isWritten } = call.bind(link)
+  const { streamEnd, writesAnswer: isWritten } = call.bind(link)
   const { choices } = call
   const writer = call.bind(link).createWriter({
     requestId: context.id,
@@ -64,7 +64,7 @@ export function replyWithStream(
   const recorder = admitted.createRecorder(context.bufferAccount)
   const { body } = new ReplyStream(stream, {
     streams: context.streams,
-    doneOptional: isDoneOptional,
+    streamEnd,
     tap,
     writer,
     recorder,

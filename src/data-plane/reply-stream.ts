@@ -1,3 +1,4 @@
+import type { StreamEnding } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
@@ -59,7 +60,7 @@ export interface ReplyStreamOptions {
   readonly scope: CancelScope
   readonly clock: Clock
   readonly heartbeat: Millis
-  readonly doneOptional: boolean
+  readonly streamEnd: StreamEnding
   /** Converts a failure to the error that the client gets. */
   readonly toError: (failure: UpstreamFailure) => GatewayError
   /** Called once, at the end of the stream. */
@@ -82,8 +83,8 @@ export class ReplyStream implements ChainEnd {
     const { TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
-    const { doneOptional, tap, writer, recorder, toError } = options
-    this.#terminator = new Terminator({ doneOptional, upstream })
+    const { streamEnd, tap, writer, recorder, toError } = options
+    this.#terminator = new Terminator({ streamEnd, upstream })
     this.#onEnd = options.onEnd
     this.body = frames
       .pipeThrough(new TransformStream(this.#heartbeat, undefined, oneAhead))

@@ -6,6 +6,7 @@ import type {
   NativeAnswer,
   NativeCall,
   NativeEndpoint,
+  StreamEnding,
   UpstreamError,
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
@@ -25,7 +26,7 @@ export interface NativeRequest {
 
 /** A request on its way to a link that speaks the API of the client: nothing is translated. */
 export class NativeLink implements LinkCall {
-  readonly isDoneOptional: boolean
+  readonly streamEnd: StreamEnding
   readonly writesAnswer = false
   readonly #request: NativeRequest
   readonly #endpoint: NativeEndpoint
@@ -33,7 +34,7 @@ export class NativeLink implements LinkCall {
   constructor(request: NativeRequest, endpoint: NativeEndpoint) {
     this.#request = request
     this.#endpoint = endpoint
-    this.isDoneOptional = endpoint.isDoneOptional
+    this.streamEnd = endpoint.streamEnd
   }
 
   listUnsupported(): readonly string[] {

@@ -7,6 +7,7 @@ import type {
   HeaderReader,
   NativeAnswer,
   RequestForm,
+  StreamEnding,
   UpstreamError,
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
@@ -72,7 +73,7 @@ export interface ServedAnswer {
 /** A request on its way to a link that speaks another API: by way of chat completions. */
 export class TranslatedLink implements LinkCall {
   readonly streamType: string | undefined
-  readonly isDoneOptional: boolean
+  readonly streamEnd: StreamEnding
   readonly writesAnswer = true
   readonly #request: TranslatedRequest
   readonly #endpoint: ChatEndpoint
@@ -92,7 +93,7 @@ export class TranslatedLink implements LinkCall {
       maxOutputTokens: link.maxOutputTokens,
     }
     this.streamType = this.#endpoint.streamType
-    this.isDoneOptional = this.#endpoint.isDoneOptional
+    this.streamEnd = this.#endpoint.streamEnd
   }
 
   listUnsupported(): readonly string[] {

@@ -102,8 +102,10 @@ export function isProviderFault(failure: UpstreamFailure): boolean {
       return failure.limit !== 'total'
     case 'network':
       return !isOutOfFiles(failure)
-    case 'malformed':
+    // The client has the whole answer.
     case 'closed-early':
+      return !failure.lacksDone
+    case 'malformed':
     case 'error-frame':
       return true
     case 'no-credential':

@@ -1,3 +1,4 @@
+import type { StreamEnding } from '../core/endpoints.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { ByteSource } from '../core/ports.ts'
@@ -5,8 +6,7 @@ import type { StageController, Transformer } from '../core/streams.ts'
 import { createFailedFrame, doneFrame } from './chunk-writer.ts'
 
 export interface TerminatorOptions {
-  /** A clean end after all finish reasons counts as complete, and the terminator adds `[DONE]`. */
-  readonly doneOptional: boolean
+  readonly streamEnd: StreamEnding
   /** The upstream's body. After a complete answer its connection can be reused. */
   readonly upstream: Pick<ByteSource, 'drain'>
 }
@@ -48,12 +48,12 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
   }
 
   flush(out: StageController<Frame[]>): void {
-    const isComplete = this.#options.doneOptional && this.#finished === 'all'
-    out.enqueue([
-      isComplete
-        ? this.#complete(doneFrame)
-        : this.#broken(createFailedFrame({ kind: 'closed-early' })),
-    ])
+    const { streamEnd } = this.#options
+    const isFinished = this.#finished === 'all'
+    if (isFinished && streamEnd === 'finish') return out.enqueue([this.#complete(doneFrame)])
+    const lacksDone = isFinished && streamEnd === 'done'
+    const failure = { kind: 'closed-early', ...(lacksDone && { lacksDone }) } as const
+    out.enqueue([this.#broken(createFailedFrame(failure))])
   }
 
   /** Ends the stream now, for an outside reason. For a client that has left, no frame follows. */

@@ -95,6 +95,28 @@ describe('the terminator', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 200 })
   })
 
+  test('a profile decides whether [DONE] may be missing', async () => {
+    const gateway = await watchedGateway(
+      oneProvider.replace(
+        'kind = "openai"',
+        'kind = "openai"\nprofile = { stream_end = "finish" }',
+      ),
+    )
+    gateway.upstream.next(stream([role + hello + stop]))
+    expect(await readStream(gateway)).toBe(role + hello + stop + estimate + done)
+  })
+
+  test('where only [DONE] is missing the error names the setting, and the circuit stays closed', async () => {
+    const gateway = await watchedGateway(
+      `[resilience]\ncircuit_failure_threshold = 1\n${oneProvider}`,
+    )
+    gateway.upstream.next(stream([role + hello + stop]), stream([role + hello + stop + done]))
+    expect(await readStream(gateway)).toContain(
+      'ended after its finish reason, but without [DONE]; if its streams always do, set stream_end = \\"finish\\" in the profile',
+    )
+    expect(await readStream(gateway)).toContain(done)
+  })
+
   test('perplexity: an end without a finish reason is a failure', async () => {
     const gateway = await watchedGateway(perplexity)
     gateway.upstream.next(stream([role + hello]))

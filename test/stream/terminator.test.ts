@@ -26,17 +26,17 @@ function describeFrames(chunks: readonly (readonly Frame[])[]): string[][] {
 const shutdown: UpstreamFailure = { kind: 'shutdown' }
 
 describe.each(everyKind)('the terminator in %s', (_, streams) => {
-  function terminator(doneOptional = false) {
+  function terminator(isDoneOptional = false) {
     const drained: true[] = []
     const stage = new Terminator({
-      doneOptional,
+      streamEnd: isDoneOptional ? 'finish' : 'terminator',
       upstream: { drain: () => drained.push(true) },
     })
     return { stage, drained }
   }
 
-  async function terminated(chunks: Frame[][], doneOptional = false) {
-    const { stage, drained } = terminator(doneOptional)
+  async function terminated(chunks: Frame[][], isDoneOptional = false) {
+    const { stage, drained } = terminator(isDoneOptional)
     const texts = describeFrames(await passed(streams, stage, chunks))
     return { texts, outcome: stage.outcome, drained: drained.length }
   }

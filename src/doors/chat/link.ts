@@ -4,6 +4,7 @@ import type {
   ChatResult,
   DialectRequest,
   HeaderReader,
+  StreamEnding,
   UpstreamError,
 } from '../../core/endpoints.ts'
 import type { FrameDecoder } from '../../core/frame.ts'
@@ -16,7 +17,7 @@ import { createChatWriter } from './stream.ts'
 export class ChatLink implements LinkCall {
   readonly link: Model
   readonly streamType: string | undefined
-  readonly isDoneOptional: boolean
+  readonly streamEnd: StreamEnding
   readonly writesAnswer: boolean
   readonly #call: ChatCall
   readonly #endpoint: ChatEndpoint
@@ -27,7 +28,7 @@ export class ChatLink implements LinkCall {
     // A route for chat has only links with a chat endpoint.
     this.#endpoint = link.chat as ChatEndpoint
     this.streamType = this.#endpoint.streamType
-    this.isDoneOptional = this.#endpoint.isDoneOptional
+    this.streamEnd = this.#endpoint.streamEnd
     this.writesAnswer = this.#endpoint.writesAnswers
   }
 

@@ -58,7 +58,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     parseAnswer: (bytes) => parseAnthropicAnswer(bytes, { modelId, created: unixSeconds(clock) }),
     createDecoder: () => new AnthropicStream({ modelId, created: unixSeconds(clock) }),
     parseError: createErrorParser(),
-    isDoneOptional: false,
+    streamEnd: 'terminator',
     form: claudeForm,
     writesAnswers: true,
   }

@@ -40,7 +40,7 @@ export function bindMessages(target: NativeTarget): NativeEndpoint {
     parseAnswer: readNativeAnswer,
     createDecoder: () => new NativeStream(),
     parseError: createErrorParser(),
-    isDoneOptional: false,
+    streamEnd: 'terminator',
     counting: {
       buildRequest: (call) => buildFor(call, countUrl),
       isCount: (body) => {

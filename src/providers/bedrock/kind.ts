@@ -102,7 +102,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     createDecoder: (_, header) => new ConverseStream({ identity: createIdentity(header), mask }),
     streamType: eventStream,
     parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
-    isDoneOptional: false,
+    streamEnd: 'terminator',
     writesAnswers: true,
     form: {
       ...translatedForm,

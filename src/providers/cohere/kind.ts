@@ -58,7 +58,7 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
     parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
     createDecoder: (call) => createCohereDecoder(toContext(call)),
     parseError: cohereErrorParser(clock),
-    isDoneOptional: false,
+    streamEnd: 'terminator',
     form: translatedForm,
     writesAnswers: true,
   }

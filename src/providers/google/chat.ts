@@ -51,7 +51,7 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     parseAnswer: (body) => parseAnswer(body, target),
     createDecoder: () => new GeminiStream(target),
     parseError,
-    isDoneOptional: false,
+    streamEnd: 'terminator',
     form: {
       ...translatedForm,
       takesResultMedia: geminiTarget.model.takesMediaInToolResults,

@@ -62,7 +62,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
         reader: call.isMade ? made.createReader(call) : undefined,
       }),
     parseError: createErrorParser(options.mapStatus),
-    isDoneOptional: profile.profile.streamEnd === 'finish',
+    streamEnd: profile.profile.streamEnd,
     profile,
     form: {
       ...profiledForm,

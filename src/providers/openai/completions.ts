@@ -1,4 +1,4 @@
-import type { NativeCall, NativeEndpoint } from '../../core/endpoints.ts'
+import type { NativeCall, NativeEndpoint, StreamEnding } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedTexts } from '../../stream/chunk-writer.ts'
@@ -12,7 +12,7 @@ export interface OpenAiCompletionsOptions {
   readonly upstreamId: string
   /** Whether the gateway asks for usage in streams of clients that did not ask. */
   readonly streamUsage: StreamUsage
-  readonly isDoneOptional?: boolean | undefined
+  readonly streamEnd?: StreamEnding | undefined
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: MapStatus | undefined
 }
@@ -37,7 +37,7 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
     parseAnswer: (body) => parseOpenAiAnswer(body, texts),
     createDecoder: (call) => createOpenAiDecoder({ form: textChunks, usage: usageFor(call) }),
     parseError: createErrorParser(options.mapStatus),
-    isDoneOptional: options.isDoneOptional ?? false,
+    streamEnd: options.streamEnd ?? 'done',
   }
 }
 

@@ -40,7 +40,7 @@ export function openAiResponses({
     parseAnswer: readAnswer,
     createDecoder: createResponsesDecoder,
     parseError: createErrorParser(mapStatus),
-    isDoneOptional: false,
+    streamEnd: 'terminator',
   }
 }
 

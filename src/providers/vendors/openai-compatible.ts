@@ -339,7 +339,7 @@ function toKind(vendor: Vendor): ProviderKind {
           url: buildOperationUrl(target.baseUrl, prefix, '/completions'),
           upstreamId: target.upstreamId,
           streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
-          isDoneOptional: toProfile(name, target).profile.streamEnd === 'finish',
+          streamEnd: toProfile(name, target).profile.streamEnd,
           mapStatus: vendor.mapStatus,
         }),
       responses: (target) => bindResponses(vendor, prefix, target),

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { chunk, completion, done, hello, role } from '../support/answers.ts'
+import { type TestGateway, testGateway } from '../support/gateway.ts'
+import { json, type Responder, stream } from '../support/scripted-upstream.ts'
+
+/* Upstreams that fail by their finish reason: before any content a failed attempt, behind it an error. */
+
+const words = [
+  'error',
+  'network_error',
+  'insufficient_system_resource',
+  'abort',
+  'malformed_function_call',
+  'ERROR',
+]
+
+const twoModels = `
+[resilience]
+retry_max_attempts = 1
+[[providers]]
+name = "p"
+kind = "openai"
+base_url = "http://up.test/v1"
+models = [{ id = "m", fallbacks = ["spare"] }, { id = "spare" }]
+`
+
+interface Door {
+  readonly path: string
+  readonly body: object
+  /** What the end of a failed stream has. */
+  readonly failed: string
+}
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const doors: readonly Door[] = [
+  { path: '/v1/chat/completions', body: { messages }, failed: '"code":"LM-3010"' },
+  { path: '/v1/messages', body: { messages, max_tokens: 64 }, failed: 'event: error' },
+  { path: '/v1/responses', body: { input: 'Hi' }, failed: 'response.failed' },
+]
+
+async function ask({ get }: TestGateway, { path, body }: Door, isStream: boolean): Promise<string> {
+  const text = JSON.stringify({ model: 'm', stream: isStream, ...body })
+  return (await get(path, { method: 'POST', body: text })).text()
+}
+
+function whole(reason: string): Responder {
+  const message = { role: 'assistant', content: '' }
+  return json(completion('', { choices: [{ index: 0, message, finish_reason: reason }] }))
+}
+
+describe.each(doors)('an answer at $path', (door) => {
+  test.each(words)('that ends with %s is a failed attempt: the fallback answers', async (word) => {
+    const gateway = await testGateway(twoModels)
+    gateway.upstream.next(whole(word), json(completion('Hello from the spare')))
+    expect(await ask(gateway, door, false)).toContain('Hello from the spare')
+    gateway.upstream.next(
+      stream([role + chunk({ content: '' }, {}, word) + done]),
+      stream([role + chunk({ content: 'Hello from the spare' }) + chunk({}, {}, 'stop') + done]),
+    )
+    expect(await ask(gateway, door, true)).toContain('Hello from the spare')
+    expect(gateway.upstream.requests).toHaveLength(4)
+  })
+
+  test('that fails behind its first content ends with an error', async () => {
+    const gateway = await testGateway(twoModels)
+    gateway.upstream.next(stream([role + hello + chunk({}, {}, 'error') + done]))
+    const text = await ask(gateway, door, true)
+    expect(text).toContain('Hello')
+    expect(text).toContain(door.failed)
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('that fails with an error in its choice has the words of the upstream', async () => {
+    const gateway = await testGateway(twoModels.replace(', fallbacks = ["spare"]', ''))
+    const error = { code: 502, message: 'Provider returned error' }
+    const message = { role: 'assistant', content: '' }
+    const choice = { index: 0, message, finish_reason: 'error', error }
+    gateway.upstream.next(json(completion('', { choices: [choice] })))
+    expect(await ask(gateway, door, false)).toContain('Provider returned error')
+  })
+})
+
+describe('other words for the end of an answer', () => {
+  test.each([
+    ['model_length', 'max_tokens', 'incomplete'],
+    ['model_context_window_exceeded', 'max_tokens', 'incomplete'],
+    ['sensitive', 'refusal', 'incomplete'],
+    ['eos', 'end_turn', 'completed'],
+    ['COMPLETE', 'end_turn', 'completed'],
+  ])('%s', async (word, stopReason, status) => {
+    const gateway = await testGateway(twoModels)
+    const message = { role: 'assistant', content: 'Hello' }
+    const answer = json(completion('', { choices: [{ index: 0, message, finish_reason: word }] }))
+    gateway.upstream.next(answer, answer)
+    const [, messagesDoor, responsesDoor] = doors as [Door, Door, Door]
+    expect(JSON.parse(await ask(gateway, messagesDoor, false)).stop_reason).toBe(stopReason)
+    expect(JSON.parse(await ask(gateway, responsesDoor, false)).status).toBe(status)
+  })
+
+  test('an empty one beside calls is a call', async () => {
+    const gateway = await testGateway(twoModels)
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const message = { role: 'assistant', content: '', tool_calls: [call] }
+    gateway.upstream.next(
+      json(completion('', { choices: [{ index: 0, message, finish_reason: '' }] })),
+    )
+    const [, messagesDoor] = doors as [Door, Door, Door]
+    expect(JSON.parse(await ask(gateway, messagesDoor, false)).stop_reason).toBe('tool_use')
+  })
+})
