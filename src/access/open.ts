@@ -30,7 +30,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
       token: env['GATEWAY_DB_AUTH_TOKEN'],
       journalFolder: config.auth.journal_dir,
       claim: { sharing: options.sharing, onConflict: options.allowSecond ? 'report' : 'reject' },
-      report: (message, fields) => log.write('error', message, fields),
+      report: (message, fields, level = 'error') => log.write(level, message, fields),
     })
     return await openKeyed({
       ...options,

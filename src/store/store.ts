@@ -216,10 +216,15 @@ export interface StoreSettings {
    */
   readonly onMissing?: 'create' | 'reject' | undefined
   /** Called with events for the operator, such as a file that was deleted while in use. */
-  readonly report?:
-    | ((message: string, fields: Readonly<Record<string, unknown>>) => void)
-    | undefined
+  readonly report?: StoreReport | undefined
 }
+
+/** Takes an event for the log of the gateway; `level` is `error` when absent. */
+export type StoreReport = (
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+  level?: 'warn' | 'error',
+) => void
 
 /** The claim of a gateway on its database: others may use it only when all of them share their state. */
 export interface StoreClaim {

@@ -5,6 +5,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -274,6 +275,41 @@ describe('while the gateway runs', () => {
       expect(await valueOf(path, 'pragma integrity_check')).toBe('ok')
     },
   )
+
+  test('the write-ahead log grows during a long read, and shrinks with the writes after it', async () => {
+    const path = join(folder(), 'gateway.db')
+    const { store, reports } = await reporting(path)
+    await store.createKey(newKey('a'))
+    const reader = await connect(path).transaction('read')
+    await reader.execute('select count(*) from virtual_keys')
+    const rename = (letter: string) =>
+      store.updateKey(newKey('a').id, { name: letter.repeat(4_500_000) })
+    for (const letter of 'abcd') await rename(letter)
+    const idle = 16 * 1024 * 1024
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(idle)
+    await reader.commit()
+    for (const letter of 'ab') await rename(letter)
+    expect(statSync(`${path}-wal`).size).toBe(idle)
+    expect(reports).toEqual([])
+  })
+
+  test('a write-ahead log that passes 100 MB logs one warning each time', async () => {
+    const path = join(folder(), 'gateway.db')
+    const { store, reports } = await reporting(path)
+    const [wal, bytes] = [`${path}-wal`, 100_000_001]
+    const warning = [expect.stringContaining('keeps growing'), { path: wal, bytes }, 'warn']
+    for (const expected of [[warning], [warning, warning]]) {
+      await store.createKey(newKey(`a${expected.length}`))
+      truncateSync(wal, bytes)
+      for (const id of 'bc') await store.createKey(newKey(`${id}${expected.length}`))
+      expect(reports).toEqual(expected)
+      await connect(path).execute('pragma wal_checkpoint(truncate)')
+      await store.createKey(newKey(`d${expected.length}`))
+    }
+    truncateSync(wal, bytes - 1)
+    await store.createKey(newKey('e'))
+    expect(reports).toHaveLength(2)
+  })
 
   test('the file is replaced: the new one is used, undamaged, and a report is made', async () => {
     const directory = folder()

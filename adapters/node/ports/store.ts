@@ -12,6 +12,7 @@ import {
   type Store,
   StoreFault,
   type StoreMethod,
+  type StoreReport,
   type StoreSettings,
   storeMethods,
 } from '../../../src/store/index.ts'
@@ -23,7 +24,6 @@ import { requireContent, toFilePath } from '../store/file-path.ts'
 import type { JournalPlace, LeftFiles } from '../store/journal-place.ts'
 import {
   isRemote,
-  type ReportFields,
   type StoreCall,
   type StoreMessage,
   type ThreadMessage,
@@ -144,7 +144,7 @@ const crashPauseMs = 5_000
 class StoreThread {
   readonly #settings: ThreadSettings
   readonly #timeout: Millis
-  readonly #report: (message: string, fields: ReportFields) => void
+  readonly #report: StoreReport
   readonly #entry: URL
   readonly #waiting: Waiting[] = []
   #current: Waiting | undefined
@@ -264,7 +264,7 @@ class StoreThread {
   #start(): Worker {
     const worker = new Worker(this.#entry, { workerData: this.#settings })
     worker.on('message', (message: StoreMessage) => {
-      if (message.kind === 'report') this.#report(message.message, message.fields)
+      if (message.kind === 'report') this.#report(...message.report)
       else void this.#answer(message)
     })
     // The `exit` event follows.

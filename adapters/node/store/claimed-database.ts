@@ -1,7 +1,7 @@
 import type { Client } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import type { ClientDatabase } from '../../../src/store/database.ts'
-import { databaseInUse, StoreFault } from '../../../src/store/index.ts'
+import { databaseInUse, StoreFault, type StoreReport } from '../../../src/store/index.ts'
 import { CallDeadline } from './call-deadline.ts'
 import type { OtherHolder } from './claim.ts'
 import { FileClaim } from './file-claim.ts'
@@ -15,13 +15,11 @@ import {
   noFiles,
 } from './journal-place.ts'
 import { LocalDatabase } from './local.ts'
-import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
+import { isRemote, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
 import { requireDatabase } from './require-database.ts'
 import { ServerClaim } from './server-claim.ts'
 import { toStoreFault } from './store-fault.ts'
-
-type Report = (message: string, fields: ReportFields) => void
 
 /** A database, in a file or on a server, with the gateway's claim on it. */
 export interface ClaimedDatabase {
@@ -42,7 +40,7 @@ export interface ClaimedDatabaseOptions {
   readonly settings: ThreadSettings
   /** The deadline of the current call. */
   readonly deadline: CallDeadline
-  readonly report: Report
+  readonly report: StoreReport
 }
 
 export function createClaimedDatabase(options: ClaimedDatabaseOptions): ClaimedDatabase {
@@ -130,7 +128,7 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
 /** Without a place, the gateway serves all the same: a machine may have no disk. */
 function tryTake(
   { slot, folder }: { readonly slot: JournalSlot; readonly folder: string },
-  report: Report,
+  report: StoreReport,
 ): JournalPlace | undefined {
   try {
     return slot.take()
@@ -147,7 +145,7 @@ interface ClaimContext {
   /** The description of the database. */
   readonly name: string
   readonly settings: ThreadSettings
-  readonly report: Report
+  readonly report: StoreReport
 }
 
 /** Reports another holder of the claim, or throws a `StoreFault` unless conflicts are only reported. */

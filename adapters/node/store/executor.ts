@@ -1,10 +1,10 @@
 import { serialize } from 'node:v8'
 import { databaseStore } from '../../../src/store/database.ts'
-import type { UsageListQuery } from '../../../src/store/index.ts'
+import type { StoreReport, UsageListQuery } from '../../../src/store/index.ts'
 import { copyDatabase } from './backup.ts'
 import { CallDeadline } from './call-deadline.ts'
 import { createClaimedDatabase } from './claimed-database.ts'
-import type { ReportFields, StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
+import type { StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
 import { toStoreFault } from './store-fault.ts'
 
 /** Runs the calls of the store in the thread of the database. */
@@ -15,10 +15,7 @@ export interface StoreExecutor {
   abandon(): void
 }
 
-export function createExecutor(
-  settings: ThreadSettings,
-  report: (message: string, fields: ReportFields) => void,
-): StoreExecutor {
+export function createExecutor(settings: ThreadSettings, report: StoreReport): StoreExecutor {
   const callDeadline = new CallDeadline()
   const database = createClaimedDatabase({ settings, deadline: callDeadline, report })
   const store = databaseStore(database.db)

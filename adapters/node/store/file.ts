@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Bytes } from '../../../src/core/ids.ts'
 import { StoreFault } from '../../../src/store/index.ts'
 
 /** Creates a missing file, private to this user. SQLite gives its companion files the same mode. */
@@ -39,6 +40,11 @@ export class DatabaseFile {
   /** Remembers the journal. Call it after every new connection: each creates its own journal. */
   noteJournal(): void {
     this.#journal = readIdentity(`${this.#path}-wal`)
+  }
+
+  /** The size of the journal; 0 when there is none. */
+  get journalSize(): Bytes {
+    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
   /** Compares the file that is now at the path with the one that was opened. */

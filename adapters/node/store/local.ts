@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import { StoreFault } from '../../../src/store/index.ts'
+import type { Bytes } from '../../../src/core/ids.ts'
+import { StoreFault, type StoreReport } from '../../../src/store/index.ts'
 import type { CallDeadline } from './call-deadline.ts'
 import { Connection, DriverError, type Statement, toClient } from './connection.ts'
 import { DatabaseFile, prepareFile } from './file.ts'
-import type { ReportFields } from './messages.ts'
 import { migrateDatabase } from './migrations.ts'
 import { requireDatabase } from './require-database.ts'
 import { isLocked, toOpenFault } from './store-fault.ts'
@@ -14,7 +14,7 @@ export interface LocalOptions {
   readonly deadline: CallDeadline
   /** As in `StoreSettings`; also holds when the file is deleted while it is open. */
   readonly onMissing?: 'create' | 'reject' | undefined
-  readonly report: (message: string, fields: ReportFields) => void
+  readonly report: StoreReport
 }
 
 /**
@@ -24,6 +24,7 @@ export interface LocalOptions {
 export class LocalDatabase {
   readonly #options: LocalOptions
   #open: OpenFile | undefined
+  #isJournalLarge = false
 
   constructor(options: LocalOptions) {
     this.#options = options
@@ -56,13 +57,26 @@ export class LocalDatabase {
       try {
         const { connection, file } = await this.#ready()
         const result = work(connection)
-        if (access === 'write') checkReached(file)
+        if (access === 'write') {
+          checkReached(file)
+          this.#watchJournal(file)
+        }
         return result
       } catch (error) {
         if (!canRepeat(error, access) || this.#options.deadline.remaining < pause) throw error
         await sleep(pause)
       }
     }
+  }
+
+  /** Warns once each time that the journal grows past a size: unnoticed, it would fill the disk. */
+  #watchJournal({ journalSize: bytes }: DatabaseFile): void {
+    const isLarge = bytes > maxJournalBytes
+    if (isLarge && !this.#isJournalLarge) {
+      const { path, report } = this.#options
+      report(largeJournalMessage, { path: `${path}-wal`, bytes }, 'warn')
+    }
+    this.#isJournalLarge = isLarge
   }
 
   async #ready(): Promise<OpenFile> {
@@ -124,15 +138,21 @@ function reopen({ connection, file }: OpenFile, path: string): OpenFile {
   return { connection: next, file }
 }
 
-/** The size to which SQLite cuts its log of writes once all of it is in the database. */
-const maxIdleJournalBytes = 16 * 1024 * 1024
+/** The size to which SQLite cuts its journal once all of it is in the database. */
+const maxIdleJournalBytes: Bytes = 16 * 1024 * 1024
+
+/** The size of the journal from which the operator should look for the reader that holds it. */
+const maxJournalBytes: Bytes = 100_000_000
+
+const largeJournalMessage =
+  'the write-ahead log of the database keeps growing while another program reads the database: end long reads, such as an open transaction of a shell'
 
 function connect(path: string): Connection {
   const connection = new Connection(path)
   try {
     // These settings apply to one connection only.
     connection.run('pragma journal_mode = WAL; pragma synchronous = FULL; pragma foreign_keys = ON')
-    // The log of writes grows while another process reads; without a limit it never shrinks again.
+    // The journal grows while another process reads; without a limit it never shrinks again.
     connection.run(`pragma journal_size_limit = ${maxIdleJournalBytes}`)
     return connection
   } catch (error) {

@@ -5,6 +5,7 @@ import type {
   AccountRows,
   StoreClaim,
   StoreMethod,
+  StoreReport,
   StoreSettings,
 } from '../../../src/store/index.ts'
 
@@ -51,8 +52,6 @@ export type StoreMessage =
   /** Rows as written by `serialize` of node:v8. */
   | { readonly kind: 'accounts'; readonly pieces: Pieces<AccountRows> }
   | { readonly kind: 'fault'; readonly message: string; readonly code: string | undefined }
-  | { readonly kind: 'report'; readonly message: string; readonly fields: ReportFields }
+  | { readonly kind: 'report'; readonly report: Parameters<StoreReport> }
 
 type Pieces<Lists> = { readonly [Name in keyof Lists]: readonly Uint8Array[] }
-
-export type ReportFields = Readonly<Record<string, unknown>>

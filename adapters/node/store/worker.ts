@@ -5,7 +5,7 @@ import type { ThreadMessage, ThreadSettings } from './messages.ts'
 const { execute, abandon } = createExecutor(
   // The port that starts this thread sets it.
   workerData as ThreadSettings,
-  (message, fields) => parentPort?.postMessage({ kind: 'report', message, fields }),
+  (...report) => parentPort?.postMessage({ kind: 'report', report }),
 )
 
 /** Runs one call at a time: the port sends the next one after the result of this one. */
