@@ -44,7 +44,10 @@ export const errorTable = {
   'LM-4005': request(403, 'the key may not use the model'),
   'LM-4006': request(429, 'too many requests at once'),
   'LM-5001': gateway(500, 'internal error'),
-  'LM-5003': gateway(503, 'the database or the shared state cannot be reached or written'),
+  'LM-5003': gateway(
+    503,
+    'the database, the shared state or the disk cannot be reached or written',
+  ),
   'LM-6001': client(499, 'the client disconnected'),
   'LM-6002': gateway(500, 'the gateway process that served the request died'),
 } as const satisfies Record<string, ErrorEntry>

@@ -13,11 +13,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { build } from 'esbuild'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { nodeConfigFile } from '../../adapters/node/ports/config-file.ts'
 import { testReloader } from '../support/config-reloader.ts'
 
@@ -135,6 +136,47 @@ describe('replacing', () => {
     expect(names()).toEqual(['config.toml', 'config.toml.bak'])
     expect(readdirSync(join(home, 'config.toml.bak'))).toEqual([])
   })
+
+  test.each([
+    ['ENOSPC', 'writeFile', 1],
+    ['EDQUOT', 'writeFile', 1],
+    ['ENOSPC', 'sync', 1],
+    // Of the backup.
+    ['ENOSPC', 'writeFile', 2],
+    ['EDQUOT', 'sync', 2],
+    // Of the backup, and of the staged file, before their renames.
+    ['ENOSPC', 'sync', 3],
+    ['ENOSPC', 'sync', 4],
+  ] as const)(
+    '%s of %s, call %i: the answer names the full disk, and the file stays',
+    async (code, method, call) => {
+      const { home, file, read, names } = setting('first')
+      const reloader = await testReloader({ file, text: 'first' })
+      const { hash } = await reloader.get()
+      const handle = await open(home, 'r')
+      await handle.close()
+      const prototype: FileHandle = Object.getPrototypeOf(handle)
+      const original = prototype[method] as (...args: unknown[]) => Promise<void>
+      let calls = 0
+      const failing = vi.spyOn(prototype, method)
+      onTestFinished(() => failing.mockRestore())
+      failing.mockImplementation(function (this: FileHandle, ...args: unknown[]) {
+        calls++
+        if (calls === call) return Promise.reject(Object.assign(new Error('write'), { code }))
+        return original.apply(this, args)
+      })
+      await expect(reloader.put(encoder.encode('second'), hash)).rejects.toMatchObject({
+        code: 'LM-5003',
+        status: 503,
+        message: 'the disk is full; try again',
+      })
+      expect(read('config.toml')).toBe('first')
+      expect(names().filter((name) => name !== 'config.toml.bak')).toEqual(['config.toml'])
+      await reloader.put(encoder.encode('second'), hash)
+      expect(read('config.toml')).toBe('second')
+      expect(names()).toEqual(['config.toml', 'config.toml.bak'])
+    },
+  )
 
   test('a deleted file is not restored', async () => {
     const { path, file, names } = setting()

@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ConfigFile, StagedFile } from '../../../src/core/config-file.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 
 /**
  * Creates the port for a configuration file on disk. A change replaces the whole file by a rename, so a
@@ -14,22 +15,30 @@ export function nodeConfigFile(path: string): ConfigFile {
   const file = resolve(path)
   return {
     read: () => readFile(file),
-    stage: (bytes) => stage(file, bytes),
+    stage: (bytes) => stage(file, bytes).catch(throwFullDisk),
   }
 }
 
 async function stage(file: string, bytes: Uint8Array): Promise<StagedFile> {
   const draft = await Draft.beside(file, bytes)
   return {
-    async commit() {
-      const before = await stat(file)
-      const copy = await Draft.beside(file, await readFile(file))
-      await copy.publish(`${file}.bak`, before)
-      await draft.publish(file, before)
-      await syncFolder(dirname(file))
-    },
+    commit: () => commit(file, draft).catch(throwFullDisk),
     discard: () => draft.drop(),
   }
+}
+
+async function commit(file: string, draft: Draft): Promise<void> {
+  const before = await stat(file)
+  const copy = await Draft.beside(file, await readFile(file))
+  await copy.publish(`${file}.bak`, before)
+  await draft.publish(file, before)
+  await syncFolder(dirname(file))
+}
+
+/** Rethrows an error; of a full disk or an exhausted quota as LM-5003, like a write to the database. */
+function throwFullDisk(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error
+  throw new GatewayError('LM-5003', 'the disk is full; try again', { retryAfter: 1_000 })
 }
 
 /** A temporary file that is complete on disk before a rename gives it its final name. */
