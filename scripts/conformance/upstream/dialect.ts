@@ -14,6 +14,8 @@ export interface UpstreamRequest {
 export type Reply = (WholeReply | StreamReply) & {
   /** The request holds a substitute for a proof that was lost. */
   readonly lacksProof?: boolean
+  /** What the vendor passes over, although it serves the request. */
+  readonly misread?: string
 }
 
 export interface WholeReply {

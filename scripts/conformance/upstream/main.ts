@@ -13,6 +13,9 @@
  * | Google    | `http://127.0.0.1:PORT/google`   | `:generateContent`, `:streamGenerateContent?alt=sse`|
  * | Bedrock   | `http://127.0.0.1:PORT/bedrock`  | `converse`, `converse-stream`                      |
  *
+ * Ten more speak the OpenAI format as `compatible/` describes them, at `http://127.0.0.1:PORT/NAME/v1`: `deepseek`,
+ * `moonshot`, `zai`, `minimax`, `qwen` (on vLLM), `mistral`, `openrouter`, `groq`, `ollama`, `llamacpp`.
+ *
  * The credential is `upstream-key` everywhere. The last part of the model id, after `--`, names the
  * scenario: `claude-sonnet-4-5--tool`, `gemini-3-pro--think`, or only `say`.
  *
@@ -35,7 +38,8 @@
  * first call of every turn.
  *
  * `GET /exchanges` lists the requests so far: `refusal` explains an error, and `lacksProof` marks a
- * request whose reasoning lost its proof on the way. `DELETE /exchanges` forgets them.
+ * request whose reasoning lost its proof on the way, `misread` says what the vendor passes over.
+ * `DELETE /exchanges` forgets them.
  */
 import { parseArgs } from 'node:util'
 import { runSelfTest } from './self-test.ts'

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { anthropic } from './anthropic/dialect.ts'
 import { bedrock } from './bedrock/dialect.ts'
+import { toDialect } from './compatible/dialect.ts'
+import { compatibleUpstreams } from './compatible/index.ts'
 import type { Dialect, Reply, StreamReply, UpstreamRequest } from './dialect.ts'
 import { google } from './google/dialect.ts'
 import { openai } from './openai/dialect.ts'
@@ -16,6 +18,8 @@ export interface Exchange {
   readonly body: unknown
   /** The request holds a substitute for a proof that was lost on its way. */
   readonly lacksProof?: boolean
+  /** What the vendor passes over, although it serves the request. */
+  readonly misread?: string
   /** Absent for an answer with status 200. */
   readonly refusal?: {
     readonly status: number
@@ -34,7 +38,13 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-const dialects: Readonly<Record<string, Dialect>> = { openai, anthropic, google, bedrock }
+const dialects: Readonly<Record<string, Dialect>> = {
+  openai,
+  anthropic,
+  google,
+  bedrock,
+  ...Object.fromEntries(compatibleUpstreams.map((each) => [each.name, toDialect(each)])),
+}
 
 /** Starts the upstream on a port of 127.0.0.1; 0 picks a free one. */
 export async function startUpstream(port = 0): Promise<Upstream> {
@@ -87,7 +97,12 @@ async function serve(
       body,
       method: message.method,
     })
-    exchanges.push({ ...exchange, ...(reply.lacksProof && { lacksProof: true }) })
+    const { lacksProof, misread } = reply
+    exchanges.push({
+      ...exchange,
+      ...(lacksProof && { lacksProof }),
+      ...(misread !== undefined && { misread }),
+    })
     await sendReply(response, reply)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -2,18 +2,52 @@ import { randomUUID } from 'node:crypto'
 import { type Answer, hasCalls, type Part, type ToolCall } from '../conversation.ts'
 import { type Reply, sseFrame } from '../dialect.ts'
 import { splitJson, splitText } from '../parts.ts'
-import type { ChatRequest } from './request.ts'
 
-export function wholeReply({ model }: ChatRequest, given: Answer): Reply {
-  const calls = given.parts.flatMap((part) => (part.kind === 'call' ? [part] : []))
-  const thoughts = joinTexts(given, 'reasoning')
+/** What an answer needs of its request. */
+export interface Asked {
+  readonly model: string
+  readonly stream_options?: { readonly include_usage?: boolean | undefined } | null | undefined
+}
+
+/** How a vendor writes what the format leaves open. */
+export interface AnswerForm {
+  /** The members of a whole message for its text and its thoughts. Both may be empty. */
+  message(said: Said): object
+  /** The members of a delta for a piece of the thoughts. */
+  thought(piece: string): object
+  /** The members of a delta for a piece of the text. */
+  text(piece: string): object
+  /** The members of a last delta for what proves the thoughts. */
+  proof?(said: Said): object | undefined
+  /** Whether `[DONE]` ends a stream. */
+  readonly hasDone: boolean
+}
+
+export interface Said {
+  readonly text: string
+  readonly thoughts: string
+  readonly calls: readonly ToolCall[]
+}
+
+/** OpenAI sends no thoughts; its gateways and servers write them so. */
+export const openAiForm: AnswerForm = {
+  message: ({ text, thoughts }) => ({
+    content: text || null,
+    ...(thoughts && { reasoning_content: thoughts }),
+  }),
+  thought: (piece) => ({ reasoning_content: piece }),
+  text: (piece) => ({ content: piece }),
+  hasDone: true,
+}
+
+export function wholeReply({ model }: Asked, given: Answer, form = openAiForm): Reply {
+  const said = readSaid(given)
   const message = {
     role: 'assistant',
-    content: joinTexts(given, 'text') || null,
+    ...form.message(said),
     refusal: null,
-    ...(thoughts && { reasoning_content: thoughts }),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map((call) => toToolCall(call, JSON.stringify(call.input))),
+    ...(said.calls.length > 0 && {
+      tool_calls: said.calls.map((call) => toToolCall(call, JSON.stringify(call.input))),
     }),
   }
   const choice = { index: 0, message, logprobs: null, finish_reason: toFinish(given) }
@@ -21,11 +55,18 @@ export function wholeReply({ model }: ChatRequest, given: Answer): Reply {
   return { kind: 'whole', model, body }
 }
 
-function joinTexts({ parts }: Answer, kind: 'text' | 'reasoning'): string {
-  return parts.map((part) => (part.kind === kind ? part.text : '')).join('')
+function readSaid({ parts }: Answer): Said {
+  const join = (kind: 'text' | 'reasoning') =>
+    parts.map((part) => (part.kind === kind ? part.text : '')).join('')
+  const calls = parts.flatMap((part) => (part.kind === 'call' ? [part] : []))
+  return { text: join('text'), thoughts: join('reasoning'), calls }
 }
 
-export function streamReply({ model, stream_options: options }: ChatRequest, given: Answer): Reply {
+export function streamReply(
+  { model, stream_options: options }: Asked,
+  given: Answer,
+  form = openAiForm,
+): Reply {
   const head = newHead(model, 'chat.completion.chunk')
   const hasUsage = options?.include_usage === true
   const chunk = (fields: object) =>
@@ -33,26 +74,34 @@ export function streamReply({ model, stream_options: options }: ChatRequest, giv
   const delta = (fields: object, finish: string | null = null) =>
     chunk({ choices: [{ index: 0, delta: fields, logprobs: null, finish_reason: finish }] })
   let calls = 0
-  const deltas = given.parts.flatMap((part) => toDeltas(part, part.kind === 'call' ? calls++ : 0))
+  const deltas = given.parts.flatMap((part) =>
+    toDeltas(part, { form, index: part.kind === 'call' ? calls++ : 0 }),
+  )
+  const proof = form.proof?.(readSaid(given))
   const frames = [
     delta({ role: 'assistant', content: '' }),
-    ...deltas.map((each) => delta(each)),
+    ...[...deltas, ...(proof ? [proof] : [])].map((each) => delta(each)),
     delta({}, toFinish(given)),
     ...(hasUsage ? [chunk({ choices: [], usage: toUsage(given) })] : []),
-    'data: [DONE]\n\n',
+    ...(form.hasDone ? ['data: [DONE]\n\n'] : []),
   ]
   return { kind: 'stream', model, contentType: 'text/event-stream; charset=utf-8', frames }
 }
 
-/** The deltas of a part. `index` counts the calls. */
-function toDeltas(part: Part, index: number): object[] {
+interface Place {
+  readonly form: AnswerForm
+  /** Counts the calls. */
+  readonly index: number
+}
+
+function toDeltas(part: Part, { form, index }: Place): object[] {
   switch (part.kind) {
     case 'reasoning':
-      return splitText(part.text).map((text) => ({ reasoning_content: text }))
+      return splitText(part.text).map((text) => form.thought(text))
     case 'veiled':
       return []
     case 'text':
-      return splitText(part.text).map((text) => ({ content: text }))
+      return splitText(part.text).map((text) => form.text(text))
     case 'call':
       return [
         { tool_calls: [{ index, ...toToolCall(part, '') }] },

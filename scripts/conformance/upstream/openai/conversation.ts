@@ -1,52 +1,85 @@
 import { type Conversation, mergeTurns, type Turn } from '../conversation.ts'
-import { check, Refusal } from '../refusal.ts'
-import type { ChatRequest, Message } from './request.ts'
-import { checkPairs } from './rules.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import { Refusal } from '../refusal.ts'
 
-/** Reads a checked request. */
-export function readConversation(request: ChatRequest): Conversation {
-  const { tools = [], response_format: format, reasoning_effort: effort } = request
-  const turns = mergeTurns(request.messages.flatMap(toTurn))
-  checkPairs(turns)
+/** What a model reads of a checked request, at OpenAI and at vendors of its format. */
+export interface ReadableRequest {
+  readonly messages: readonly ReadableMessage[]
+  readonly tools?: readonly { readonly function: ReadableTool }[] | null | undefined
+  readonly tool_choice?:
+    | string
+    | { readonly function: { readonly name: string } }
+    | null
+    | undefined
+  readonly response_format?: ReadableFormat | null | undefined
+}
+
+export interface ReadableMessage {
+  readonly role: string
+  readonly content?: Content | null | undefined
+  readonly tool_call_id?: string | undefined
+  readonly tool_calls?: readonly ReadableCall[] | null | undefined
+}
+
+interface ReadableTool {
+  readonly name: string
+  readonly parameters?: JsonSchema | undefined
+}
+
+interface ReadableCall {
+  readonly id: string
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+interface ReadableFormat {
+  readonly type: string
+  readonly json_schema?: { readonly schema?: JsonSchema | undefined } | undefined
+}
+
+type Content = string | readonly { readonly type: string; readonly text?: string | undefined }[]
+
+/** `thinks`: whether the request turns reasoning on. */
+export function readConversation(request: ReadableRequest, thinks: boolean): Conversation {
   return {
-    turns,
-    tools: tools.map(({ function: { name, parameters } }) => ({ name, schema: parameters ?? {} })),
+    turns: mergeTurns(request.messages.flatMap(toTurn)),
+    tools: (request.tools ?? []).map(({ function: { name, parameters } }) => ({
+      name,
+      schema: parameters ?? {},
+    })),
     choice: toChoice(request),
-    format: format?.type === 'json_schema' ? format.json_schema.schema : undefined,
-    thinks: effort !== undefined && effort !== null && effort !== 'none',
+    format: request.response_format?.json_schema?.schema,
+    thinks,
   }
 }
 
-function toChoice({ tool_choice: choice = 'auto' }: ChatRequest): Conversation['choice'] {
-  if (typeof choice === 'object') return choice.function
-  return choice === 'required' ? 'any' : choice
+function toChoice({ tool_choice: choice }: ReadableRequest): Conversation['choice'] {
+  if (typeof choice === 'object' && choice) return choice.function
+  if (choice === 'required') return 'any'
+  return choice === 'none' ? 'none' : 'auto'
 }
 
-function toTurn(message: Message, index: number): Turn[] {
+function toTurn(message: ReadableMessage, index: number): Turn[] {
+  const text = toText(message.content ?? '')
   switch (message.role) {
-    case 'system':
-    case 'developer':
-      return []
     case 'user':
-      return [toUserTurn(message.content)]
+      return [{ role: 'user', text, results: [], images: countImages(message.content ?? '') }]
     case 'tool': {
-      const { tool_call_id: id, content } = message
-      return [{ role: 'user', text: '', results: [{ id, text: toText(content) }], images: 0 }]
+      const results = [{ id: message.tool_call_id ?? '', text }]
+      return [{ role: 'user', text: '', results, images: 0 }]
     }
     case 'assistant': {
-      const { content, refusal, tool_calls = [] } = message
-      const isFull = (content ?? refusal ?? undefined) !== undefined || tool_calls.length > 0
-      const path = `messages[${index}]`
-      check(isFull, `Invalid value for '${path}.content': expected a string, got null.`)
-      const calls = tool_calls.map(({ id, function: { name, arguments: json } }) => ({
-        id,
-        name,
-        input: parseArguments(json, path),
-      }))
-      return [{ role: 'model', text: toText(content ?? ''), calls }]
+      const calls = (message.tool_calls ?? []).map(
+        ({ id, function: { name, arguments: json } }) => ({
+          id,
+          name,
+          input: parseArguments(json, `messages[${index}]`),
+        }),
+      )
+      return [{ role: 'model', text, calls }]
     }
+    // Instructions.
     default:
-      return message satisfies never
+      return []
   }
 }
 
@@ -59,13 +92,9 @@ function parseArguments(json: string, path: string): object {
   }
 }
 
-function toUserTurn(content: Content): Turn {
-  const parts = typeof content === 'string' ? [] : content
-  const images = parts.filter(({ type }) => type === 'image_url').length
-  return { role: 'user', text: toText(content), results: [], images }
+function countImages(content: Content): number {
+  return typeof content === 'string' ? 0 : content.filter(({ type }) => type === 'image_url').length
 }
-
-type Content = string | readonly { readonly type: string; readonly text?: string }[]
 
 function toText(content: Content): string {
   return typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')

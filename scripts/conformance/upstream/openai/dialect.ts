@@ -4,7 +4,7 @@ import { answer, readScenario } from '../scenario.ts'
 import { streamReply, wholeReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
 import { requestSchema } from './request.ts'
-import { checkRequest } from './rules.ts'
+import { checkPairs, checkRequest } from './rules.ts'
 
 /** OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat/create */
 export const openai: Dialect = {
@@ -15,7 +15,11 @@ export const openai: Dialect = {
     const request = parseBody(requestSchema, body, bracketedPath)
     const scenario = readScenario(request.model)
     checkRequest(request)
-    const given = answer(scenario, readConversation(request))
+    const { reasoning_effort: effort } = request
+    const thinks = effort !== undefined && effort !== null && effort !== 'none'
+    const conversation = readConversation(request, thinks)
+    checkPairs(conversation.turns)
+    const given = answer(scenario, conversation)
     return request.stream ? streamReply(request, given) : wholeReply(request, given)
   },
 

@@ -129,4 +129,3 @@ export const requestSchema = z.strictObject({
 })
 
 export type ChatRequest = z.infer<typeof requestSchema>
-export type Message = ChatRequest['messages'][number]

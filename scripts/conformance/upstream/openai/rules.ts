@@ -6,6 +6,7 @@ import type { ChatRequest } from './request.ts'
 /** Checks what the schema of a request can not express. */
 export function checkRequest(request: ChatRequest): void {
   checkCompanions(request)
+  checkContents(request)
   checkTools(request)
   const format = request.response_format
   if (format?.type !== 'json_schema') return
@@ -21,6 +22,16 @@ function checkCompanions(request: ChatRequest): void {
     check(isAllowed, `'${field}' is only allowed when 'tools' are specified.`)
   }
   check(stream === true || !options, "'stream_options' is only allowed when 'stream' is enabled.")
+}
+
+/** An answer in the history says something or calls a tool. */
+function checkContents({ messages }: ChatRequest): void {
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue
+    const { content, refusal, tool_calls: calls = [] } = message
+    const isFull = (content ?? refusal ?? undefined) !== undefined || calls.length > 0
+    check(isFull, `Invalid value for 'messages[${index}].content': expected a string, got null.`)
+  }
 }
 
 function checkTools({ tools = [], tool_choice: choice }: ChatRequest): void {
