@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import * as zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { completion, hello, role, stop, wholeStream } from '../support/answers.ts'
@@ -15,6 +14,9 @@ const codings: readonly (readonly [string, (text: string) => Buffer])[] = [
   ['Deflate', (plain) => zlib.deflateRawSync(plain)],
   ['br', (plain) => zlib.brotliCompressSync(plain)],
 ]
+
+/** For tests that decode 64 MB or more, which takes minutes on a machine that is short of time or memory. */
+const large = { timeout: 600_000 }
 
 /** An upstream that answers everything with this body. */
 function answering(body: Uint8Array, headers: Readonly<Record<string, string>>, status = 200) {
@@ -173,33 +175,33 @@ describe('a stream that arrives encoded', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('an encoded stream can be aborted while its end is being decoded', async () => {
+  test('an encoded stream can be aborted while its end is being decoded', large, async () => {
     // Some 64 MB of zeros in 64 kB.
     const bomb = zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024))
-    const server = await answering(bomb, { 'content-encoding': 'gzip' })
+    const server = await answering(bomb, { 'content-encoding': 'gzip', connection: 'close' })
     const abort = new AbortController()
     const queueLimit = 128 * 1024 * 1024
     const { body } = await call(upstream(), { ...server, queueLimit, signal: abort.signal })
     await body.read()
-    await pause(5)
+    // Its last byte has arrived, which ends the connection; a thousand pieces are still to be decoded.
+    await closed(server.sockets[0])
     abort.abort()
-    let last: unknown
-    while (last === undefined) last = await failureOrMore(body)
-    expect(last).toEqual({ kind: 'network', reason: 'aborted' })
+    expect(await failure(readAll(body))).toEqual({ kind: 'network', reason: 'aborted' })
   })
 
   test('an encoded stream over the queue limit ends as slow-client', async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(4 * 1024 * 1024))
-    const server = await answering(bomb, { 'content-encoding': 'gzip' })
+    const server = await httpServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).write(bomb)
+    })
     const { body } = await call(upstream(), { ...server, queueLimit: 1024 * 1024 })
-    await pause(200)
+    await closed(server.sockets[0])
     expect(await failure(body.read())).toEqual({ kind: 'slow-client' })
   })
 })
 
-async function failureOrMore(body: { read(): Promise<Uint8Array | undefined> }) {
-  const outcome = await failure(body.read())
-  return outcome === 'no failure' ? undefined : outcome
+async function readAll(body: { read(): Promise<Uint8Array | undefined> }): Promise<void> {
+  while (await body.read());
 }
 
 describe('through the gateway', () => {
@@ -275,7 +277,7 @@ describe('through the gateway', () => {
     })
   })
 
-  test('only the beginning of a long compressed error is decoded', async () => {
+  test('only the beginning of a long compressed error is decoded', large, async () => {
     const body = zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'))
     const server = await answering(body, { 'content-encoding': 'gzip' }, 400)
     const response = await chat(await gatewayOver(config(server.url)))
@@ -303,7 +305,7 @@ describe('through the gateway', () => {
     })
   })
 
-  test('a response over 64 MiB after decoding is LM-3002', async () => {
+  test('a response over 64 MiB after decoding is LM-3002', large, async () => {
     const server = await answering(blanks(64 * 1024 * 1024 + 1), {
       'content-encoding': 'gzip',
       'content-type': 'application/json',
@@ -315,7 +317,7 @@ describe('through the gateway', () => {
     })
   })
 
-  test('an embeddings response may have four times that size', { timeout: 60_000 }, async () => {
+  test('an embeddings response may have four times that size', large, async () => {
     const vectors = {
       object: 'list',
       data: [{ object: 'embedding', index: 0, embedding: [1, 2] }],
