@@ -28,7 +28,7 @@ async function sendGemini(fields: object, upstreamId: string): Promise<unknown> 
 
 async function sendBedrock(fields: object, upstreamId: string): Promise<unknown> {
   const { chat, upstream } = await bedrockGateway({ upstreamId })
-  upstream.next(json({ output: { message: { content: [] } } }))
+  upstream.next(json({ output: { message: { content: [{ text: 'a' }] } } }))
   expect((await chat({ model: 'm', messages: question, ...fields })).status).toBe(200)
   return upstream.body()
 }
