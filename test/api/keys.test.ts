@@ -108,9 +108,9 @@ describe('a request without a valid key', () => {
     const kinds = Object.entries(await refusedHeaders(gateway))
     // The first rounds run code that is not compiled yet.
     await measure(gateway, kinds, 100)
-    // Other processes add to times, so the quickest tell most. What takes longer does so in every series.
+    // Other processes add to times, so the quickest tell most. What takes longer does so in every run.
     let ratio = Number.POSITIVE_INFINITY
-    for (let series = 0; series < 5 && ratio >= 2; series++) {
+    for (let run = 0; run < 5 && ratio >= 2; run++) {
       const times = await measure(gateway, kinds, 300)
       ratio = Math.max(...times) / Math.min(...times)
     }
