@@ -36,6 +36,8 @@ export type RawChoice = Readonly<Record<string, unknown>>
 export interface Frame {
   /** The bytes for the client, blank lines included. */
   readonly bytes: Uint8Array
+  /** How many bytes of the upstream the client does not get; absent where it gets all, or others in their place. */
+  readonly droppedBytes?: number | undefined
   /** `content` commits the stream; `done` and `error` end it; `quiet` and `ping` do neither. */
   readonly kind: 'content' | 'quiet' | 'ping' | 'done' | 'error'
   /** Why an `error` frame ends the stream. */

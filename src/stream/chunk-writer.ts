@@ -22,10 +22,12 @@ export function createFailedFrame(failure: UpstreamFailure, usage?: ReportedUsag
 export const noBytes: Uint8Array = new Uint8Array(0)
 
 /**
- * Stands for an event of a vendor without data, comments included, which the client does not get: several SDKs
- * parse the missing data as JSON. Heartbeats of the gateway take its place.
+ * Creates the frame of an event of a vendor without data, comments included, which the client does not get:
+ * several SDKs parse the missing data as JSON. Heartbeats of the gateway take its place.
  */
-export const droppedFrame: Frame = Object.freeze({ bytes: noBytes, kind: 'quiet', outputBytes: 0 })
+export function createDroppedFrame({ length }: Uint8Array): Frame {
+  return { bytes: noBytes, droppedBytes: length, kind: 'quiet', outputBytes: 0 }
+}
 
 /** Encodes one `data:` event with a JSON payload, blank line included. */
 export function encodeDataEvent(payload: unknown): Uint8Array {

@@ -68,7 +68,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
   /** Joins quiet frames into one, because a frame of a few bytes takes about a hundred bytes of memory. */
   #holdQuiet(frame: Frame): void {
     const { length } = frame.bytes
-    this.#heldBytes += length
+    this.#heldBytes += length + (frame.droppedBytes ?? 0)
     this.#unread.add(length)
     this.#quietBytes.push(frame.bytes)
     this.#quiet = this.#quiet ? joinFrames(this.#quiet, frame) : frame

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { CloudCredential, CloudCredentialPort } from '../../src/index.ts'
 import { CloudCredentialError, checkConfig } from '../../src/index.ts'
 import { answered, asking } from '../providers/bedrock/support.ts'
+import { completion } from '../support/answers.ts'
 import { type LogLine, readError, testGateway } from '../support/gateway.ts'
 import { keyedGateway } from '../support/keyed-gateway.ts'
 import { MemoryFile } from '../support/reloading-gateway.ts'
@@ -196,7 +197,7 @@ id = "m"
       expiresAt: 1_764_003_600_000,
     }),
   })
-  upstream.next(json({ choices: [] }))
+  upstream.next(json(completion()))
   await chat(asking())
   const headers = upstream.requests[0]?.headers
   expect(headers?.['authorization']).toBe('Bearer entra-token')

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
-import { chunk, data, done, hello, makeChunk, role, stop, wholeStream } from '../support/answers.ts'
+import {
+  chunk,
+  completion,
+  data,
+  done,
+  hello,
+  makeChunk,
+  role,
+  stop,
+  wholeStream,
+} from '../support/answers.ts'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
 import { series } from '../support/exposition.ts'
 import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
@@ -38,8 +48,8 @@ describe('the terminator', () => {
   test.each([
     ['in the text', chunk({ content: 'data: [DONE]\n\n' })],
     ['as the whole text', chunk({ content: '[DONE]' })],
-    ['in a comment', ': [DONE]\n\n: data: [DONE]\n\n'],
-    ['in another field', 'event: [DONE]\nid: [DONE]\nnote: data: [DONE]\n\n'],
+    ['in a comment', `: [DONE]\n: data: [DONE]\n${chunk({})}`],
+    ['in another field', `event: [DONE]\nid: [DONE]\nnote: data: [DONE]\n${chunk({})}`],
     ['on a later line of the data', 'data: {"choices":[]}\ndata: [DONE]\n\n'],
     ['after other text', 'data: x [DONE]\n\n'],
     ['without its bracket', 'data: [DONE\n\n'],
@@ -48,6 +58,15 @@ describe('the terminator', () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([role + hello + frame + wholeStream]))
     expect(await readStream(gateway)).toBe(role + hello + frame + wholeStream)
+  })
+
+  test.each([
+    ': [DONE]\n\n: data: [DONE]\n\n',
+    'event: [DONE]\nid: [DONE]\nnote: data: [DONE]\n\n',
+  ])('%j is dropped, and not the terminator', async (frame) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([role + hello + frame + wholeStream]))
+    expect(await readStream(gateway)).toBe(role + hello + wholeStream)
   })
 
   test.each([
@@ -184,7 +203,7 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
 })
 
 /** Returns whether a stream that begins with this frame and then stays silent is committed. */
-const opening = async (frame: string) => {
+const opening = async (frame: string, kept = frame) => {
   const gateway = await watchedGateway()
   const live = new LiveUpstream()
   gateway.upstream.next(live.responder).always(stream([wholeStream]))
@@ -193,7 +212,7 @@ const opening = async (frame: string) => {
   const committed = !(await isPending(response))
   live.push(stop + done)
   const shown = await (await response).text()
-  expect(shown.startsWith(frame)).toBe(true)
+  expect(shown.startsWith(kept + stop)).toBe(true)
   return committed
 }
 
@@ -237,12 +256,19 @@ describe('the first content commits a stream', () => {
     ['null as a choice', makeChunk({ choices: [null] })],
     ['usage', makeChunk({ choices: [], usage: { prompt_tokens: 1, total_tokens: 1 } })],
     ['a filter report', makeChunk({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] })],
-    ['comments', ': ping\n\n: OPENROUTER PROCESSING\n\n:\n\n'],
+    ['comments before an event', `: ping\n: OPENROUTER PROCESSING\n:\n${role}`],
     ['data that is not JSON', 'data: hello\n\n'],
     ['data that is not an object', 'data: "text"\n\ndata: 7\n\ndata: null\n\n'],
     ['an event of an unknown type', 'event: metadata\ndata: {"a":1}\n\n'],
-    ['blank lines', '\n\n\n'],
   ])('%s does not commit', async (_, frame) => expect(await opening(frame)).toBe(false))
+
+  test.each([
+    ['comments', ': ping\n\n: OPENROUTER PROCESSING\n\n:\n\n'],
+    ['blank lines', '\n\n\n'],
+    ['events without data', 'event: ping\n\ndata:\n\ndata: \n\n'],
+  ])('%s do not commit, and are dropped', async (_, frame) =>
+    expect(await opening(frame, '')).toBe(false),
+  )
 })
 
 describe('before the commit', () => {
@@ -642,7 +668,7 @@ describe('after the commit', () => {
     const response = await pending
     expect(response.status).toBe(502)
     expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3010' })
-    gateway.upstream.next(json({ choices: [] }))
+    gateway.upstream.next(json(completion()))
     const next = await gateway.chat({ model: 'm', messages: [{ role: 'user' }] })
     expect(next.status).toBe(200)
   })

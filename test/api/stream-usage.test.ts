@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/providers/index.ts'
 import {
   chunk,
+  completion,
   done,
   hello,
   makeChunk,
@@ -238,7 +239,7 @@ describe('stream_usage = true', () => {
 
   test('a request without streaming is sent unchanged', async () => {
     const { chat, upstream } = await watchedGateway(config)
-    upstream.next(json({ choices: [], usage }))
+    upstream.next(json(completion()))
     await chat({ model: 'm', messages: [{ role: 'user' }] })
     expect(upstream.body()).toEqual({ model: 'upstream-m', messages: [{ role: 'user' }] })
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { completion } from '../support/answers.ts'
 import { readError, type TestGateway, testGateway } from '../support/gateway.ts'
 import { json, stream, whole } from '../support/scripted-upstream.ts'
 import { anthropicGateway, asking, event, message } from './anthropic/support.ts'
@@ -274,7 +275,7 @@ upstream_id = "gpt"
     ['{"provider_content":1,"role":"user","provider\\u005fcontent":X}', '{"role":"user"}'],
   ])('get the bytes of %s without the blocks', async (sent, kept) => {
     const { chat, upstream } = await testGateway(config, { env: { P_KEY: 'k' } })
-    upstream.next(json({ choices: [] }))
+    upstream.next(json(completion()))
     const blocks = '{"family":"anthropic","content":[{"type":"text","text":"},]\\"é"},1e400]}'
     const body = (one: string) =>
       `{"messages" :[{"role":"user","content":"ü"},${one}],"seed":12345678901234567890,"model":"m"}`

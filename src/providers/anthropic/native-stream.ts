@@ -1,6 +1,6 @@
 import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
-import { createFailedFrame, droppedFrame, noBytes } from '../../stream/chunk-writer.ts'
+import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
@@ -49,13 +49,15 @@ export class NativeStream implements FrameDecoder {
 
   #read({ bytes, data, event: name }: RawEvent): Frame[] {
     if (data === '[DONE]') return this.#tail ? [this.#finish(messageStop)] : []
-    if (data === undefined) return this.#pass(droppedFrame)
+    if (data === undefined) return this.#pass(createDroppedFrame(bytes))
     const repeated = this.#deltas.match(data)
     if (repeated?.text) return this.#release(toFrame(bytes, repeated.text, true))
     const event = tryParseJson(data)
     if (!isObject(event)) {
       const isEmpty = data.trim() === ''
-      return this.#pass(isEmpty ? droppedFrame : { bytes, kind: 'quiet', outputBytes: 0 })
+      return this.#pass(
+        isEmpty ? createDroppedFrame(bytes) : { bytes, kind: 'quiet', outputBytes: 0 },
+      )
     }
     const text = readDeltaText(event)
     if (text) this.#deltas.learn(data, text)

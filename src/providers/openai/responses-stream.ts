@@ -1,5 +1,5 @@
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
-import { droppedFrame, noBytes } from '../../stream/chunk-writer.ts'
+import { createDroppedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -32,14 +32,14 @@ export function createResponsesDecoder(): FrameDecoder {
 type Members = Readonly<Record<string, unknown>>
 
 function readEvent({ bytes, data, event }: RawEvent, deltas: JsonPattern): readonly Frame[] {
-  if (data === undefined) return [droppedFrame]
+  if (data === undefined) return [createDroppedFrame(bytes)]
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
   // The terminator of the chat API, which some servers add, is not an event of this API.
   if (data.startsWith('[DONE]')) return [{ ...quiet, bytes: noBytes }]
   const payload = tryParseJson(data)
   if (!isObject(payload)) {
     if (event === 'error') return [toErrorFrame(quiet, data)]
-    return [data.trim() === '' ? droppedFrame : quiet]
+    return [data.trim() === '' ? createDroppedFrame(bytes) : quiet]
   }
   const text = readDelta(payload)
   if (text) deltas.learn(data, text)

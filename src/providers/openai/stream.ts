@@ -1,7 +1,7 @@
 import type { ChunkIdentity, Frame, FrameDecoder, RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
-import { droppedFrame, encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
+import { createDroppedFrame, encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -58,7 +58,7 @@ class ChunkReader {
   }
 
   read({ bytes, data, event }: RawEvent): Frame {
-    if (data === undefined) return droppedFrame
+    if (data === undefined) return createDroppedFrame(bytes)
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const repeated = event === 'error' ? undefined : this.#pattern.match(data)
     if (repeated?.text) return this.#toRepeatedFrame(bytes, repeated.text)
@@ -66,7 +66,7 @@ class ChunkReader {
     const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
     if (!isObject(chunk)) {
       if (event === 'error') return { ...quiet, kind: 'error', failure: toFrameFailure(data) }
-      return data.trim() === '' ? droppedFrame : quiet
+      return data.trim() === '' ? createDroppedFrame(bytes) : quiet
     }
     if (isErrorChunk(chunk, event)) {
       return {
