@@ -16,7 +16,10 @@ import {
 import { restoreId } from './ids.ts'
 import { type Block, blockSchemas, type Content, type CountRequest, checkPart } from './schema.ts'
 
-/** Writes the instructions and the messages. Throws `UntranslatableError` when nothing is left to send. */
+/**
+ * Writes the instructions and the messages. Where only instructions are left, the user's text is empty: each
+ * kind writes it as its vendor requires.
+ */
 export function toChatMessages(
   { system, messages }: CountRequest,
   options: ConversationOptions,
@@ -39,8 +42,7 @@ export function toChatMessages(
     }),
   ]
   if (placed.every(({ message }) => message.role === 'system')) {
-    const rule = 'must hold at least one text, image, document, call or result'
-    throw new UntranslatableError(`messages: ${rule}`, 'messages')
+    placed.push(placeMessage({ role: 'user', content: '' }, 'messages.0.content', []))
   }
   return moveBehindResults(fitResults(placed, target))
 }

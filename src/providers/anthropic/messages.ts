@@ -1,4 +1,5 @@
 import type { CanonicalMessage, PastAnswer } from '../canonical/messages.ts'
+import { placeholderText } from '../canonical/placeholder.ts'
 import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
 import {
   type Block,
@@ -26,7 +27,7 @@ interface AnthropicMessage {
   readonly content: string | readonly Block[]
 }
 
-/** Translates a conversation. Throws `UntranslatableError` when every message is empty. */
+/** Translates a conversation. */
 export function toAnthropicMessages(
   messages: readonly CanonicalMessage[],
   model: ClaudeModel,
@@ -174,7 +175,7 @@ const turnRules: TurnRules<AnthropicTurn> = {
     blocks.some(isResult)
       ? [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
       : blocks,
-  opening: { role: 'user', content: [{ type: 'text', text: '.' }], isText: true },
+  opening: { role: 'user', content: [{ type: 'text', text: placeholderText }], isText: true },
 }
 
 function isResult(block: Block): boolean {

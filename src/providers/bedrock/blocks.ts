@@ -4,6 +4,7 @@ import {
   type JsonObject,
   unsupportedPart,
 } from '../canonical/messages.ts'
+import { placeholderText } from '../canonical/placeholder.ts'
 import type {
   Block,
   CacheMark,
@@ -15,7 +16,7 @@ import { isTextDocument, type MediaBlocks } from './media.ts'
 import type { BedrockModel } from './models.ts'
 
 /** Fills content that Converse does not allow to be empty. */
-export const placeholder: Block = Object.freeze({ text: '.' })
+export const placeholder: Block = Object.freeze({ text: placeholderText })
 
 /** For user messages and tool results, which may hold images and documents. */
 export function createContentParts(media: MediaBlocks): PartTranslator {

@@ -32,7 +32,7 @@ export interface ConverseConversation {
   readonly messages: readonly Turn[]
 }
 
-/** Translates a conversation. Throws `UntranslatableError` when every message is empty. */
+/** Translates a conversation. */
 export function toConverseMessages(
   messages: readonly CanonicalMessage[],
   model: BedrockModel,

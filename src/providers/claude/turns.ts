@@ -1,4 +1,3 @@
-import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { Block } from './cache-marks.ts'
 
 /** A message in the vendor's form. */
@@ -11,14 +10,13 @@ export interface Turn {
 export interface TurnRules<Each extends Turn> {
   /** Orders the blocks of a user's turn as the vendor requires. */
   readonly arrange: (blocks: readonly Block[]) => readonly Block[]
-  /** The user turn in front of a conversation that the assistant opens. */
+  /** The user turn in front of a conversation that has none, or that the assistant opens. */
   readonly opening: Each
 }
 
 /**
  * Brings turns into the form that both vendors require: none is empty, roles alternate, the user
- * opens, and a prefill does not end in white space. Throws `UntranslatableError` when every turn is
- * empty.
+ * opens, and a prefill does not end in white space.
  */
 export function alternateTurns<Each extends Turn>(
   turns: readonly Each[],
@@ -29,14 +27,7 @@ export function alternateTurns<Each extends Turn>(
     const content = mergeContent(group)
     return { ...group[0], content: group[0].role === 'user' ? arrange(content) : content }
   })
-  const first = merged[0]
-  if (!first) {
-    throw new UntranslatableError(
-      'messages must contain at least one non-empty message',
-      'messages',
-    )
-  }
-  const opened = first.role === 'user' ? merged : [opening, ...merged]
+  const opened = merged[0]?.role === 'user' ? merged : [opening, ...merged]
   return [...opened.slice(0, -1), ...opened.slice(-1).map(trimPrefill)]
 }
 

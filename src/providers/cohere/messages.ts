@@ -5,12 +5,29 @@ import {
   unsupportedPart,
 } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
+import { placeholderText } from '../canonical/placeholder.ts'
 import { readProviderContent } from '../canonical/provider-content.ts'
 import { isKnownDetail } from '../translation/media-uses.ts'
 import { contentRules, toOwnMessage } from './content.ts'
 
-/** Translates the messages in order, without merging any. Names are left out. */
+/**
+ * Translates the messages in order, without merging any. Names are left out. A conversation in which nothing is
+ * left but instructions gets a user's text: "message must be at least 1 token long".
+ * https://github.com/kwaroran/Risuai/issues/504
+ */
 export function toCohereMessages(messages: readonly CanonicalMessage[]): object[] {
+  const written = toMessages(messages)
+  if (!messages.every(isSilent)) return written
+  const instructions = written.filter((_, index) => messages[index]?.role === 'system')
+  return [...instructions, { role: 'user', content: placeholderText }]
+}
+
+/** True for instructions, and for a user's message without content. */
+function isSilent(message: CanonicalMessage): boolean {
+  return message.role === 'system' || (message.role === 'user' && toUserContent(message) === '')
+}
+
+function toMessages(messages: readonly CanonicalMessage[]): object[] {
   return messages.map((message) => {
     switch (message.role) {
       case 'system':

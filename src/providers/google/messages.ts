@@ -1,7 +1,7 @@
-import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
+import { placeholderText } from '../canonical/placeholder.ts'
 import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
 import { contentRules } from './content.ts'
 import { type RequestPart, toContentPart, toContentParts, toImageParts } from './media.ts'
@@ -30,8 +30,8 @@ type ToolMessage = Extract<CanonicalMessage, { role: 'tool' }>
 
 /**
  * Translates the messages. System and developer messages in any position become the system
- * instruction. A request that has no other messages sends them as the user's content,
- * because `contents` must not be empty.
+ * instruction. Where nothing else is left, they are the user's content: `contents` must not be empty, and several
+ * models refuse an empty text.
  */
 export function toGeminiContents(
   messages: readonly CanonicalMessage[],
@@ -43,17 +43,27 @@ export function toGeminiContents(
   const nonSystem = messages.filter(
     (message): message is NonSystemMessage => message.role !== 'system',
   )
-  if (nonSystem.length === 0) return { contents: mergeTurns([{ speaker: 'user', parts: system }]) }
-  const turns = toTurns(sortByCallOrder(nonSystem), options)
-  const isEmpty = system.length > 0 && turns.every(({ parts }) => parts.length === 0)
-  const contents = isEmpty ? [] : signFirstCalls(mergeTurns(turns), options.model)
+  const merged = mergeTurns(toTurns(sortByCallOrder(nonSystem), options))
+  if (merged.length === 0) return { contents: [toUserContent(system)] }
+  const contents = signFirstCalls(openWithUser(merged), options.model)
   if (system.length === 0) return { contents }
   if (!options.model.takesSystemInstruction) return { contents: prependPreamble(contents, system) }
-  return { contents: isEmpty ? emptyContents : contents, systemInstruction: { parts: system } }
+  return { contents, systemInstruction: { parts: system } }
 }
 
-/** `contents` is required. Beside a system instruction, the service accepts an empty text. */
-const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text: '' }] }]
+function toUserContent(parts: readonly RequestPart[]): GeminiContent {
+  return { role: 'user', parts: parts.length > 0 ? parts : [{ text: placeholderText }] }
+}
+
+/**
+ * Puts a user's content before a call that opens the conversation: "function call turn comes immediately after a
+ * user turn". https://github.com/google-gemini/gemini-cli/issues/11814
+ */
+function openWithUser(contents: readonly GeminiContent[]): readonly GeminiContent[] {
+  const [first] = contents
+  const opensWithCall = first?.role === 'model' && first.parts.some((part) => part.functionCall)
+  return opensWithCall ? [toUserContent([]), ...contents] : contents
+}
 
 /**
  * Sorts each run of tool messages by the order of the calls that they answer. Models without call
@@ -125,11 +135,6 @@ function mergeTurns(turns: readonly Turn[]): GeminiContent[] {
     if (merged.at(-1)?.speaker !== speaker) merged.push({ speaker, parts: [] })
     for (const part of parts) merged.at(-1)?.parts.push(part)
   }
-  if (merged.length === 0)
-    throw new UntranslatableError(
-      'messages must contain at least one non-empty message',
-      'messages',
-    )
   return merged.map(({ speaker, parts }) => ({
     role: speaker === 'model' ? 'model' : 'user',
     parts,
@@ -147,9 +152,9 @@ const signaturePlaceholder = 'skip_thought_signature_validator'
  * Adds the placeholder to first calls without a signature. Parallel calls share that of the first.
  */
 function signFirstCalls(
-  contents: GeminiContent[],
+  contents: readonly GeminiContent[],
   { needsSignatures }: GeminiModel,
-): GeminiContent[] {
+): readonly GeminiContent[] {
   if (!needsSignatures) return contents
   return contents.map((content) => {
     const first = content.parts.find(({ functionCall }) => functionCall !== undefined)

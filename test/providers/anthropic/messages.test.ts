@@ -40,10 +40,16 @@ describe('instructions', () => {
     expect(body).not.toHaveProperty('system')
   })
 
-  test('a request with instructions only is refused', async () => {
-    const messages = [{ role: 'system', content: 'Be brief.' }, user('  ')]
-    const error = await refused({ messages })
-    expect(error).toMatchObject({ code: 'LM-1001', param: 'messages' })
+  test.each([[[user('  ')]], [[]], [[user([])]], [[assistant('')]]])(
+    'instructions with the messages %j get a user turn',
+    async (messages) => {
+      const body = await sent({ messages: [{ role: 'system', content: 'Be brief.' }, ...messages] })
+      expect(body).toMatchObject({ system: 'Be brief.', messages: [user('.')] })
+    },
+  )
+
+  test('an empty user text alone becomes a user turn', async () => {
+    expect(await turns(user(''))).toEqual([user('.')])
   })
 })
 

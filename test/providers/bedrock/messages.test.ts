@@ -73,10 +73,13 @@ describe('turns', () => {
     expect(messages[3]?.content).toEqual([{ text: 'No, no.' }])
   })
 
-  test('messages without content are refused with LM-1001', async () => {
-    const expected = { code: 'LM-1001', param: 'messages' }
-    expect(await refuseMessages([user(' '), assistant('')])).toEqual(expected)
-    expect(await refuseMessages([{ role: 'system', content: 'Only this' }])).toEqual(expected)
+  test('messages without content become a user turn', async () => {
+    const messages = [{ role: 'user', content: [{ text: '.' }] }]
+    expect(await sendMessages([user(' '), assistant('')])).toEqual({ messages })
+    const instructions = { role: 'system', content: 'Only this' }
+    const system = [{ text: 'Only this' }]
+    expect(await sendMessages([instructions])).toEqual({ system, messages })
+    expect(await sendMessages([instructions, user([])])).toEqual({ system, messages })
   })
 })
 

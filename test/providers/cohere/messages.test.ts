@@ -31,11 +31,23 @@ describe('messages', () => {
     })
   })
 
-  test('a user message with only empty parts becomes an empty string', async () => {
-    const content = [{ type: 'text', text: '' }]
-    expect(await sentMessage({ role: 'user', content })).toEqual({ role: 'user', content: '' })
-    expect(await sentMessage({ role: 'user', content: [] })).toEqual({ role: 'user', content: '' })
-  })
+  test.each([[''], [[]], [[{ type: 'text', text: '' }]]])(
+    'the content %j of a user beside other messages becomes an empty string',
+    async (content) => {
+      const first = { role: 'user', content: 'Hi' }
+      const { messages } = await sent({ messages: [first, { role: 'user', content }] })
+      expect(messages).toEqual([first, { role: 'user', content: '' }])
+    },
+  )
+
+  test.each([[[{ role: 'user', content: '' }]], [[{ role: 'user', content: [] }]], [[]]])(
+    'instructions with the messages %j get a user text',
+    async (others) => {
+      const system = { role: 'system', content: 'Be brief.' }
+      const { messages } = await sent({ messages: [system, ...others] })
+      expect(messages).toEqual([system, { role: 'user', content: '.' }])
+    },
+  )
 
   test('an assistant message without content is sent without it, and without its reasoning', async () => {
     const message = { role: 'assistant', content: null, reasoning_content: 'Hmm.' }

@@ -8,7 +8,6 @@ import {
   refused,
   sent,
   sentPart,
-  userSays,
 } from './support.ts'
 
 describe('roles', () => {
@@ -62,17 +61,16 @@ describe('roles', () => {
     expect(contents[0]).toEqual({ role: 'user', parts: [{ text: 'One.\n\n' }] })
   })
 
-  test('an empty user text beside a system instruction is sent', async () => {
+  test('the instructions beside an empty user text are sent as the text of the user', async () => {
     const messages = [
       { role: 'system', content: 'One.' },
       { role: 'user', content: '' },
     ]
-    expect(await sent(asking({ messages }))).toMatchObject({
-      systemInstruction: { parts: [{ text: 'One.' }] },
-      contents: [{ role: 'user', parts: [{ text: '' }] }],
-    })
+    const body = await sent(asking({ messages }))
+    expect(body.contents).toEqual([{ role: 'user', parts: [{ text: 'One.' }] }])
+    expect(body).not.toHaveProperty('systemInstruction')
     const gemma = await sent(asking({ messages }), { upstreamId: 'gemma-3-27b-it' })
-    expect(gemma.contents).toEqual([{ role: 'user', parts: [{ text: 'One.\n\n' }] }])
+    expect(gemma.contents).toEqual([{ role: 'user', parts: [{ text: 'One.' }] }])
   })
 
   test('messages around an empty one are merged into one content', async () => {
@@ -87,10 +85,18 @@ describe('roles', () => {
 
   test('white space counts as content, an empty text does not', async () => {
     expect(await sentPart({ type: 'text', text: ' ' })).toEqual({ text: ' ' })
-    expect(await refused(userSays({ type: 'text', text: '' }))).toMatchObject({
-      code: 'LM-1001',
-      param: 'messages',
-    })
+    expect(await sentPart({ type: 'text', text: '' })).toEqual({ text: '.' })
+  })
+
+  test('a conversation that begins with a call gets a user text before it', async () => {
+    const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]
+    const messages = [
+      { role: 'assistant', content: null, tool_calls: calls },
+      { role: 'tool', tool_call_id: 'c', content: 'x' },
+    ]
+    const { contents } = await sent(asking({ messages }))
+    expect(contents[0]).toEqual({ role: 'user', parts: [{ text: '.' }] })
+    expect(contents).toHaveLength(3)
   })
 
   test('a conversation may end with an assistant message', async () => {
