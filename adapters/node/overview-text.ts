@@ -46,6 +46,7 @@ export function renderOverview(
   const settings = Object.entries(proxies).map(([name, value]) => `${name}=${value}`)
   return [
     ...alignColumns(rows),
+    ...providers.flatMap(renderProfiles),
     auth.enabled
       ? `auth is on, with the database ${describeDatabase(auth.database)}`
       : 'auth is off: every client that reaches the gateway may use its models',
@@ -61,12 +62,13 @@ export function renderOverview(
 export function toLogFields(overview: Overview): Record<string, unknown> {
   const { providers, models, routes, auth, cache, shared, warnings } = overview
   return {
-    providers: providers.map(({ name, kind, baseUrl, proxy, credential }) => ({
+    providers: providers.map(({ name, kind, baseUrl, proxy, credential, profiles }) => ({
       name,
       kind,
       base_url: baseUrl,
       proxy,
       credential,
+      ...(profiles.length > 0 && { profiles }),
     })),
     models,
     routes,
@@ -95,6 +97,19 @@ function renderProvider(provider: ProviderOverview, style: Style): readonly Cell
       : { text: `! ${credential}`, paint: style.red },
     { text: proxy === undefined ? '' : `proxy ${proxy}`, paint: style.dim },
   ]
+}
+
+/** The default profile of a kind says nothing that the line of the provider does not. */
+function renderProfiles({ name, kind, profiles }: ProviderOverview): readonly string[] {
+  return profiles
+    .filter(({ origin }) => origin !== `${kind} (kind)`)
+    .map(({ origin, models }) => `profile of ${name}: ${origin}, for ${listShortly(models)}`)
+}
+
+/** At most three ids, and how many more there are. */
+function listShortly(ids: readonly string[]): string {
+  const more = ids.length > 3 ? ` and ${ids.length - 3} more` : ''
+  return ids.slice(0, 3).join(', ') + more
 }
 
 /** Renders rows as text with aligned columns. */

@@ -316,6 +316,11 @@ const explanation = z.strictObject({
       credential: z.enum(['present', 'missing', 'parked']),
       circuit: circuitState,
       dropped: z.array(text).describe('The fields that the link would leave out.'),
+      profile: text
+        .nullable()
+        .describe(
+          'Where the profile of the upstream comes from; null for APIs other than that of OpenAI.',
+        ),
       prompt_price: z
         .enum([
           'cost_per_1m_input',

@@ -29,6 +29,14 @@ export interface ProviderOverview {
   readonly credential: string
   /** A sentence for the log about the credentials that are missing. */
   readonly missing: string | undefined
+  /** The profiles of its models for chat, with the ids of the models. Empty for APIs other than that of OpenAI. */
+  readonly profiles: readonly ProfileOverview[]
+}
+
+export interface ProfileOverview {
+  /** What it was made of: `deepseek (kind), deepseek-4 (upstream id)`. */
+  readonly origin: string
+  readonly models: readonly string[]
 }
 
 export type AuthOverview =

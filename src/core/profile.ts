@@ -99,6 +99,8 @@ export interface Profile {
   readonly cacheControl: boolean
   readonly promptCacheKey: boolean
   readonly serviceTier: boolean
+  /** `verbosity` is accepted. */
+  readonly verbosity: boolean
   /** `done`: a stream ends with `[DONE]`. `finish`: a clean end after the finish reason is complete too. */
   readonly streamEnd: 'finish' | 'done'
   /** Members that are added to the body. */

@@ -89,6 +89,7 @@ function renderLink(
     credential,
     circuit,
     dropped,
+    profile: link.chat?.profile?.origin ?? null,
     prompt_price: promptPrice ? priceSettings[promptPrice] : null,
     error: show(error),
     upstream: upstream ? renderCall(upstream) : null,

@@ -1,7 +1,13 @@
 import type { Config } from '../config/index.ts'
 import type { CloudSource } from '../core/cloud-credential.ts'
-import type { CacheOverview, Overview, ProviderOverview, SharedOverview } from '../core/overview.ts'
-import type { Provider } from '../core/provider.ts'
+import type {
+  CacheOverview,
+  Overview,
+  ProfileOverview,
+  ProviderOverview,
+  SharedOverview,
+} from '../core/overview.ts'
+import type { Model, Provider } from '../core/provider.ts'
 import { maskUrl } from '../wire/mask.ts'
 import { describeCloud, describeCredentials } from './credential-state.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -17,7 +23,7 @@ interface OverviewInputs {
 export function createOverview({ config, snapshot, warnings }: OverviewInputs): Overview {
   const { auth, log_format: logFormat } = config
   return {
-    providers: snapshot.providers.map(describeProvider),
+    providers: snapshot.providers.map((provider) => describeProvider(provider, snapshot)),
     models: snapshot.models().length,
     routes: config.routes.length,
     logFormat,
@@ -53,7 +59,7 @@ function findMissing({ credentials }: Provider): string | undefined {
   return messages.length > 0 ? messages.join('; ') : undefined
 }
 
-function describeProvider(provider: Provider): ProviderOverview {
+function describeProvider(provider: Provider, snapshot: Snapshot): ProviderOverview {
   const { name, kind, baseUrl, egress, cloud } = provider
   return {
     name,
@@ -62,7 +68,20 @@ function describeProvider(provider: Provider): ProviderOverview {
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskUrl(egress.proxy),
     credential: describeCredentials(provider).detail,
     missing: findMissing(provider) ?? (cloud && findCloudFailure(name, cloud)),
+    profiles: listProfiles(snapshot.models().filter((model) => model.provider === provider)),
   }
+}
+
+function listProfiles(models: readonly Model[]): readonly ProfileOverview[] {
+  const byOrigin = new Map<string, string[]>()
+  for (const { id, chat } of models) {
+    if (!chat?.profile) continue
+    const { origin } = chat.profile
+    const ids = byOrigin.get(origin)
+    if (ids) ids.push(id)
+    else byOrigin.set(origin, [id])
+  }
+  return Array.from(byOrigin, ([origin, ids]) => ({ origin, models: ids }))
 }
 
 function findCloudFailure(provider: string, source: CloudSource): string | undefined {

@@ -40,6 +40,7 @@ describe('an explanation', () => {
           credential: 'present',
           circuit: 'closed',
           dropped: [],
+          profile: 'openai (kind)',
           prompt_price: 'cost_per_1m_input',
           error: null,
           upstream: {

@@ -12,6 +12,7 @@ const overview: Overview = {
       baseUrl: 'https://p.test',
       credential: 'P_KEY is unset',
       missing: 'provider p has no credential',
+      profiles: [],
     },
     {
       name: 'second',
@@ -19,6 +20,7 @@ const overview: Overview = {
       baseUrl: 'http://second.test/v1',
       credential: 'not needed',
       missing: undefined,
+      profiles: [],
     },
   ],
   models: 2,
@@ -108,4 +110,17 @@ test('a relative path of the database is shown from the root, and a server as it
     )
     expect(toLogFields({ ...overview, auth })).toMatchObject({ auth: { database: shown } })
   }
+})
+
+test('profiles that say more than the kind are shown with their models', () => {
+  const [first, second] = overview.providers
+  if (!first || !second) throw new Error('the overview has two providers')
+  const profiles = [
+    { origin: 'vllm (kind)', models: ['a'] },
+    { origin: 'vllm (kind), qwen (upstream id)', models: ['b', 'c', 'd', 'e'] },
+  ]
+  const providers = [first, { ...second, profiles }]
+  expect(renderStartLines({ ...overview, providers }, place)).toContain(
+    '  profile of second: vllm (kind), qwen (upstream id), for b, c, d and 1 more',
+  )
 })

@@ -10,6 +10,7 @@ const linkSchema = z.looseObject({
   credential: z.string(),
   circuit: z.string(),
   dropped: z.array(z.string()),
+  profile: z.string().nullish(),
   prompt_price: z.string().nullish(),
   error: errorSchema,
   upstream: z.looseObject({ url: z.string(), body: z.unknown() }).nullable(),
@@ -70,6 +71,7 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
     `${place}. ${bold(model)} at ${provider}: credential ${mark(credential, 'present')}, circuit ${mark(circuit, 'closed')}`,
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
+    ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
     ...(price !== 'cost_per_1m_input' && !error ? [`   reserves the prompt at ${price}`] : []),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')

@@ -61,7 +61,13 @@ export function toChatRequest(
     ...(request.stream && { stream: true }),
     ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
     ...boundOutput(request, target),
-    ...pick({ temperature: fields.temperature, top_p: fields.top_p }),
+    ...pick({
+      temperature: fields.temperature,
+      top_p: fields.top_p,
+      // Other APIs find the prompt in their caches without a key.
+      prompt_cache_key: target.ignoresUnknown ? undefined : fields.prompt_cache_key,
+      service_tier: fields.service_tier,
+    }),
     ...toToolFields(read),
     ...pick({ response_format: toResponseFormat(format) }),
     ...(target.takesEffort && pick({ reasoning_effort: effort, verbosity })),

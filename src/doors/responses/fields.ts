@@ -58,6 +58,8 @@ export const translatedFields = loose({
   text: loose({ format: schemaFormat.nullish(), verbosity: text }).nullish(),
   reasoning: loose({ effort: text }).nullish(),
   background: flag,
+  prompt_cache_key: text,
+  service_tier: text,
 })
 
 export type TranslatedFields = z.infer<typeof translatedFields>

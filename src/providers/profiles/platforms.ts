@@ -29,6 +29,7 @@ export const platforms: readonly Platform[] = [
       reasoningHistory: 'none',
       promptCacheKey: true,
       serviceTier: true,
+      verbosity: true,
     },
   },
   // Instructions are accepted anywhere, and functions with `strict`:
@@ -44,6 +45,7 @@ export const platforms: readonly Platform[] = [
       reasoningHistory: 'none',
       promptCacheKey: true,
       serviceTier: true,
+      verbosity: true,
     },
   },
   // https://learn.microsoft.com/azure/ai-foundry/openai/reference
@@ -57,6 +59,7 @@ export const platforms: readonly Platform[] = [
       reasoningHistory: 'none',
       promptCacheKey: true,
       serviceTier: true,
+      verbosity: true,
     },
   },
   // `strict` is refused outside of the beta address; a schema for the answer is unknown:
@@ -199,6 +202,7 @@ export const platforms: readonly Platform[] = [
       // https://openrouter.ai/docs/guides/overview/multimodal/pdfs
       fileAddresses: true,
       cacheControl: true,
+      verbosity: true,
     },
   },
   // Messages must alternate; streams may end without [DONE]:

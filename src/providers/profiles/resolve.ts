@@ -124,6 +124,7 @@ const wireFields: ReadonlySet<string> = new Set<keyof Profile>([
   'cacheControl',
   'promptCacheKey',
   'serviceTier',
+  'verbosity',
   'streamEnd',
   'extraBody',
 ])

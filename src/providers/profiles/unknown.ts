@@ -37,6 +37,7 @@ export const unknownProfile: Profile = Object.freeze({
   cacheControl: false,
   promptCacheKey: false,
   serviceTier: false,
+  verbosity: false,
   streamEnd: 'done',
   extraBody: {},
 })

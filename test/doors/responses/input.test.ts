@@ -141,7 +141,6 @@ describe('input items on a translated link', () => {
       temperature: 0.5,
       top_p: 0.9,
       reasoning_effort: 'low',
-      verbosity: 'low',
       response_format: { type: 'json_schema', json_schema: { name: 'a', schema, strict: true } },
     })
   })

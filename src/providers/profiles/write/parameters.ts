@@ -17,10 +17,18 @@ const writtenElsewhere: ReadonlySet<string> = new Set([
   'max_output_tokens',
 ])
 
-/** Members that some upstreams take, and others refuse. Leaving them out changes no answer. */
-const hints: Readonly<Record<string, 'promptCacheKey' | 'serviceTier'>> = {
+/** Members that only some upstreams take, by the fields of the profile that say so. */
+const optional: Readonly<Record<string, 'promptCacheKey' | 'serviceTier' | 'verbosity'>> = {
   prompt_cache_key: 'promptCacheKey',
   service_tier: 'serviceTier',
+  verbosity: 'verbosity',
+}
+
+/** True where leaving a member out changes no answer: its value is the default. */
+function isNoLoss(name: string, value: unknown): boolean {
+  if (name === 'prompt_cache_key') return true
+  if (name === 'verbosity') return value === 'medium'
+  return name === 'service_tier' && (value === 'auto' || value === 'default')
 }
 
 /** Returns the other members of a request that the upstream takes, and the names of those that it does not. */
@@ -33,8 +41,8 @@ export function writeParameters(
     ...(isThinking ? profile.dropParametersThinking : []),
   ])
   const isTaken = (name: string) => {
-    const hint = hints[name]
-    return hint === undefined ? !refused.has(name) : profile[hint]
+    const field = optional[name]
+    return field === undefined ? !refused.has(name) : profile[field]
   }
   const given = Object.entries(request).filter(
     ([name, value]) => !writtenElsewhere.has(name) && value !== undefined && value !== null,
@@ -49,6 +57,8 @@ export function writeParameters(
       ),
       ...(bound !== undefined && { [profile.boundField]: bound }),
     },
-    dropped: given.map(([name]) => name).filter((name) => !isTaken(name)),
+    dropped: given
+      .filter(([name, value]) => !isTaken(name) && !isNoLoss(name, value))
+      .map(([name]) => name),
   }
 }
