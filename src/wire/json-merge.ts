@@ -23,9 +23,12 @@ export function mergeIntoMember<Name extends string>(
   if (!span || bytes[span.start] !== openBrace) {
     return splice(bytes, setMember(layout, name, JSON.stringify(options.members)))
   }
-  // Of a member that is there twice, parsers take the last one.
-  const merged = mergeMembers(bytes.subarray(span.start, span.end), options)
-  return splice(bytes, [{ span, json: merged }])
+  // Most parsers take the last of equal members, some the first: all become the last one.
+  const json = mergeMembers(bytes.subarray(span.start, span.end), options)
+  return splice(
+    bytes,
+    spans.map((each) => ({ span: each, json })),
+  )
 }
 
 function mergeMembers(object: Uint8Array, { members, replaced }: MergeOptions): Uint8Array {

@@ -142,7 +142,10 @@ describe('an answer reaches the client unchanged', () => {
         ',"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":4,"cost":0.1}',
       ),
     ],
-    ['empty choices', `{"choices":[]${reported}}`],
+    [
+      'a choice without text',
+      `{"choices":[{"message":{"content":null},"finish_reason":"stop"}]${reported}}`,
+    ],
   ])('%s', async (_, text) => {
     const { chat, upstream } = await watchedGateway()
     upstream.next(
@@ -237,7 +240,11 @@ describe('an answer reaches the client unchanged', () => {
     ],
     ['parts', [{ message: { content: [{ type: 'text', text: 'abcd' }] } }], 1],
     ['bytes, not characters', [{ message: { content: '€€€€' } }], 3],
-    ['nothing', [{ message: { content: null } }, null, {}, { message: null }], 0],
+    [
+      'nothing',
+      [{ message: { content: null }, finish_reason: 'stop' }, null, {}, { message: null }],
+      0,
+    ],
   ])('an estimate of the output counts %s', async (_, choices, tokens) => {
     const { chat, upstream, log } = await watchedGateway()
     upstream.next(json({ choices }))
