@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completion, done, hello, role, stop, wholeStream } from '../support/answers.ts'
+import { chunk, completion, done, hello, role, stop, wholeStream } from '../support/answers.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { oneProvider, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -259,7 +259,7 @@ describe('a client that reads too slowly', () => {
     const quickReader = new StreamReader(await gateway.chat(streamed()))
     expect(await slowReader.next()).toBe(hello)
 
-    const megabyte = `: ${'x'.repeat(2 ** 20)}\n\n`
+    const megabyte = chunk({ content: 'x'.repeat(2 ** 20) })
     for (let sent = 0; sent < 8; sent++) slow.push(megabyte)
     expect(slow.released).toBe('cancel')
     expect(await slowReader.rest()).toContain('"code":"LM-6001"')
@@ -277,7 +277,7 @@ describe('a client that reads too slowly', () => {
     gateway.upstream.next(live.responder)
     live.push(hello)
     const reader = new StreamReader(await gateway.chat(streamed()))
-    const megabyte = `: ${'x'.repeat(2 ** 20)}\n\n`
+    const megabyte = chunk({ content: 'x'.repeat(2 ** 20) })
     for (let sent = 0; sent < 7; sent++) live.push(megabyte)
     await gateway.clock.advance(300_000)
     live.push(wholeStream)

@@ -260,5 +260,8 @@ async function readEnd(response: Response): Promise<End> {
 function respond(answer: Answer) {
   if (answer === 'refused') return json({ error: { message: 'no' } }, { status: 400 })
   if (answer === 'whole') return json(completion())
-  return json({ ...completion(), choices: [{ index: 0, finish_reason: null }] })
+  return json({
+    ...completion(),
+    choices: [{ index: 0, message: { content: 'H' }, finish_reason: null }],
+  })
 }
