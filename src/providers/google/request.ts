@@ -63,7 +63,9 @@ export function toGeminiRequest(
     'gemini',
     geminiConditions(openAiRequest, target),
   )
-  return { body: toBody(request, target), dropped }
+  const lost = new Set<string>()
+  const body = toBody(request, target, (path) => lost.add(path))
+  return { body, dropped: lost.size === 0 ? dropped : [...dropped, ...lost] }
 }
 
 function geminiConditions(
@@ -86,9 +88,13 @@ function geminiConditions(
 }
 
 /** `JSON.stringify` leaves out the members that are undefined. */
-function toBody(request: CanonicalRequest, target: GeminiTarget): object {
+function toBody(
+  request: CanonicalRequest,
+  target: GeminiTarget,
+  lose: SchemaContext['lose'],
+): object {
   const { model, dialect } = target
-  const schemas = { model, budgets: newSchemaBudgets() }
+  const schemas = { model, budgets: newSchemaBudgets(), lose }
   const own = readOwnFields(request)
   const { contents, systemInstruction } = toGeminiContents(request.messages, {
     model,

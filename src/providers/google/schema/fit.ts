@@ -28,6 +28,8 @@ export function newSchemaBudgets(): SchemaBudgets {
 export interface SchemaContext {
   readonly model: GeminiModel
   readonly budgets: SchemaBudgets
+  /** Gets the path of everything that a written schema lacks. */
+  readonly lose: (path: string) => void
 }
 
 /**
@@ -36,13 +38,11 @@ export interface SchemaContext {
  */
 export function toParameterFields(
   schema: JsonObject,
-  { model, budgets, path }: SchemaContext & { readonly path: string },
+  context: SchemaContext & { readonly path: string },
 ): object {
-  const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
-  if (!openApi) return {}
-  return isLossless || !model.takesJsonSchema
-    ? { parameters: openApi }
-    : { parametersJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
+  const { form, written } = fitSchema(schema, { ...context, needsJson: false })
+  if (!written) return {}
+  return form === 'json' ? { parametersJsonSchema: written } : { parameters: written }
 }
 
 /** The schema of the answer in one of its forms, as `generationConfig` has it. */
@@ -54,13 +54,38 @@ export interface ResponseSchemaFields {
 /** The field of `generationConfig` for the schema of the answer. */
 export function toResponseSchemaFields(
   schema: JsonObject,
-  { model, budgets, hasTools }: SchemaContext & { readonly hasTools: boolean },
+  { hasTools, ...context }: SchemaContext & { readonly hasTools: boolean },
 ): ResponseSchemaFields {
   const path = 'response_format.json_schema.schema'
-  const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
-  if (!openApi) return {}
   // With tools, only the JSON Schema form is known to work.
-  return hasTools || (!isLossless && model.takesJsonSchema)
-    ? { responseJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
-    : { responseSchema: openApi }
+  const { form, written } = fitSchema(schema, { ...context, path, needsJson: hasTools })
+  if (!written) return {}
+  return form === 'json' ? { responseJsonSchema: written } : { responseSchema: written }
+}
+
+interface FittedSchema {
+  readonly form: 'openapi' | 'json'
+  /** Undefined for an object without properties. */
+  readonly written: JsonObject | undefined
+}
+
+interface FitContext extends SchemaContext {
+  readonly path: string
+  /** Whether the OpenAPI form cannot be sent. */
+  readonly needsJson: boolean
+}
+
+function fitSchema(
+  schema: JsonObject,
+  { model, budgets, lose, path, needsJson }: FitContext,
+): FittedSchema {
+  const { openApi, isLossless, lost } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
+  const isFree = !openApi && isLossless
+  if (!isFree && (needsJson || (!isLossless && model.takesJsonSchema))) {
+    const { json, lost: lostInJson } = toJsonSchema(schema, { path, budget: budgets.json })
+    lostInJson.forEach(lose)
+    return { form: 'json', written: json }
+  }
+  lost.forEach(lose)
+  return { form: 'openapi', written: openApi }
 }

@@ -1,7 +1,8 @@
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
+import { listLostKeywords } from './lost-keywords.ts'
 import {
-  emptyTrail,
+  enter,
   mergeSchemas,
   readBounds,
   SchemaReader,
@@ -13,13 +14,22 @@ import {
  * Writes a schema in the subset of JSON Schema that Gemini models accept from generation 2.5 on.
  * References are kept; `definitions` become `$defs`, and `const` becomes an `enum` of one value.
  */
-export function toJsonSchema(root: JsonObject, source: SchemaSource): JsonObject {
-  return new JsonSchemaWriter(new SchemaReader(root, source)).write(root, emptyTrail)
+export function toJsonSchema(root: JsonObject, source: SchemaSource): WrittenJsonSchema {
+  const reader = new SchemaReader(root, source)
+  const writer = new JsonSchemaWriter(reader)
+  return { json: writer.write(root, reader.start), lost: [...writer.lost] }
+}
+
+export interface WrittenJsonSchema {
+  readonly json: JsonObject
+  /** The paths of what is left out or changed so that the schema allows other values. */
+  readonly lost: readonly string[]
 }
 
 /** Writes the JSON Schema form. `JSON.stringify` leaves out members that are undefined. */
 class JsonSchemaWriter {
   readonly #reader: SchemaReader
+  readonly lost = new Set<string>()
 
   constructor(reader: SchemaReader) {
     this.#reader = reader
@@ -31,25 +41,51 @@ class JsonSchemaWriter {
     if (typeof pointer === 'string') {
       // Gemini allows no other keywords beside a `$ref` than those that begin with `$`.
       const $ref = pointer.replace(/^#\/definitions\//, '#/$defs/')
+      for (const keyword in whole) {
+        if (!keptBesideRef.has(keyword)) this.#lose(enter(trail, keyword))
+      }
       return { $ref, ...this.#writeDefs(whole, trail) }
     }
     const resolved = this.#reader.resolve(whole, trail)
-    if (!resolved) return {}
+    if (!resolved) {
+      this.#lose(trail)
+      return {}
+    }
     const { schema: own, trail: inner } = resolved
+    this.#loseLimits(own, inner)
     const written = Object.entries(own).map(([keyword, value]) => [
       keyword,
       this.#writeKeyword(keyword, value, inner),
     ])
     return {
       ...Object.fromEntries(written),
-      ...(Array.isArray(own['items']) && { prefixItems: this.#writeList(own['items'], inner) }),
+      ...(Array.isArray(own['items']) && {
+        prefixItems: this.#writeList(own['items'], enter(inner, 'items')),
+      }),
       ...toEnumFields(own),
       ...readBounds(own, own['type'] === 'integer' ? 'integer' : 'number'),
       ...this.#writeDefs(own, inner),
     }
   }
 
-  #writeKeyword(keyword: string, value: unknown, trail: Trail): unknown {
+  #loseLimits(schema: JsonObject, trail: Trail): void {
+    for (const keyword of listLostKeywords(schema, schema['type'], 'json')) {
+      this.#lose(enter(trail, keyword))
+    }
+    const { const: value, enum: values } = schema
+    if (value !== undefined) {
+      if (value !== null && !isEnumValue(value)) this.#lose(enter(trail, 'const'))
+    } else if (Array.isArray(values) && !values.every(isEnumValue)) {
+      this.#lose(enter(trail, 'enum'))
+    }
+  }
+
+  #lose({ path }: Trail): void {
+    this.lost.add(path)
+  }
+
+  #writeKeyword(keyword: string, value: unknown, outer: Trail): unknown {
+    const trail = enter(outer, keyword)
     switch (keyword) {
       case 'enum':
         return filterEnumValues(value)
@@ -69,7 +105,10 @@ class JsonSchemaWriter {
   }
 
   #writeDefs({ $defs, definitions }: JsonObject, trail: Trail): object {
-    const all = { ...this.#writeMap(definitions, trail), ...this.#writeMap($defs, trail) }
+    const all = {
+      ...this.#writeMap(definitions, enter(trail, 'definitions')),
+      ...this.#writeMap($defs, enter(trail, '$defs')),
+    }
     return Object.keys(all).length > 0 ? { $defs: all } : {}
   }
 
@@ -80,7 +119,7 @@ class JsonSchemaWriter {
 
   #writeList(value: unknown, trail: Trail): unknown {
     return Array.isArray(value)
-      ? value.flatMap((item) => this.#writeOne(item, trail) ?? [])
+      ? value.flatMap((item, at) => this.#writeOne(item, enter(trail, String(at))) ?? [])
       : undefined
   }
 
@@ -88,11 +127,29 @@ class JsonSchemaWriter {
     if (!isObject(value)) return undefined
     const members = Object.entries(value).map(([name, member]) => [
       name,
-      this.#writeOne(member, trail),
+      this.#writeOne(member, enter(trail, name)),
     ])
     return Object.fromEntries(members)
   }
 }
+
+/** Keywords beside a `$ref` that are kept, or that limit no values. */
+const keptBesideRef: ReadonlySet<string> = new Set([
+  '$ref',
+  '$defs',
+  '$schema',
+  '$id',
+  '$comment',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'example',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+])
 
 /** Keywords that are copied unchanged. */
 const keptKeywords: ReadonlySet<string> = new Set([

@@ -1,26 +1,31 @@
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
-import { emptyTrail, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
+import { listLostKeywords } from './lost-keywords.ts'
+import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 export interface OpenApiSchema {
   /** Undefined for an object without properties, which Gemini refuses. */
   readonly openApi: JsonObject | undefined
-  /** False when the OpenAPI form could not express the whole schema. */
+  /** False when the JSON Schema form may express more of the schema. */
   readonly isLossless: boolean
+  /** The paths of what is left out or changed so that the schema allows other values. */
+  readonly lost: readonly string[]
 }
 
 /**
  * Writes a JSON schema as a `Schema` of the Gemini API, a subset of OpenAPI 3.0. Unknown keywords
- * are left out, because Gemini refuses them; those that only validate do not count as a loss.
+ * are left out, because Gemini refuses them. Models write no properties but the declared ones, so closing
+ * an object, or leaving it open, is no loss.
  */
 export function toOpenApiSchema(root: JsonObject, source: SchemaSource): OpenApiSchema {
   const writer = new OpenApiWriter(new SchemaReader(root, source))
   const openApi = writer.writeRoot(root)
-  return { openApi, isLossless: writer.isLossless }
+  return { openApi, isLossless: writer.isLossless, lost: [...writer.lost] }
 }
 
 class OpenApiWriter {
   readonly #reader: SchemaReader
+  readonly lost = new Set<string>()
   isLossless = true
 
   constructor(reader: SchemaReader) {
@@ -28,8 +33,12 @@ class OpenApiWriter {
   }
 
   writeRoot(root: JsonObject): JsonObject | undefined {
-    const resolved = this.#reader.resolve(root, emptyTrail)
-    return resolved && isFreeObject(resolved.schema) ? undefined : this.#write(root, emptyTrail)
+    const { start } = this.#reader
+    const resolved = this.#reader.resolve(root, start)
+    if (!resolved || !isFreeObject(resolved.schema)) return this.#write(root, start)
+    if (isFilled(resolved.schema['additionalProperties'])) this.isLossless = false
+    this.#loseKeywords(resolved.schema, 'object', resolved.trail)
+    return undefined
   }
 
   #write(schema: unknown, trail: Trail): JsonObject {
@@ -46,12 +55,21 @@ class OpenApiWriter {
   #writeBranches(schema: unknown, beside: JsonObject, trail: Trail): readonly JsonObject[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
     const whole = resolved && this.#mergeBeside(beside, resolved.schema)
-    if (!whole) return [this.#markLossy({ type: 'OBJECT' })]
+    if (!whole) {
+      this.#lose(isObject(schema) && '$ref' in schema ? enter(trail, '$ref') : trail)
+      return [this.#markLossy({ type: 'OBJECT' })]
+    }
     const { anyOf, oneOf, ...own } = whole
     const union = anyOf ?? oneOf
-    if (Array.isArray(union)) return this.#writeUnion(union, own, resolved.trail)
+    if (Array.isArray(union)) {
+      const keyword = anyOf === undefined ? 'oneOf' : 'anyOf'
+      return this.#writeUnion({ union, keyword, beside: own }, resolved.trail)
+    }
     const { types, isNullable } = readTypes(own)
-    if (types.length === 0) return [this.#markLossy({ type: 'STRING', ...pickAnnotations(own) })]
+    if (types.length === 0) {
+      this.#lose(resolved.trail)
+      return [this.#markLossy({ type: 'STRING', ...pickAnnotations(own) })]
+    }
     const written = types.map((type) => this.#writeType(type, own, resolved.trail))
     return isNullable ? written.map(markNullable) : written
   }
@@ -60,19 +78,25 @@ class OpenApiWriter {
     return isFilled(beside) ? this.#reader.merge([beside, schema]) : schema
   }
 
-  #writeUnion(union: readonly unknown[], beside: JsonObject, trail: Trail): readonly JsonObject[] {
-    const some = union.filter((branch) => branch !== false && !isNull(branch))
+  #writeUnion({ union, keyword, beside }: Union, trail: Trail): readonly JsonObject[] {
+    const some = union
+      .map((branch, at) => ({ branch, at }))
+      .filter(({ branch }) => branch !== false && !isNull(branch))
     if (some.length === 0) return [{ type: 'NULL' }]
+    // Properties beside the union are merged into the branches, where the client has none.
+    const trailOf = (one: (typeof some)[number] | undefined) =>
+      one === undefined || 'properties' in beside ? trail : enter(trail, keyword, String(one.at))
     // A single branch is the schema itself; keywords beside the union take precedence.
     const written =
       some.length === 1
-        ? this.#writeBranches({ ...beside, allOf: some }, {}, trail)
-        : some.flatMap((branch) => this.#writeBranches(branch, beside, trail))
+        ? this.#writeBranches({ ...beside, allOf: [some[0]?.branch] }, {}, trailOf(some[0]))
+        : some.flatMap((one) => this.#writeBranches(one.branch, beside, trailOf(one)))
     return union.some(isNull) ? written.map(markNullable) : written
   }
 
   #writeType(type: TypeName, schema: JsonObject, trail: Trail): JsonObject {
     const common = { type: type.toUpperCase(), ...pickAnnotations(schema) }
+    this.#loseKeywords(schema, type, trail)
     switch (type) {
       case 'string':
         return {
@@ -80,32 +104,34 @@ class OpenApiWriter {
           ...pickFormat(schema, ['enum', 'date-time']),
           ...pickNumbers(schema, ['minLength', 'maxLength']),
           ...(typeof schema['pattern'] === 'string' && { pattern: schema['pattern'] }),
-          ...this.#writeEnum(schema),
+          ...this.#writeEnum(schema, trail),
         }
       case 'integer':
-        this.#checkLiterals(schema)
+        this.#checkLiterals(schema, trail)
         return { ...common, ...pickFormat(schema, ['int32', 'int64']), ...readBounds(schema, type) }
       case 'number':
-        this.#checkLiterals(schema)
+        this.#checkLiterals(schema, trail)
         return {
           ...common,
           ...pickFormat(schema, ['float', 'double']),
           ...readBounds(schema, type),
         }
       case 'boolean':
-        if (typeof schema['const'] !== 'boolean') this.#checkLiterals(schema)
+        // The JSON Schema form has no boolean values either.
+        if (typeof schema['const'] === 'boolean') this.#lose(enter(trail, 'const'))
+        else this.#checkLiterals(schema, trail)
         return common
       case 'null':
         return common
       case 'array':
-        this.#checkLiterals(schema)
+        this.#checkLiterals(schema, trail)
         return {
           ...common,
           items: this.#writeItems(schema, trail),
           ...pickNumbers(schema, ['minItems', 'maxItems']),
         }
       case 'object':
-        this.#checkLiterals(schema)
+        this.#checkLiterals(schema, trail)
         return {
           ...common,
           ...this.#writeMembers(schema, trail),
@@ -116,26 +142,39 @@ class OpenApiWriter {
     }
   }
 
-  #writeEnum(schema: JsonObject): { enum?: readonly string[] } {
+  #writeEnum(schema: JsonObject, trail: Trail): { enum?: readonly string[] } {
     const literals = readLiterals(schema)
     if (!literals?.every((value) => typeof value === 'string')) {
-      this.#checkLiterals(schema)
+      this.#checkLiterals(schema, trail)
       return {}
     }
     const values = literals.filter((value) => value !== '')
+    if (values.length < literals.length) this.#loseLiterals(schema, trail)
     return values.length > 0 ? { enum: values } : {}
   }
 
   /** Marks the schema as lossy when it lists values: only strings can have an `enum`. */
-  #checkLiterals(schema: JsonObject): void {
-    if (readLiterals(schema)) this.isLossless = false
+  #checkLiterals(schema: JsonObject, trail: Trail): void {
+    if (!readLiterals(schema)) return
+    this.isLossless = false
+    this.#loseLiterals(schema, trail)
+  }
+
+  #loseLiterals(schema: JsonObject, trail: Trail): void {
+    this.#lose(enter(trail, schema['const'] === undefined ? 'enum' : 'const'))
   }
 
   #writeItems({ items, prefixItems }: JsonObject, trail: Trail): JsonObject {
+    const keyword = Array.isArray(prefixItems) ? 'prefixItems' : 'items'
     const places = Array.isArray(prefixItems) ? prefixItems : items
-    if (Array.isArray(places)) return this.#markLossy(this.#write(places[0], trail))
+    if (Array.isArray(places)) {
+      this.#lose(enter(trail, keyword))
+      return this.#markLossy(this.#write(places[0], enter(trail, keyword, '0')))
+    }
+    if (items !== undefined && items !== false) return this.#write(items, enter(trail, 'items'))
     // Gemini refuses an array without `items`.
-    return items === undefined || items === false ? { type: 'STRING' } : this.#write(items, trail)
+    this.#lose(items === false ? enter(trail, 'items') : trail)
+    return { type: 'STRING' }
   }
 
   #writeMembers(schema: JsonObject, trail: Trail): object {
@@ -144,13 +183,19 @@ class OpenApiWriter {
     if (isFilled(additionalProperties) || isFilled(patternProperties)) this.isLossless = false
     const members = Object.entries(isObject(properties) ? properties : {})
       .filter(([, member]) => member !== false)
-      .map(([name, member]): [string, JsonObject] => [name, this.#write(member, trail)])
+      .map(([name, member]): [string, JsonObject] => [
+        name,
+        this.#write(member, enter(trail, 'properties', name)),
+      ])
     if (members.length === 0) return this.#markLossy({})
     const names = new Set(members.map(([name]) => name))
     // Gemini refuses a name that is not a property.
     const named = (list: unknown) =>
       Array.isArray(list) ? [...new Set(list)].filter((name) => names.has(name)) : []
     const needed = named(required)
+    if (Array.isArray(required) && needed.length < new Set(required).size) {
+      this.#lose(enter(trail, 'required'))
+    }
     const ordered = named(propertyOrdering)
     return {
       properties: Object.fromEntries(members),
@@ -159,10 +204,27 @@ class OpenApiWriter {
     }
   }
 
+  #loseKeywords(schema: JsonObject, type: TypeName, trail: Trail): void {
+    for (const keyword of listLostKeywords(schema, type, 'openapi')) {
+      this.#lose(enter(trail, keyword))
+    }
+  }
+
+  #lose({ path }: Trail): void {
+    this.lost.add(path)
+  }
+
   #markLossy<Schema>(schema: Schema): Schema {
     this.isLossless = false
     return schema
   }
+}
+
+/** The alternatives of a schema, and the keywords that apply to each of them. */
+interface Union {
+  readonly union: readonly unknown[]
+  readonly keyword: 'anyOf' | 'oneOf'
+  readonly beside: JsonObject
 }
 
 const typeNames = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const

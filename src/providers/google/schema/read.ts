@@ -2,13 +2,22 @@ import { UntranslatableError } from '../../../core/untranslatable-error.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 
-/** The path of a reader to a schema: the references that it has followed, and its depth. */
+/** The way of a reader to a schema: the references that it has followed, and its depth. */
 export interface Trail {
   readonly open: readonly string[]
   readonly depth: number
+  /** The dotted path of the schema in the request. */
+  readonly path: string
 }
 
-export const emptyTrail: Trail = Object.freeze({ open: [], depth: 0 })
+/** In characters. Paths have names that a client chose, and a deep schema would multiply long ones. */
+const maxPathLength = 512
+
+/** Returns the trail of a schema inside another one; beyond the longest path, that of the outer one. */
+export function enter(trail: Trail, ...segments: readonly string[]): Trail {
+  const path = `${trail.path}.${segments.join('.')}`
+  return path.length > maxPathLength ? trail : { ...trail, path }
+}
 
 export interface Resolved {
   readonly schema: JsonObject
@@ -104,11 +113,14 @@ export class SchemaReader {
   readonly #path: string
   readonly #budget: CopyBudget
   #nodes = 0
+  /** The trail of the root. */
+  readonly start: Trail
 
   constructor(root: JsonObject, { path, budget }: SchemaSource) {
     this.#root = root
     this.#path = path
     this.#budget = budget
+    this.start = { open: [], depth: 0, path }
   }
 
   /**
@@ -116,7 +128,8 @@ export class SchemaReader {
    * contains itself, or the whole exceeds a limit. Throws `UntranslatableError` when a reference
    * does not resolve.
    */
-  resolve(schema: JsonObject, { open, depth }: Trail): Resolved | undefined {
+  resolve(schema: JsonObject, trail: Trail): Resolved | undefined {
+    const { open, depth, path } = trail
     this.#nodes++
     this.#budget.read(schema)
     if (this.#budget.isSpent || this.#nodes > maxNodes || depth > maxDepth) return undefined
@@ -127,20 +140,21 @@ export class SchemaReader {
       this.#budget.copy(target)
       if (this.#budget.isSpent) return undefined
       const inlined = { ...target, ...own, ...(allOf !== undefined && { allOf }) }
-      return this.resolve(inlined, { open: [...open, pointer], depth: depth + 1 })
+      const { path: at } = enter(this.start, ...pointer.split('/').slice(1))
+      return this.resolve(inlined, { open: [...open, pointer], depth: depth + 1, path: at })
     }
-    if (!Array.isArray(allOf)) return { schema: own, trail: { open, depth: depth + 1 } }
+    if (!Array.isArray(allOf)) return { schema: own, trail: { open, depth: depth + 1, path } }
     const members: JsonObject[] = []
     const opened = new Set(open)
     for (const member of allOf) {
       if (!isObject(member)) continue
-      const resolved = this.resolve(member, { open, depth: depth + 1 })
+      const resolved = this.resolve(member, { open, depth: depth + 1, path })
       if (!resolved) return undefined
       members.push(resolved.schema)
       for (const followed of resolved.trail.open) opened.add(followed)
     }
     const merged = this.merge([...members, own])
-    return merged && { schema: merged, trail: { open: [...opened], depth: depth + 1 } }
+    return merged && { schema: merged, trail: { open: [...opened], depth: depth + 1, path } }
   }
 
   /** Merges several schemas into one; undefined when the budget is spent. */
