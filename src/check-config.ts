@@ -22,6 +22,8 @@ export type ConfigVerdict =
 
 /** The ports that a check may use. They have the same meaning as for a gateway. */
 export interface CheckPorts {
+  /** The name of the file that the text is from, for problems. */
+  readonly file?: string | undefined
   readonly readFile?: ReadFile | undefined
   readonly cloudCredentials?: CloudCredentialPort | undefined
   readonly upstream?: UpstreamPort | undefined
@@ -46,10 +48,19 @@ export async function checkConfig(
   env: Environment,
   ports: CheckPorts = {},
 ): Promise<ConfigVerdict> {
-  const { readFile, cloudCredentials: fetch, upstream = webUpstream, clock = webClock } = ports
+  const {
+    file,
+    readFile,
+    cloudCredentials: fetch,
+    upstream = webUpstream,
+    clock = webClock,
+  } = ports
   const clouds = new CloudCredentials({ fetch, clock, log: silentLog, random: Math.random })
   try {
-    const { config, warnings } = requireValid(await loadConfig({ text, env, kinds, readFile }))
+    const { config, warnings } = requireValid(
+      await loadConfig({ text, env, kinds, readFile }),
+      file,
+    )
     const openCloud = fetch && clouds.open
     const snapshot = buildSnapshot(config, { env, clock, upstream, openCloud })
     clouds.follow(snapshot.clouds)

@@ -48,7 +48,7 @@ import { LightAbortController } from './wire/light-abort-controller.ts'
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const load = createLoader(options)
-  const loaded = requireValid(await load(options.config))
+  const loaded = requireValid(await load(options.config), options.configFile?.name)
   const ports = openPorts(options, loaded.config)
   const parts = await compose(ports, { load, loaded })
   parts.clouds.follow(parts.reloader.snapshot.clouds)

@@ -23,13 +23,9 @@ export interface CheckOptions {
  * Validates a configuration and resolves to the lines that describe it. Rejects with a `CommandFailure`
  * of exit code 2 when the configuration is invalid, or when `strict` is set and a key is missing.
  */
-export async function check({
-  name,
-  config,
-  env,
-  strict,
-}: CheckOptions): Promise<readonly string[]> {
-  const verdict = await checkWithPorts(config, env)
+export async function check(options: CheckOptions): Promise<readonly string[]> {
+  const { name, config, env, strict } = options
+  const verdict = await checkWithPorts(options)
   const problems = [
     ...(verdict.ok ? [] : verdict.problems),
     ...(logLevel(env) ? [] : [logLevelRule]),
@@ -57,13 +53,14 @@ export async function check({
 }
 
 /** Credentials of clouds are fetched as at a start, so that the check can say whether there are any. */
-async function checkWithPorts(config: string, env: Environment): Promise<ConfigVerdict> {
+async function checkWithPorts({ name: file, config, env }: CheckOptions): Promise<ConfigVerdict> {
   const upstream = nodeUpstream(
     listProxyProblems(env).length === 0 ? readProxyRules(env) : undefined,
   )
   const { send } = upstream
   try {
     return await checkConfig(config, env, {
+      file,
       clock: systemClock,
       upstream: send,
       readFile: readText,

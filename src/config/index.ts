@@ -1,6 +1,6 @@
 export { isServerAddress } from './addresses.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
-export { formatPath, type Problem, renderProblem } from './problem.ts'
+export { formatPath, type Problem, renderFileProblem, renderProblem } from './problem.ts'
 export { toProfileSettings } from './profile-schema.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'
 export type { RouteConfig } from './route-schema.ts'

@@ -30,6 +30,12 @@ export function renderProblem({ setting, line, column, message, suggestion }: Pr
   return `${place}: ${message}${hint}`
 }
 
+/** Like `renderProblem`, with the name of the file in front when the text is not TOML. */
+export function renderFileProblem(problem: Problem, file: string | undefined): string {
+  const line = renderProblem(problem)
+  return problem.setting === '' && file !== undefined ? `${file}, ${line}` : line
+}
+
 /** Formats a setting with its line, if known. */
 export function formatSetting(setting: string, line: number | undefined): string {
   return line === undefined ? setting : `${setting} (line ${line})`

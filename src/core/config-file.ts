@@ -2,6 +2,8 @@ import { invalid } from './errors.ts'
 
 /** The configuration file of a host. */
 export interface ConfigFile {
+  /** How operators call the file, in messages about it: its path, for example. */
+  readonly name?: string | undefined
   /** Resolves to the current bytes of the file. Rejects when it cannot be read. */
   read(): Promise<Uint8Array>
   /** Writes a successor next to the file, which stays unchanged. Rejects when it cannot be written. */

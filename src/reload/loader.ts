@@ -1,4 +1,9 @@
-import { type LoadedConfig, type LoadResult, loadConfig, renderProblem } from '../config/index.ts'
+import {
+  type LoadedConfig,
+  type LoadResult,
+  loadConfig,
+  renderFileProblem,
+} from '../config/index.ts'
 import type { Environment, ReadFile } from '../core/ports.ts'
 import { ConfigError } from '../core/start-error.ts'
 import { kinds } from '../providers/index.ts'
@@ -21,8 +26,10 @@ export function createLoader(options: LoaderOptions): (text: string) => Promise<
 
 const cannotReadFiles: ReadFile = () => Promise.reject(new Error('this host cannot read files'))
 
-/** The configuration; throws a `ConfigError` with every problem when it is invalid. */
-export function requireValid(result: LoadResult): LoadedConfig {
-  if (!result.ok) throw new ConfigError(result.problems.map(renderProblem))
+/** The configuration; throws a `ConfigError` with every problem when it is invalid. `file`: its name in them. */
+export function requireValid(result: LoadResult, file?: string): LoadedConfig {
+  if (!result.ok) {
+    throw new ConfigError(result.problems.map((problem) => renderFileProblem(problem, file)))
+  }
   return result
 }

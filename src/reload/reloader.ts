@@ -4,7 +4,7 @@ import {
   type LoadedConfig,
   type LoadResult,
   type Problem,
-  renderProblem,
+  renderFileProblem,
 } from '../config/index.ts'
 import type { ConfigFile } from '../core/config-file.ts'
 import { errorFields } from '../core/error-fields.ts'
@@ -212,10 +212,10 @@ export class ConfigReloader {
   }
 
   #refuse(problems: readonly Problem[], hash: string): void {
-    const { log, events } = this.#options
+    const { log, events, file } = this.#options
     events.reloadFailed()
     for (const problem of problems) {
-      log.write('error', `the configuration is refused: ${renderProblem(problem)}`)
+      log.write('error', `the configuration is refused: ${renderFileProblem(problem, file.name)}`)
     }
     this.#validatedHash = hash
   }

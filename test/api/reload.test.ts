@@ -294,7 +294,7 @@ describe('keys created offline', () => {
 describe('an invalid configuration', () => {
   const signed = '[webhooks]\nurl = "https://hooks.test"\nsigning_key_env = "NO_SUCH"'
   test.each([
-    ['text that is not TOML', 'providers = [', /line 2, column 2: not TOML/],
+    ['text that is not TOML', 'providers = [', /refused: gateway.toml, line 2, column 2: not TOML/],
     ['an unknown setting', `${pricedProvider}\n[server]\nprot = 1`, /server\.prot.*"port"/],
     ['an unknown kind', provider(model('m')).replace('"openai"', '"opnai"'), /kind.*"openai"/],
     ['an unknown fallback', provider(model('m', 'fallbacks = ["x"]')), /fallbacks\[0\]/],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { renderConfigSchema } from '../../scripts/config-schema.ts'
 import { listProblems, load } from './support.ts'
 
 interface BrokenFile {
@@ -234,7 +235,6 @@ test.each([
 })
 
 test.each([
-  ['YAML', 'model_list:\n  - model_name: canary', 'line 1, column 11'],
   ['YAML', '# a comment\n---\nproviders: []', 'line 2, column 4'],
   ['YAML', '- name: canary', 'line 1, column 3'],
   ['YAML', '[server]\nport: 8080', 'line 2, column 5'],
@@ -244,6 +244,15 @@ test.each([
 ])('%s is recognized: %j', async (format, text, place) => {
   expect(await listProblems(text)).toEqual([
     `${place}: this looks like ${format}; the file is TOML: key = value`,
+  ])
+})
+
+test.each([
+  ['model_list:\n  - model_name: canary', 'line 1, column 11'],
+  ['# a comment\nlitellm_settings:\n  drop_params: true\nmodel_list: []', 'line 2, column 17'],
+])('a file of LiteLLM is pointed to its importer: %j', async (text, place) => {
+  expect(await listProblems(text)).toEqual([
+    `${place}: this looks like a config.yaml of LiteLLM: convert it with \`gateway import litellm FILE\``,
   ])
 })
 
@@ -257,11 +266,82 @@ test.each(['[[providers.models]]', '[providers.models]'])(
   },
 )
 
-test('the report of a text that is not TOML does not quote the text', async () => {
-  const problems = await listProblems('api_key = "canary" oops')
-  expect(problems).toHaveLength(1)
-  expect(problems.join()).not.toMatch(/canary|\n/)
+test.each([
+  ['[server\nport = 1', 'the brackets of "[server" do not match: write [server]'],
+  ['[server', 'the brackets of "[server" do not match: write [server]'],
+  ['[server]]', 'the brackets of "[server]]" do not match: write [server]'],
+  ['[[providers]', 'the brackets of "[[providers]" do not match: write [[providers]]'],
+  [
+    '[[providers.models',
+    'the brackets of "[[providers.models" do not match: write [[providers.models]]',
+  ],
+  ['[auth]\n[auth]', 'already defined table or value: in the line of "[auth]"'],
+  ['cost_per_1m_input = = 1', 'invalid value: in the line of "cost_per_1m_input"'],
+  ['server.port = 1 1', 'end-of-line: in the line of "server.port"'],
+])('a line that is not TOML is named by its header or key: %j', async (text, message) => {
+  const [problem = ''] = await listProblems(text)
+  expect(problem).toMatch(/^line \d, column \d+: not TOML: /)
+  expect(problem.slice(-message.length)).toBe(message)
 })
+
+test('every setting can be named so', async () => {
+  const names = new Set<string>()
+  JSON.parse(renderConfigSchema(), (key, value) => {
+    if (key === 'properties') for (const name of Object.keys(value)) names.add(name)
+    return value
+  })
+  expect(names.size).toBeGreaterThan(100)
+  for (const name of names) {
+    const [problem] = await listProblems(`${name} = = 1`)
+    expect(problem).toContain(`invalid value: in the line of "${name}"`)
+  }
+})
+
+const secrets = [
+  'canary',
+  'sk-canary',
+  'sk_live_51canary',
+  'Canary',
+  'c4n4ry',
+  'Y2FuYXJ5==',
+  'a'.repeat(64),
+]
+const places = [
+  (secret: string) => `api_key = "${secret}" oops`,
+  (secret: string) => `api_key = ${secret}`,
+  (secret: string) => `api_key = "${secret}`,
+  (secret: string) => `x = """\n${secret}\n\\q"""`,
+  (secret: string) => `x = """\n${secret} \\q"""`,
+  (secret: string) => `[server]\n${secret}`,
+  (secret: string) => `x = [\n"${secret}" "${secret}"]`,
+  (secret: string) => `[server] ${secret}`,
+  (secret: string) => `[server ${secret}]`,
+  (secret: string) => `x = { "${secret}" }`,
+]
+test('the report of a text that is not TOML quotes no value', async () => {
+  for (const secret of secrets) {
+    for (const place of places) {
+      const problems = await listProblems(place(secret))
+      expect(problems).toHaveLength(1)
+      expect(problems.join()).not.toContain('\n')
+      expect(problems.join(), place(secret)).not.toContain(secret)
+    }
+  }
+})
+
+test.each(secrets.slice(1))(
+  'a secret where a key or a header belongs is not quoted: %s',
+  async (secret) => {
+    for (const text of [
+      `${secret} = = 1`,
+      `[${secret}\nx = 1`,
+      `[${secret}]]`,
+      `x."${secret}" = = 1`,
+    ]) {
+      expect((await listProblems(text)).join(), text).not.toContain(secret.slice(0, 4))
+    }
+  },
+)
 
 test('a text over 256 KiB is refused without line numbers, which would take too long to find', async () => {
   const text = `[server]\nprot = 1\nx = [${'1,'.repeat(130 * 1024)}1]`

@@ -8,6 +8,7 @@ import {
 
 /** A configuration file in memory that a test edits. */
 export class MemoryFile implements ConfigFile {
+  readonly name = 'gateway.toml'
   bytes: Uint8Array
   /** The backup of the previous file. */
   backup: Uint8Array | undefined

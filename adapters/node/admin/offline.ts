@@ -1,3 +1,4 @@
+import { textAsFile } from '../../../src/core/config-file.ts'
 import {
   createGateway,
   type Environment,
@@ -33,7 +34,7 @@ export async function openOfflineAdmin({
   masterKey,
   onMissing,
 }: OfflineOptions): Promise<OpenAdminClient> {
-  const { gateway, note, close } = await openOfflineGateway(config, { env: given, onMissing })
+  const { gateway, note, close } = await openOfflineGateway({ name, config, env: given, onMissing })
   if (!gateway.overview.auth.enabled) {
     await close()
     throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
@@ -62,10 +63,12 @@ export interface OfflineGateway {
 }
 
 /** Opens a gateway that contacts no provider unless it is asked to. */
-export async function openOfflineGateway(
-  config: string,
-  { env: given, onMissing }: Pick<OfflineOptions, 'env' | 'onMissing'>,
-): Promise<OfflineGateway> {
+export async function openOfflineGateway({
+  name,
+  config,
+  env: given,
+  onMissing,
+}: Omit<OfflineOptions, 'masterKey'>): Promise<OfflineGateway> {
   const env = { ...given, GATEWAY_RESILIENCE__HEALTH_CHECK_ENABLED: 'false' }
   const ports = createPorts(env)
   let note: string | undefined
@@ -73,7 +76,9 @@ export async function openOfflineGateway(
     note = noteDatabase(settings.path).text
     return ports.openStore({ ...settings, onMissing })
   }
-  const options = { ...ports, openStore, metrics: undefined, log: () => errorsOnly, env, config }
+  const configFile = { ...textAsFile(config), name }
+  const host = { ...ports, openStore, metrics: undefined, log: () => errorsOnly }
+  const options = { ...host, config, configFile, env }
   const gateway = await openGateway(createGateway(options), inUseHint).catch(async (error) => {
     await ports.close()
     throw error

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { loadConfig, type Origin, renderProblem, traceSettings } from '../../../src/config/index.ts'
+import { loadConfig, type Origin, traceSettings } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { configOption, readConfigText } from '../config-text.ts'
+import { toConfigFailure } from '../config-failure.ts'
+import { configOption, defaultConfig, readConfigText } from '../config-text.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle, type Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
@@ -30,7 +30,7 @@ interface ShowOptions {
 async function showConfig({ config: path, effective, json }: ShowOptions): Promise<void> {
   const text = await readConfigText(path)
   const loaded = await loadConfig({ text, env: process.env, kinds, readFile: readText })
-  if (!loaded.ok) throw new CommandFailure(2, ...loaded.problems.map(renderProblem))
+  if (!loaded.ok) throw toConfigFailure(loaded.problems, path ?? defaultConfig)
   const settings = traceSettings(loaded).filter(({ origin }) => effective || origin !== 'default')
   if (json) return printJson(settings)
   const style = createStyle()

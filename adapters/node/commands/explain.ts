@@ -7,7 +7,7 @@ import { checkConfig, type Environment } from '../../../src/index.ts'
 import { openOfflineGateway } from '../admin/offline.ts'
 import { addAdminOptions, withAdmin } from '../admin-client.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { readConfigText } from '../config-text.ts'
+import { defaultConfig, readConfigText } from '../config-text.ts'
 import { DatabaseMissing } from '../database-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
@@ -58,13 +58,14 @@ interface Question {
 async function runExplain(file: string, options: ExplainOptions, command: Command): Promise<void> {
   const given: ExplainOptions = { ...command.optsWithGlobals(), ...options }
   const question = toQuestion(await readRequest(file), given)
+  const { config: name = defaultConfig } = given
   const config = await findConfigWithoutAuth(given)
   const answer =
     config === undefined
       ? await withAdmin({ command }, (admin) =>
           admin.send('POST', '/admin/explain', question),
         ).catch((failure: unknown) => explainWithoutDatabase(failure, { given, question }))
-      : await explainHere(question, { config, env: process.env })
+      : await explainHere(question, { name, config, env: process.env })
   await (given.json ? printJson(answer) : print(renderExplained(answer, createStyle())))
 }
 
@@ -125,18 +126,20 @@ async function explainWithoutDatabase(failure: unknown, { given, question }: Ask
   const verdict = await checkConfig(config, env, { readFile: readText })
   if (!verdict.ok) throw failure
   await printNote(`warning: ${failure.message}`)
-  return explainHere(question, { config, env })
+  return explainHere(question, { name: given.config ?? defaultConfig, config, env })
 }
 
 interface Here {
+  /** The name of the configuration in messages. */
+  readonly name: string
   readonly config: string
   readonly env: Environment
 }
 
 /** Explains a request in this process. */
-async function explainHere({ path, body, key_id: key }: Question, { config, env }: Here) {
+async function explainHere({ path, body, key_id: key }: Question, here: Here) {
   if (key !== undefined) throw new CommandFailure(2, 'auth.enabled is false, so there are no keys')
-  const { gateway, close } = await openOfflineGateway(config, { env, onMissing: 'reject' })
+  const { gateway, close } = await openOfflineGateway({ ...here, onMissing: 'reject' })
   try {
     const answer = await gateway.explain({ path, body: JSON.stringify(body) })
     return JSON.parse(answer) as unknown

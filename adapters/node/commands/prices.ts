@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { type Config, loadConfig, renderProblem } from '../../../src/config/index.ts'
+import { type Config, loadConfig } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { toConfigFailure } from '../config-failure.ts'
 import { configOption, defaultConfig, readConfigText } from '../config-text.ts'
 import { formatRoughly } from '../output/amounts.ts'
 import { printJson } from '../output/json.ts'
@@ -42,7 +43,7 @@ async function showPrices(options: PricesOptions): Promise<void> {
   const { config: path = defaultConfig, write, onlyMissing, json } = options
   const text = await readConfigText(options.config)
   const loaded = await loadConfig({ text, env: process.env, kinds, readFile: readText })
-  if (!loaded.ok) throw new CommandFailure(2, ...loaded.problems.map(renderProblem))
+  if (!loaded.ok) throw toConfigFailure(loaded.problems, path)
   const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
   const { changes: all, ...others } = await comparePrices(loaded.config, today)
   const changes = onlyMissing ? all.filter(({ before }) => before === undefined) : all

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { loadConfig, renderProblem } from '../../../src/config/index.ts'
+import { loadConfig } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
 import {
   type OpenStore,
@@ -8,6 +8,7 @@ import {
   type StoreSettings,
 } from '../../../src/store/index.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { toConfigFailure } from '../config-failure.ts'
 import { defaultConfig, readConfigText } from '../config-text.ts'
 import { toDatabaseFailure } from '../database-failure.ts'
 import { withProgress } from '../output/progress.ts'
@@ -42,7 +43,7 @@ export async function withStore(
 export async function readStoreSettings(path: string | undefined): Promise<StoreSettings> {
   const { env } = process
   const result = await loadConfig({ text: await readConfigText(path), env, kinds })
-  if (!result.ok) throw new CommandFailure(2, ...result.problems.map(renderProblem))
+  if (!result.ok) throw toConfigFailure(result.problems, path ?? defaultConfig)
   const { enabled, db_path: database } = result.config.auth
   if (!enabled) {
     const name = path ?? defaultConfig

@@ -14,6 +14,7 @@ export function nodeConfigFile(path: string): ConfigFile {
   // Absolute, because an embedding program may change the working directory later.
   const file = resolve(path)
   return {
+    name: path,
     read: () => readFile(file),
     stage: (bytes) => stage(file, bytes).catch(throwFullDisk),
   }

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net'
 import { resolve as absolute } from 'node:path'
-import { loadConfig, readServerSettings, renderProblem } from '../../../src/config/index.ts'
+import { loadConfig, readServerSettings } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { toConfigFailure } from '../config-failure.ts'
 import { AddressLimit } from '../http/address-limit.ts'
 import { hostLimits } from '../http/limits.ts'
 import { warnPerBurst } from '../http/warn-per-burst.ts'
@@ -39,9 +40,9 @@ export async function startWorkers(options: StartOptions, count: number): Promis
 }
 
 /** Fails when the configuration is invalid. */
-async function readLogFormat({ config: text, env }: StartOptions) {
+async function readLogFormat({ config: text, path, env }: StartOptions) {
   const loaded = await loadConfig({ text, env, kinds, readFile: readText })
-  if (!loaded.ok) throw new CommandFailure(2, ...loaded.problems.map(renderProblem))
+  if (!loaded.ok) throw toConfigFailure(loaded.problems, path)
   return loaded.config.log_format
 }
 
