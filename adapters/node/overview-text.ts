@@ -58,8 +58,12 @@ export function renderOverview(
   ].map((line) => `  ${line}`)
 }
 
-/** Returns the overview as fields of a log line. For people, the warnings are only on lines of their own. */
+/** Returns the overview as fields of a log line: all of it for programs, short fields for people. */
 export function toLogFields(overview: Overview): Record<string, unknown> {
+  return overview.logFormat === 'json' ? listAllFields(overview) : listShortFields(overview)
+}
+
+function listAllFields(overview: Overview): Record<string, unknown> {
   const { providers, models, routes, auth, cache, shared, warnings } = overview
   return {
     providers: providers.map(({ name, kind, baseUrl, proxy, credential, profiles }) => ({
@@ -77,7 +81,21 @@ export function toLogFields(overview: Overview): Record<string, unknown> {
       ? { enabled: true, models: cache.models, max_bytes: cache.maxBytes }
       : cache,
     ...(shared.enabled && { shared }),
-    ...(overview.logFormat === 'json' && { warnings }),
+    warnings,
+  }
+}
+
+/** Missing credentials and other warnings have lines of their own. */
+function listShortFields(overview: Overview): Record<string, unknown> {
+  const { providers, models, routes, auth, cache, shared } = overview
+  return {
+    providers: providers.map(({ name }) => name).join(','),
+    models,
+    routes,
+    auth: auth.enabled ? 'on' : 'off',
+    ...(auth.enabled && { database: describeDatabase(auth.database) }),
+    cache: cache.enabled ? 'on' : 'off',
+    ...(shared.enabled && { shared: shared.server }),
   }
 }
 

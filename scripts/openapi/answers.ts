@@ -313,7 +313,8 @@ const explanation = z.strictObject({
     z.strictObject({
       model: text,
       provider: text,
-      credential: z.enum(['present', 'missing', 'parked']),
+      credential: credentialState,
+      credential_detail: text.describe('In words: `stored`, or why it is missing.'),
       circuit: circuitState,
       dropped: z.array(text).describe('The fields that the link would leave out.'),
       profile: text

@@ -4,6 +4,7 @@ import { toClientError, UpstreamFault } from '../core/failure.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { estimateMaxCost, estimateMaxOutput, findPromptPrice, isPriced } from '../pricing/index.ts'
+import { describeCredentials } from '../snapshot/index.ts'
 import type {
   ExplainedAdmission,
   ExplainedCall,
@@ -121,9 +122,9 @@ function describeCredential(
   link: Model,
   { resilience: { credentials } }: RequestContext,
 ): ExplainedLink['credential'] {
-  const { usable, cloud } = link.provider
-  if (usable.length === 0 || cloud?.state.kind === 'failed') return 'missing'
-  return credentials.hasParked(link) ? 'parked' : 'present'
+  const known = describeCredentials(link.provider)
+  if (!credentials.hasParked(link)) return known
+  return { state: 'parked', detail: `parked (${known.detail})` }
 }
 
 /** The longest body that is shown, in bytes. */

@@ -1,4 +1,5 @@
 import type { BudgetScope } from '../core/accounts.ts'
+import type { CredentialState } from '../core/credential-state.ts'
 import { type ErrorCode, type GatewayError, renderError } from '../core/errors.ts'
 import type { NanoUsd, RequestId } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
@@ -22,7 +23,8 @@ export interface Explanation {
 
 export interface ExplainedLink {
   readonly link: Model
-  readonly credential: 'present' | 'missing' | 'parked'
+  /** `parked` only when a credential is parked for this model. */
+  readonly credential: CredentialState
   readonly circuit: CircuitState
   /** The fields that the link leaves out, as dotted paths. */
   readonly dropped: readonly string[]
@@ -86,7 +88,8 @@ function renderLink(
   return {
     model: link.id,
     provider: link.provider.name,
-    credential,
+    credential: credential.state,
+    credential_detail: credential.detail,
     circuit,
     dropped,
     profile: link.chat?.profile?.origin ?? null,

@@ -38,6 +38,7 @@ describe('an explanation', () => {
           model: 'm',
           provider: 'p',
           credential: 'present',
+          credential_detail: 'present',
           circuit: 'closed',
           dropped: [],
           profile: 'openai (kind)',
@@ -114,8 +115,8 @@ describe('an explanation', () => {
     gateway.upstream.next(broken())
     await gateway.ask(key, prompt())
     expect((await explain(gateway, prompt()))['links']).toMatchObject([
-      { credential: 'present', circuit: 'open' },
-      { credential: 'missing', circuit: 'closed' },
+      { credential: 'present', credential_detail: 'present', circuit: 'open' },
+      { credential: 'missing', credential_detail: 'UNSET is unset', circuit: 'closed' },
     ])
     await gateway.clock.advance(60_000)
     expect((await explain(gateway, prompt()))['links']).toMatchObject([

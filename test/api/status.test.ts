@@ -149,6 +149,15 @@ describe('GET /admin/status', () => {
       demo: { state: 'not_needed', detail: 'not needed' },
     })
     expect(JSON.stringify(body)).not.toContain('canary')
+    for (const [model, { state, detail }] of Object.entries<{ state: string; detail: string }>(
+      Object(body['credentials']),
+    )) {
+      const question = { path: '/v1/chat/completions', body: { ...prompt(), model } }
+      const explained = await gateway.admin('POST', '/admin/explain', question)
+      expect(explained.body['links']).toMatchObject([
+        { provider: model, credential: state, credential_detail: detail },
+      ])
+    }
   })
 
   test('a running request is counted', async () => {

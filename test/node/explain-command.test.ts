@@ -23,7 +23,7 @@ Route      demo: demo
 Estimate   10 prompt tokens, at most 20 output tokens, at most $0.000225
 Verdict    admitted
 
-1. demo at demo: credential present, circuit closed
+1. demo at demo: credential not needed, circuit closed
    POST http://demo.invalid/v1/chat/completions
    {
      "model": "demo",

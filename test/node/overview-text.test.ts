@@ -94,8 +94,50 @@ test('columns stay aligned in colors, and a missing credential is red', () => {
   ])
 })
 
-test('the log line does not repeat the warnings, which have lines of their own', () => {
-  expect(toLogFields({ ...overview, warnings: ['canary'] })).not.toHaveProperty('warnings')
+test('the log line for people has short fields, and no warnings, which have lines of their own', () => {
+  const shared = { enabled: true, server: 'redis.test:6379', prefix: 'a' } as const
+  const more: Overview = {
+    ...overview,
+    cache: { enabled: true, models: 1, maxBytes: 1024 },
+    shared,
+    warnings: ['canary'],
+  }
+  expect(toLogFields(more)).toEqual({
+    providers: 'p,second',
+    models: 2,
+    routes: 0,
+    auth: 'on',
+    database: '/data/gateway.db',
+    cache: 'on',
+    shared: 'redis.test:6379',
+  })
+  expect(toLogFields({ ...overview, auth: { enabled: false } })).toEqual({
+    providers: 'p,second',
+    models: 2,
+    routes: 0,
+    auth: 'off',
+    cache: 'off',
+  })
+})
+
+test('the log line for programs has everything', () => {
+  const more: Overview = { ...overview, logFormat: 'json', warnings: ['a warning'] }
+  expect(toLogFields(more)).toEqual({
+    providers: [
+      { name: 'p', kind: 'openai', base_url: 'https://p.test', credential: 'P_KEY is unset' },
+      {
+        name: 'second',
+        kind: 'vllm',
+        base_url: 'http://second.test/v1',
+        credential: 'not needed',
+      },
+    ],
+    models: 2,
+    routes: 0,
+    auth: { enabled: true, database: '/data/gateway.db' },
+    cache: { enabled: false },
+    warnings: ['a warning'],
+  })
 })
 
 test('a relative path of the database is shown from the root, and a server as it is', () => {
@@ -108,7 +150,10 @@ test('a relative path of the database is shown from the root, and a server as it
     expect(renderStartLines({ ...overview, auth }, place)).toContain(
       `  auth is on, with the database ${shown}`,
     )
-    expect(toLogFields({ ...overview, auth })).toMatchObject({ auth: { database: shown } })
+    expect(toLogFields({ ...overview, auth })).toMatchObject({ database: shown })
+    expect(toLogFields({ ...overview, auth, logFormat: 'json' })).toMatchObject({
+      auth: { database: shown },
+    })
   }
 })
 

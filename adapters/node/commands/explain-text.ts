@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { formatCount } from '../output/amounts.ts'
-import type { Style } from '../output/style.ts'
+import type { Paint, Style } from '../output/style.ts'
 
 const errorSchema = z.looseObject({ code: z.string(), message: z.string() }).nullable()
 
@@ -8,6 +8,8 @@ const linkSchema = z.looseObject({
   model: z.string(),
   provider: z.string(),
   credential: z.string(),
+  // A gateway of an earlier version has none.
+  credential_detail: z.string().optional(),
   circuit: z.string(),
   dropped: z.array(z.string()),
   profile: z.string().nullish(),
@@ -64,17 +66,25 @@ function formatAmount(usd: number): string {
 
 function renderLink(link: Explained['links'][number], place: number, style: Style): string {
   const { bold, dim, yellow, red } = style
-  const { model, provider, credential, circuit, dropped, error, upstream } = link
+  const { model, provider, circuit, dropped, error, upstream } = link
   const price = link.prompt_price ?? 'cost_per_1m_input'
-  const mark = (text: string, good: string) => (text === good ? text : yellow(text))
   return [
-    `${place}. ${bold(model)} at ${provider}: credential ${mark(credential, 'present')}, circuit ${mark(circuit, 'closed')}`,
+    `${place}. ${bold(model)} at ${provider}: credential ${describeCredential(link, yellow)}, circuit ${circuit === 'closed' ? circuit : yellow(circuit)}`,
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
     ...(price !== 'cost_per_1m_input' && !error ? [`   reserves the prompt at ${price}`] : []),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
+}
+
+/** In the words of `--check-config`: `stored`, `not needed`; `missing: OPENAI_API_KEY is unset`. */
+function describeCredential(
+  { credential, credential_detail: detail = credential }: Explained['links'][number],
+  mark: Paint,
+): string {
+  if (credential === 'present' || credential === 'not_needed') return detail
+  return mark(credential === 'missing' && detail !== credential ? `missing: ${detail}` : detail)
 }
 
 function indent(body: unknown): string {
