@@ -168,18 +168,22 @@ describe('malformed requests get errors in the format of the gateway', () => {
   })
 
   test('an error does not replace a response that is in progress', async () => {
-    const asked = deferred()
-    const gateway = stubGateway(async (_, context) => {
+    const [asked, answered] = [deferred(), deferred()]
+    const gateway = stubGateway(async () => {
       asked.resolve()
-      await clientGone(context)
-      return text('too late')
+      await answered.promise
+      return text('answer')
     })
     const { port } = await served(gateway)
     const client = rawClient(port)
     client.send(get)
     await asked.promise
     client.send('NOT HTTP AT ALL\r\n\r\n')
-    expect(await client.whole).toBe('')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    answered.resolve()
+    const whole = await client.whole
+    expect(whole.match(/HTTP\/1\.1/g)).toHaveLength(1)
+    expect(parsed(whole)).toMatchObject({ status: 200, body: 'answer' })
   })
 })
 
@@ -369,6 +373,109 @@ describe('pipelined requests', () => {
     await left.promise
     await expect.poll(() => serving.running).toBe(0)
     expect(gateway.calls).toHaveLength(1)
+  })
+})
+
+describe('bytes behind a request that cannot be read as the next one', () => {
+  const first = 'POST /first HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n'
+  const second = 'POST /second HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n'
+  const chunked = 'POST /second HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n'
+  const quick = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 }
+
+  /** Answers each request with its path and body, when the test says so. */
+  function echoing() {
+    const release = deferred()
+    const gateway = stubGateway(async (request) => {
+      const body = await request.text()
+      await release.promise
+      return text(`${new URL(request.url).pathname} got ${body}.`)
+    })
+    return { gateway, release: () => release.resolve() }
+  }
+
+  test.each([
+    ['a request behind connection: close', `${first}connection: close\r\n\r\nbody${second}`, 1],
+    ['garbage behind a body', `${first}\r\nbody\x01\x02\r\n\r\n`, 1],
+    ['a body longer than its length', `${first}\r\nbody}`, 1],
+    ['headers that are too large', `${first}\r\nbodyGET / HTTP/1.1\r\nx: ${'y'.repeat(70_000)}`, 1],
+    ['the beginning of a request', `${first}\r\nbodyGET / HTTP/1.1\r\nhost:`, 1],
+    ['the beginning of a body', `${first}\r\nbody${first}\r\nbo`, 1],
+    ['a malformed body', `${first}\r\nbody${chunked}no chunk\r\n`, 1],
+    ['garbage behind two requests', `${first}\r\nbody${second}\x01\x02\r\n\r\n`, 2],
+  ])(
+    '%s: every complete request gets its response, and the connection closes',
+    async (_, bytes, count) => {
+      const { gateway, release } = echoing()
+      const { port } = await served(gateway, { limits: quick })
+      const client = rawClient(port)
+      client.send(bytes)
+      await expect.poll(() => gateway.calls).toHaveLength(1)
+      // Longer than the limits of the rest, which is late then.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      client.send('more garbage\r\n\r\n')
+      release()
+      const answer = await client.whole
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(count).fill('HTTP/1.1 200'))
+      expect(answer).toContain('/first got body.')
+      expect(parsed(answer).headers['connection']).toBe('close')
+      expect(gateway.calls).toEqual(['POST /first', 'POST /second'].slice(0, count))
+    },
+  )
+
+  test('a stream that has begun is sent to its end', async () => {
+    const last = deferred()
+    const gateway = stubGateway(() =>
+      stream({
+        async pull(controller) {
+          controller.enqueue(new TextEncoder().encode('begun'))
+          await last.promise
+          controller.enqueue(new TextEncoder().encode('end'))
+          controller.close()
+        },
+      }),
+    )
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send(get)
+    await client.until('begun')
+    client.send('\x01\x02\r\n\r\n')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    last.resolve()
+    expect(await client.whole).toMatch(/end\r\n0\r\n\r\n$/)
+  })
+
+  test('a client that leaves after them cancels its request', async () => {
+    for (const leave of ['destroy', 'end'] as const) {
+      const gone = deferred()
+      const gateway = stubGateway(async (_, context) => {
+        await clientGone(context)
+        gone.resolve()
+        return text('too late')
+      })
+      const { port } = await served(gateway)
+      const client = rawClient(port)
+      client.send(`${get}\x01\x02\r\n\r\n`)
+      await expect.poll(() => gateway.calls).toHaveLength(1)
+      client.socket[leave]()
+      await gone.promise
+    }
+  })
+
+  test('a connection closes soon after a request that offers another protocol', async () => {
+    const gateway = stubGateway(() => text('answer'))
+    const limits = { upgradeKeepAliveTimeout: 30 }
+    const { port } = await served(gateway, { limits })
+    const client = rawClient(port)
+    const offer = 'GET / HTTP/1.1\r\nhost: a\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'
+    // Java's client offers HTTP/2 with each request.
+    for (const answers of [/answer/, /(answer[^]*){2}/]) {
+      client.send(offer)
+      await client.until(answers)
+    }
+    client.send(offer + get)
+    const answer = await client.whole
+    expect(answer.match(/answer/g)).toHaveLength(3)
+    expect(answer).toMatch(/\r\nkeep-alive: timeout=0\r\n/i)
   })
 })
 

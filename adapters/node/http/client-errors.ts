@@ -25,12 +25,14 @@ export function handleClientErrors(server: Server, options: ClientErrorOptions):
   const { gateway } = options
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const running = PipelineQueue.running(socket)
+    // The parser also objects to the end of the bytes, which a client sends that leaves.
+    if (error.code === 'ECONNRESET' || socket.readableEnded) return void socket.destroy()
     // An error response must not mix with one that has begun or belongs to an earlier request.
-    const isBusy = running && (running.isAnswered || running.isRead)
+    if (running?.isRead) return PipelineQueue.endAfterResponses(socket)
+    if (running?.isAnswered) return void socket.destroy()
     const isTooSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    if (isTooSlow && running && !isBusy && running.postponeTimeout()) return
-    if (error.code === 'ECONNRESET' || isBusy) socket.destroy()
-    else closeWithError(socket, { gateway, error: toGatewayError(error.code) })
+    if (isTooSlow && running?.postponeTimeout()) return
+    closeWithError(socket, { gateway, error: toGatewayError(error.code) })
   })
   server.on('connect', (_: IncomingMessage, socket: Duplex) => {
     const detail = { status: 405, headers: allowHeader }

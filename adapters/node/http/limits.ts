@@ -8,6 +8,11 @@ export interface HostLimits {
   readonly connectionsCheckingInterval: number
   /** How long a connection may idle between requests. Longer than the limit of usual load balancers. */
   readonly keepAliveTimeout: number
+  /**
+   * The same after a request with an `Upgrade` header. Node drops the bytes that arrive together with it, so a
+   * client that pipelines may wait for a response to a request that was never seen.
+   */
+  readonly upgradeKeepAliveTimeout: number
   /** How long a client may read nothing while bytes of a response wait for it. */
   readonly stallTimeout: number
   /** Maximum size of the request line and headers. */
@@ -30,6 +35,7 @@ export const hostLimits: HostLimits = Object.freeze({
   requestTimeout: 60_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 70_000,
+  upgradeKeepAliveTimeout: 5_000,
   stallTimeout: 60_000,
   maxHeaderSize: 65_536,
   maxConnections: 10_000,

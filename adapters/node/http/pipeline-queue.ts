@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { closeGently } from './close-gently.ts'
 
 /** A request of a connection, as its queue sees it. */
 export interface PipelinedRequest {
@@ -10,6 +11,8 @@ export interface PipelinedRequest {
   start(done: () => void): void
   /** Called at Node's request timeout. Returns true, and extends the time, if the gateway caused the wait. */
   postponeTimeout(): boolean
+  /** Says in the response that the connection closes after it, unless the response has begun. */
+  announceClose(): void
   /** Ends the request because the connection has closed. */
   abandon(): void
 }
@@ -25,6 +28,7 @@ export class PipelineQueue {
   readonly #maxWaiting: number
   readonly #waiting: PipelinedRequest[] = []
   #running: PipelinedRequest | undefined
+  #isEnding = false
 
   /** Returns the queue of a connection. The first call sets `maxWaiting`. */
   static forSocket(socket: Duplex, maxWaiting: number): PipelineQueue {
@@ -42,6 +46,15 @@ export class PipelineQueue {
     return queue && queue.#running
   }
 
+  /**
+   * Closes a connection after the responses to the requests that have arrived completely, because what
+   * follows them cannot be read.
+   */
+  static endAfterResponses(socket: Duplex): void {
+    const queue = queues.get(socket)
+    if (queue) queue.#end()
+  }
+
   private constructor(socket: Duplex, maxWaiting: number) {
     this.#socket = socket
     this.#maxWaiting = maxWaiting
@@ -52,6 +65,7 @@ export class PipelineQueue {
 
   /** Runs the request after those before it. Closes the connection if too many wait. */
   enqueue(request: PipelinedRequest): void {
+    if (this.#isEnding) return
     if (!this.#running) this.#run(request)
     else if (this.#waiting.length < this.#maxWaiting) this.#waiting.push(request)
     else this.#socket.destroy()
@@ -66,5 +80,15 @@ export class PipelineQueue {
     this.#running = undefined
     const next = this.#socket.destroyed ? undefined : this.#waiting.shift()
     if (next) this.#run(next)
+    else if (this.#isEnding) closeGently(this.#socket)
+  }
+
+  #end(): void {
+    this.#isEnding = true
+    // The rest of its body cannot be read.
+    if (this.#waiting.at(-1)?.isRead === false) this.#waiting.pop()
+    const last = this.#waiting.at(-1) ?? this.#running
+    if (last) last.announceClose()
+    else closeGently(this.#socket)
   }
 }

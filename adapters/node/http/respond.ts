@@ -7,6 +7,7 @@ import { headerList } from '../../../src/core/ports.ts'
 import type { Reply } from '../../../src/core/reply.ts'
 import { errorReply, toResponseParts, withCors } from '../../../src/http/index.ts'
 import type { Gateway } from '../../../src/index.ts'
+import { closeGently } from './close-gently.ts'
 import { extractPath } from './request-head.ts'
 
 /** A request that the host answers itself, without the gateway. */
@@ -17,9 +18,6 @@ export interface ResponseTarget {
 }
 
 const decoder = new TextDecoder()
-
-/** How long a client may read an error response before the connection closes, in milliseconds. */
-const lingerTime = 1_000
 
 /** Responds with an error in the gateway's format. */
 export function respondWithError(unserved: ResponseTarget, error: GatewayError): void {
@@ -56,9 +54,7 @@ export function closeWithError(
   )
   // The body of an error reply is JSON as bytes.
   const text = decoder.decode(body as Uint8Array)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
-  // Closing at once while bytes still arrive would reset the connection and lose the response.
-  setTimeout(() => socket.destroy(), lingerTime).unref()
+  closeGently(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
 }
 
 function send({ request, response, gateway }: ResponseTarget, reply: Reply, id: RequestId): void {

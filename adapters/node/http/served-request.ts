@@ -14,7 +14,7 @@ import { BodyDeadline } from './body-deadline.ts'
 import { createBodyCollector } from './body-garbage.ts'
 import { discardUnreadBody } from './discard-body.ts'
 import type { HostLimits } from './limits.ts'
-import type { PipelinedRequest } from './pipeline-queue.ts'
+import { type PipelinedRequest, PipelineQueue } from './pipeline-queue.ts'
 import { readRequestHead } from './request-head.ts'
 import {
   closeWithError,
@@ -93,8 +93,12 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     this.#done = undefined
     clearTimeout(this.#timer)
     if (!this.#response.writableFinished) this.signal.abort()
-    this.#context.activeRequests.endRequest(this.#request.socket)
+    const { socket } = this.#request
+    this.#context.activeRequests.endRequest(socket)
     done()
+    if (this.#hasUpgrade && !PipelineQueue.running(socket)) {
+      socket.setTimeout(this.#context.limits.upgradeKeepAliveTimeout)
+    }
     collectBody(Number(this.#request.headers['content-length'] ?? 0))
   }
 
@@ -110,6 +114,10 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
 
   get isAnswered(): boolean {
     return this.#response.headersSent
+  }
+
+  announceClose(): void {
+    if (!this.isAnswered) this.#response.shouldKeepAlive = false
   }
 
   postponeTimeout(): boolean {
@@ -128,13 +136,18 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     return this.#context.gateway.fetch(request, this)
   }
 
+  /** The client offers another protocol, such as HTTP/2 without TLS. The gateway stays with HTTP/1.1. */
+  get #hasUpgrade(): boolean {
+    return this.#request.headers.upgrade !== undefined
+  }
+
   get base(): string {
     return this.#context.base
   }
 
   async #answer(): Promise<void> {
     const [request, response] = [this.#request, this.#response]
-    const { gateway, activeRequests } = this.#context
+    const { gateway, activeRequests, limits } = this.#context
     try {
       const head = readRequestHead(request)
       if ('problem' in head || head.target === '*') {
@@ -149,6 +162,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
       const answer = await handle(incoming, response, this)
       this.#discardBody()
       if (activeRequests.isDraining) response.setHeader('connection', 'close')
+      if (this.#hasUpgrade) response.setHeader('keep-alive', formatKeepAlive(limits))
       const sending = this.#send(answer, incoming)
       if (sending) await sending
     } catch (error) {
@@ -216,6 +230,10 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     if (this.#response.headersSent) this.#response.destroy()
     else respondWithError({ request: this.#request, response: this.#response, gateway }, internal())
   }
+}
+
+function formatKeepAlive({ upgradeKeepAliveTimeout }: HostLimits): string {
+  return `timeout=${Math.floor(upgradeKeepAliveTimeout / 1_000)}`
 }
 
 /** Returns the parts of a response. `PlainResponse` keeps them; other classes are taken apart. */
