@@ -246,6 +246,80 @@ describe('each count of usage is judged by itself', () => {
     })
   })
 
+  describe('a Messages API stream', () => {
+    const event = (type: string, rest: string) =>
+      `event: ${type}\ndata: {"type":"${type}",${rest}}\n\n`
+    const begin = (usage: string) =>
+      event('message_start', `"message":{"id":"msg_1","usage":${usage}}`) +
+      event('content_block_start', '"index":0,"content_block":{"type":"text","text":""}') +
+      event('content_block_delta', '"index":0,"delta":{"type":"text_delta","text":"Hello"}') +
+      event('content_block_stop', '"index":0')
+    const messageStop = event('message_stop', '"own":1')
+
+    /** Returns what a client gets for the end of a stream. */
+    async function readEnd(beginning: string, end: string): Promise<string> {
+      const gateway = await keyedGateway(
+        pricedProvider.replace('kind = "openai"', 'kind = "anthropic"'),
+      )
+      const key = await gateway.key()
+      gateway.upstream.next(stream([beginning + end + messageStop]))
+      const body = JSON.stringify(prompt(8, { max_tokens: 9, stream: true }))
+      const sent = { method: 'POST', headers: key.headers, body }
+      const text = await (await gateway.get('/v1/messages', sent)).text()
+      expect(text.startsWith(beginning) && text.endsWith(messageStop)).toBe(true)
+      return text.slice(beginning.length, -messageStop.length)
+    }
+
+    const delta =
+      '"delta":{"stop_reason":"end_turn","stop_sequence":null,"own":12345678901234567890}'
+    const own =
+      '"cost":1e400,"id":12345678901234567890,"service_tier":"default","nested":{"of":[1.0]}'
+    const caches = '"cache_creation_input_tokens":0,"cache_read_input_tokens":0'
+
+    test.each([
+      [
+        'the output, where the vendor counts 0',
+        `{"output_tokens":0,${own}}`,
+        `{"output_tokens":2,${own},"input_tokens":7,${caches},"estimated":true}`,
+      ],
+      [
+        'the output, where the vendor does not count it',
+        `{${own}}`,
+        `{${own},"input_tokens":7,${caches},"output_tokens":2,"estimated":true}`,
+      ],
+      [
+        'the output, where usage is no object',
+        'null',
+        `{"input_tokens":7,${caches},"output_tokens":2,"estimated":true}`,
+      ],
+    ])('an estimate of %s keeps all other bytes', async (_, usage, expected) => {
+      const begun = begin('{"input_tokens":7,"output_tokens":0}')
+      const written = await readEnd(
+        begun,
+        event('message_delta', `${delta},"usage":${usage},"z":1e400`),
+      )
+      expect(written).toBe(event('message_delta', `${delta},"usage":${expected},"z":1e400`))
+    })
+
+    test('an estimate of the prompt keeps the output and all other bytes', async () => {
+      const begun = begin('{"input_tokens":0,"output_tokens":0}')
+      const usage = `"input_tokens":0,"output_tokens":5,${own}`
+      const written = await readEnd(begun, event('message_delta', `${delta},"usage":{${usage}}`))
+      const expected = `"input_tokens":8,"output_tokens":5,${own},${caches},"estimated":true`
+      expect(written).toBe(event('message_delta', `${delta},"usage":{${expected}}`))
+    })
+
+    test('an event in several lines stays one event', async () => {
+      const begun = begin('{"input_tokens":7,"output_tokens":0}')
+      const lines = `event: message_delta\ndata: {"type":"message_delta",\ndata: ${delta},\ndata: "usage":{"output_tokens":0}}\n\n`
+      const written = await readEnd(begun, lines)
+      const counts = `"output_tokens":2,"input_tokens":7,${caches},"estimated":true`
+      expect(written).toBe(
+        `event: message_delta\ndata: {"type":"message_delta", ${delta}, "usage":{${counts}}}\n\n`,
+      )
+    })
+  })
+
   test('an empty answer has no output tokens, whether the count is 0 or absent', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })

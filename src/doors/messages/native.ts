@@ -7,6 +7,7 @@ import type { WriterContext } from '../../data-plane/index.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
+import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { renderMessagesError } from './error.ts'
 import { encodeEvent, ping } from './events.ts'
@@ -57,32 +58,37 @@ export class NativeStreamWriter implements StreamWriter {
 
 /** Adds usage to the last `message_delta` of the last events of a stream, or writes one before them. */
 function addUsage(last: Uint8Array, usage: Usage): Uint8Array {
-  const counters = { ...renderMessagesUsage(usage) }
-  const estimated = new Set(listEstimated(usage, messagesCounts))
   const splitter = new SseSplitter()
-  const events = [...splitter.push(last), ...splitter.end()].map(({ bytes, data }) => ({
-    bytes,
-    delta: readMessageDelta(data),
-  }))
-  const at = events.findLastIndex(({ delta }) => delta !== undefined)
-  const { delta } = events[at] ?? {}
-  const reported = isObject(delta?.['usage']) ? delta['usage'] : {}
-  const written = encodeEvent('message_delta', {
-    delta: noStopReason,
-    ...delta,
-    usage: {
-      ...counters,
-      ...reported,
-      ...Object.fromEntries(Object.entries(counters).filter(([name]) => estimated.has(name))),
-    },
-  })
+  const events = [...splitter.push(last), ...splitter.end()]
+  const at = events.findLastIndex(({ data }) => isMessageDelta(data))
+  const { data } = events[at] ?? {}
+  const written = data === undefined ? encodeUsage(usage) : mergeUsage(data, usage)
   const others = events.map(({ bytes }, index) => (index === at ? written : bytes))
   return concat(at < 0 ? [written, ...others] : others)
 }
 
-const noStopReason = Object.freeze({ stop_reason: null, stop_sequence: null })
+function encodeUsage(usage: Usage): Uint8Array {
+  const delta = { stop_reason: null, stop_sequence: null }
+  return encodeEvent('message_delta', { delta, usage: renderMessagesUsage(usage) })
+}
 
-function readMessageDelta(data: string | undefined): Record<string, unknown> | undefined {
+/** Writes the counts that were estimated, and those that are missing, and keeps all other bytes. */
+function mergeUsage(data: string, usage: Usage): Uint8Array {
+  const members = { ...renderMessagesUsage(usage) }
+  const replaced = listEstimated(usage, messagesCounts)
+  const merged = mergeIntoMember(encoder.encode(data), 'usage', { members, replaced })
+  return encoder.encode(`event: message_delta\ndata: ${joinLines(merged)}\n\n`)
+}
+
+/** JSON may have line breaks between its members; in an event, `data:` would begin each further line. */
+function joinLines(json: Uint8Array): string {
+  return decoder.decode(json).replaceAll('\n', ' ')
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+function isMessageDelta(data: string | undefined): boolean {
   const event = data === undefined ? undefined : tryParseJson(data)
-  return isObject(event) && event['type'] === 'message_delta' ? event : undefined
+  return isObject(event) && event['type'] === 'message_delta'
 }
