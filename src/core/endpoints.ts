@@ -8,6 +8,7 @@ import type { MemberLayout } from './layout.ts'
 import type { BufferedBody } from './ports.ts'
 import type { ProfileOrigin } from './profile.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
+import type { Steps } from './steps.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
 import type { VendorError } from './vendor-error.ts'
 
@@ -34,6 +35,16 @@ export interface ChatAnswer {
   readonly outputBytes: number
   /** Renders the body for the client with the resolved usage. */
   render(usage: Usage): BufferedBody
+  /** Does the same for a long answer. Absent where rendering copies bytes at most. */
+  renderInSteps?(usage: Usage): Steps<BufferedBody>
+}
+
+/** The body of a whole answer. A long one is decoded and parsed in steps before an endpoint reads it. */
+export interface AnswerBody {
+  readonly bytes: Uint8Array
+  readonly text: string
+  /** The value of its JSON; undefined when it is not JSON. Read it once: it may be parsed each time. */
+  readonly value: unknown
 }
 
 /** The outcome of parsing a vendor's chat answer. */
@@ -69,7 +80,7 @@ export interface ChatEndpoint {
   /** Estimates the output of the request. Throws `UntranslatableError` when `listUnsupported` does. */
   estimateOutput(call: ChatCall): OutputEstimate
   /** Parses a 2xx answer to a request without `stream`. */
-  parseAnswer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatResult
+  parseAnswer(body: AnswerBody, call: ChatCall, header: HeaderReader): ChatResult
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(call: ChatCall, header: HeaderReader): FrameDecoder
   /** The media type of that stream when it is not `text/event-stream`. */
@@ -138,7 +149,7 @@ export type NativeAnswer = Omit<ChatAnswer, 'choices'>
 export interface NativeEndpoint {
   buildRequest(call: NativeCall): DialectRequest
   /** Parses a 2xx answer to a request without `stream`. */
-  parseAnswer(body: Uint8Array): AnswerResult<NativeAnswer>
+  parseAnswer(body: AnswerBody): AnswerResult<NativeAnswer>
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(call: NativeCall): FrameDecoder
   /** Reads the meaning and message of a status outside 2xx from its body. */

@@ -1,20 +1,28 @@
-import type { NativeAnswer } from '../core/endpoints.ts'
+import type { AnswerResult, NativeAnswer } from '../core/endpoints.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
+import type { Snapshot } from '../snapshot/index.ts'
+import { isLongAnswer, readInSteps, readWhole } from '../wire/answer-body.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { parseContentCoding, undecodableFailure } from '../wire/content-coding.ts'
+import { answerLimits } from '../wire/json.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
 import type { DoorCall } from './chat-door.ts'
 import { openStream, type PendingStream } from './reply-stream.ts'
 
 export type ChatResponse =
-  | { readonly kind: 'answer'; readonly answer: NativeAnswer }
+  | { readonly kind: 'answer'; readonly answer: NativeAnswer; readonly isLong: boolean }
   | { readonly kind: 'stream'; readonly stream: PendingStream }
+
+/** The gateway translates an answer with this many values, and writes it, in some tens of milliseconds each. */
+const maxTranslatedValues = 200_000
 
 /** What every upstream call of one chat request needs. */
 export interface ChatCallDeps extends CallDeps {
+  readonly snapshot: Pick<Snapshot, 'answerLimit'>
   readonly streams: StreamClasses
 }
 
@@ -22,9 +30,10 @@ export interface ChatCallDeps extends CallDeps {
 export function callChat(
   call: DoorCall,
   { link, scope, credential, mayResend, resends }: Attempt,
-  { clock, bufferAccount, trace, streams }: ChatCallDeps,
+  { clock, bufferAccount, trace, streams, snapshot }: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
   const bound = call.bind(link)
+  const maxBytes = snapshot.answerLimit
   return callUpstream<ChatResponse>({
     link,
     scope,
@@ -35,6 +44,7 @@ export function callChat(
     bufferAccount,
     trace,
     streamed: call.stream,
+    maxAnswerBytes: maxBytes,
     request() {
       const request = bound.buildRequest()
       call.forget()
@@ -49,12 +59,21 @@ export function callChat(
         const decoder = bound.createDecoder(header)
         return awaitContent(openStream(response.body, decoder, { streams, bufferAccount }), scope)
       }
-      const body = await readAnswer(response, { scope, bufferAccount })
+      const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
+      if (!isLongAnswer(bytes)) return toResult(bound.parseAnswer(readWhole(bytes), header), false)
+      const slice = new TimeSlice(clock, scope)
+      const maxValues = bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
+      const body = await readInSteps(bytes, { slice, maxValues })
+      await slice.pause()
       const result = bound.parseAnswer(body, header)
-      if (!result.ok) return result
-      return { ok: true, value: { kind: 'answer', answer: result.answer } }
+      await slice.pause()
+      return toResult(result, true)
     },
   })
+}
+
+function toResult(result: AnswerResult<NativeAnswer>, isLong: boolean): CallResult<ChatResponse> {
+  return result.ok ? { ok: true, value: { kind: 'answer', answer: result.answer, isLong } } : result
 }
 
 /** The coding comes first: a proxy that compresses an answer may change its type as well. */

@@ -1,7 +1,10 @@
 import type { RerankEndpoint } from '../core/endpoints.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
-import { tryParseJson } from '../wire/json.ts'
+import type { Snapshot } from '../snapshot/index.ts'
+import { isLongAnswer, readInSteps, readWhole } from '../wire/answer-body.ts'
+import { answerLimits } from '../wire/json.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
 
 /** The part of a request that one upstream call ranks. */
@@ -38,14 +41,20 @@ export function splitDocuments(
   })
 }
 
+/** What every upstream call of one request needs. */
+export interface RerankDeps extends CallDeps {
+  readonly snapshot: Pick<Snapshot, 'answerLimit'>
+}
+
 /** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
   { link, scope, credential, mayResend, resends }: Attempt,
-  { clock, bufferAccount, trace }: CallDeps,
+  { clock, bufferAccount, trace, snapshot }: RerankDeps,
 ): Promise<CallResult<RankedPart>> {
   // A route for rerank has only links with a rerank endpoint.
   const endpoint = link.rerank as RerankEndpoint
+  const maxBytes = snapshot.answerLimit
   return callUpstream<RankedPart>({
     link,
     scope,
@@ -56,12 +65,15 @@ export function callRerank(
     bufferAccount,
     trace,
     streamed: false,
+    maxAnswerBytes: maxBytes,
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
-      const answer = endpoint.parseAnswer(
-        tryParseJson(await readAnswer(response, { scope, bufferAccount })),
-      )
+      const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
+      const { value } = isLongAnswer(bytes)
+        ? await readInSteps(bytes, { slice: new TimeSlice(clock, scope), ...answerLimits })
+        : readWhole(bytes)
+      const answer = endpoint.parseAnswer(value)
       if (!answer.ok) return answer
       const { results, searchUnits, tokens } = answer
       const problem = findProblem(results, call.documents.length)

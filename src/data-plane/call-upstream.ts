@@ -5,7 +5,7 @@ import type {
   UpstreamError,
 } from '../core/endpoints.ts'
 import { toFailure, type UpstreamFailure } from '../core/failure.ts'
-import type { Millis } from '../core/ids.ts'
+import type { Bytes, Millis } from '../core/ids.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type { Provider } from '../core/provider.ts'
 import type { Authorizer } from '../core/provider-kind.ts'
@@ -35,18 +35,18 @@ export interface UpstreamCall<T> extends Attempt, CallDeps {
   /** Writes the request in the link's dialect. */
   readonly request: () => DialectRequest
   readonly streamed: boolean
-  /** The longest answer in bytes; 64 MiB by default. */
-  readonly maxAnswerBytes?: number
+  /** The longest answer that is not streamed. */
+  readonly maxAnswerBytes: Bytes
   /** Reads an answer with a status of 2xx. */
   readonly read: (response: UpstreamResponse, header: HeaderReader) => Promise<CallResult<T>>
   /** Parses the body of any other status. */
   readonly parseError: (status: number, body: string, header: HeaderReader) => UpstreamError
 }
 
-/** The longest answer that is not streamed, in bytes. */
-const defaultMaxAnswerBytes = 64 * 1024 * 1024
 /** How many bytes of a stream may wait for a slow client. */
 const streamQueueBytes = 8 * 1024 * 1024
+/** The reader of a whole answer finds that it is too long: the client is not slow. */
+const maxPacketBytes = 1024 * 1024
 /**
  * Only the beginning of an error body is read, for a short time: its status is known already. Servers that repeat
  * the request in it write as much as the request has.
@@ -109,16 +109,20 @@ class OneResend {
   }
 }
 
+export interface ReadAnswerOptions {
+  readonly scope: CancelScope
+  readonly bufferAccount: BufferAccount
+  readonly maxBytes: Bytes
+}
+
 /** Reads the whole body of an answer. */
 export async function readAnswer(
   response: UpstreamResponse,
-  { scope, bufferAccount }: { readonly scope: CancelScope; readonly bufferAccount: BufferAccount },
+  { scope, bufferAccount, maxBytes }: ReadAnswerOptions,
 ): Promise<Uint8Array> {
   const unread = bufferAccount.openCounter()
   try {
-    return await scope.race(
-      readUpstreamBody(response.body, { maxBytes: defaultMaxAnswerBytes, unread }),
-    )
+    return await scope.race(readUpstreamBody(response.body, { maxBytes, unread }))
   } finally {
     unread.release()
   }
@@ -191,7 +195,7 @@ function send<T>(
   call: UpstreamCall<T>,
   { request, credential, control: { signal, mayResend, trace } }: AuthorizedRequest,
 ): Promise<UpstreamResponse> {
-  const { scope, bufferAccount, streamed, maxAnswerBytes = defaultMaxAnswerBytes } = call
+  const { scope, bufferAccount, streamed, maxAnswerBytes } = call
   const { provider } = call.link
   const headers = trace.propagate(request.url, {
     'content-type': 'application/json',
@@ -208,7 +212,7 @@ function send<T>(
     body: request.body,
     connectTimeout: provider.connectTimeout,
     dedicatedPool: provider.dedicatedPool,
-    queueLimit: streamed ? streamQueueBytes : maxAnswerBytes,
+    queueLimit: streamed ? streamQueueBytes : maxAnswerBytes + maxPacketBytes,
     unread: bufferAccount.openCounter(),
     mayResend,
     signal,

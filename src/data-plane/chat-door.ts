@@ -1,6 +1,7 @@
 import type { Api } from '../core/capability.ts'
 import type { ImagePart, OutputEstimate } from '../core/chat.ts'
 import type {
+  AnswerBody,
   AnswerResult,
   DialectRequest,
   HeaderReader,
@@ -95,7 +96,7 @@ export interface LinkCall {
   estimateOutput(): OutputEstimate
   buildRequest(): DialectRequest
   /** Parses a 2xx answer; `render` gives it in the client's API. */
-  parseAnswer(body: Uint8Array, header: HeaderReader): AnswerResult<NativeAnswer>
+  parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer>
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(header: HeaderReader): FrameDecoder
   /** Creates the writer of the client's stream. It must not hold the bytes of the request. */

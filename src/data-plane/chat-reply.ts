@@ -1,14 +1,16 @@
 import type { NativeAnswer } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { toStreamError, type UpstreamFailure } from '../core/failure.ts'
-import { asHeaderList } from '../core/ports.ts'
+import { asHeaderList, type BufferedBody } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { jsonBytes, type Reply, streamHeaders } from '../core/reply.ts'
-import { resolveUsage } from '../core/usage.ts'
+import { runInSteps } from '../core/steps.ts'
+import { resolveUsage, type Usage } from '../core/usage.ts'
 import type { Served } from '../resilience/index.ts'
 import type { StreamEnd } from '../stream/terminator.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
 import { createEstimatedUsage, type TokenCountInput } from '../tokens/index.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import type { DoorCall } from './chat-door.ts'
 import { redactFailure } from './redact-failure.ts'
@@ -24,14 +26,50 @@ interface ServedCall {
 /** Ends a request with a whole answer. */
 export function replyWithJson(
   answer: NativeAnswer,
-  { link, scope }: Served<unknown>,
-  { call, context, admitted }: ServedCall,
+  { scope, link }: Served<unknown>,
+  served: ServedCall,
 ): Reply {
   scope.close()
-  const { output, outputBytes } = answer
+  const usage = resolveAnswerUsage(answer, served.call)
+  return endWithJson({ ...served, answer, link, usage, body: answer.render(usage) })
+}
+
+/** Does the same with a long answer, and yields to other work while it is rendered. */
+export async function replyWithLongJson(
+  answer: NativeAnswer,
+  { scope, link }: Served<unknown>,
+  { slice, ...served }: ServedCall & { readonly slice: TimeSlice },
+): Promise<Reply> {
+  scope.close()
+  const usage = resolveAnswerUsage(answer, served.call)
+  await slice.pause()
+  const steps = answer.renderInSteps?.(usage)
+  const body = steps ? await runInSteps(steps, () => slice.pause()) : answer.render(usage)
+  await slice.pause()
+  return endWithJson({ ...served, answer, link, usage, body })
+}
+
+function resolveAnswerUsage({ usage, outputBytes }: NativeAnswer, call: DoorCall): Usage {
   const estimate = () => createEstimatedUsage(call.promptTokens, outputBytes)
-  const usage = resolveUsage(answer.usage, { outputBytes, estimate })
-  const body = answer.render(usage)
+  return resolveUsage(usage, { outputBytes, estimate })
+}
+
+interface RenderedAnswer extends ServedCall {
+  readonly answer: NativeAnswer
+  readonly link: Model
+  readonly usage: Usage
+  readonly body: BufferedBody
+}
+
+function endWithJson({
+  answer: { output },
+  link,
+  usage,
+  body,
+  call,
+  context,
+  admitted,
+}: RenderedAnswer): Reply {
   const toInput = exactCounter(call, link, context)
   const toCountInput = toInput && (() => toInput(output))
   admitted.keepWhole({ body, link, usage, isWritten: call.bind(link).writesAnswer })

@@ -7,7 +7,7 @@ import { runChain } from '../resilience/index.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { type ChatResponse, callChat } from './call-chat.ts'
 import type { ChatDoor, DoorCall, KeptAnswer } from './chat-door.ts'
-import { replyWithJson, replyWithStream } from './chat-reply.ts'
+import { replyWithJson, replyWithLongJson, replyWithStream } from './chat-reply.ts'
 import { checkExpressible, explainSkip } from './expressible.ts'
 import { checkImages, checkReferences } from './images.ts'
 import type { AuthenticatedRequest, RequestContext } from './request-context.ts'
@@ -55,7 +55,9 @@ export function createChatService(door: ChatDoor): Service {
       const served = await serving
       switch (served.value.kind) {
         case 'answer':
-          return replyWithJson(served.value.answer, served, { call, context, admitted })
+          return served.value.isLong
+            ? replyWithLongJson(served.value.answer, served, { call, context, admitted, slice })
+            : replyWithJson(served.value.answer, served, { call, context, admitted })
         case 'stream':
           return replyWithStream(served.value.stream, served, { call, context, admitted })
         default:

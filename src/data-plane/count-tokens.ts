@@ -1,7 +1,7 @@
 import type { NativeApi } from '../core/capability.ts'
 import type { NativeCall } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Millis } from '../core/ids.ts'
+import type { Bytes, Millis } from '../core/ids.ts'
 import { asHeaderList } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { type AnswerForm, jsonBytes, type Reply } from '../core/reply.ts'
@@ -34,6 +34,8 @@ const maxAtOnce = 64
 
 /** How long the upstream may take: a client waits for the count before it goes on. */
 const maxWait: Millis = 10_000
+/** A count is a few numbers. */
+const maxCountBytes: Bytes = 64 * 1024
 
 /**
  * Serves counts: asks the model's own upstream if it counts, and estimates otherwise. A count is not
@@ -118,10 +120,11 @@ async function askUpstream(
     bufferAccount,
     trace,
     streamed: false,
+    maxAnswerBytes: maxCountBytes,
     request: () => counting.buildRequest(native),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
-      const body = await readAnswer(response, { scope, bufferAccount })
+      const body = await readAnswer(response, { scope, bufferAccount, maxBytes: maxCountBytes })
       if (counting.isCount(body)) return { ok: true, value: body }
       return failed({ kind: 'malformed', detail: 'the answer is not a count' })
     },

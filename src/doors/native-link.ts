@@ -1,5 +1,6 @@
 import type { OutputEstimate } from '../core/chat.ts'
 import type {
+  AnswerBody,
   AnswerResult,
   DialectRequest,
   HeaderReader,
@@ -49,7 +50,7 @@ export class NativeLink implements LinkCall {
     return this.#endpoint.buildRequest(this.#request.toNative())
   }
 
-  parseAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
+  parseAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
     return this.#endpoint.parseAnswer(body)
   }
 

@@ -1,5 +1,6 @@
 import type { ChatRequest, OutputEstimate } from '../core/chat.ts'
 import type {
+  AnswerBody,
   AnswerResult,
   ChatAnswer,
   ChatEndpoint,
@@ -13,6 +14,7 @@ import type {
 import type { FrameDecoder } from '../core/frame.ts'
 import type { BufferedBody } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
+import { runAtOnce, type Steps } from '../core/steps.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { Usage } from '../core/usage.ts'
 import type { LinkCall, WriterContext } from '../data-plane/index.ts'
@@ -30,7 +32,7 @@ export interface TranslatedRequest {
   /** Returns the path in this API of what is at a path of the chat request. */
   locate(path: string, target: ChatTarget): string
   /** Renders an answer in this API. */
-  renderAnswer(answer: ChatAnswer, served: ServedAnswer): BufferedBody
+  renderAnswer(answer: ChatAnswer, served: ServedAnswer): Steps<BufferedBody>
   /** Creates the writer of a stream in this API. It must not hold the request. */
   createWriter(context: WriterContext): StreamWriter
 }
@@ -114,13 +116,14 @@ export class TranslatedLink implements LinkCall {
     return this.#endpoint.buildRequest(this.#chat)
   }
 
-  parseAnswer(body: Uint8Array, header: HeaderReader): AnswerResult<NativeAnswer> {
+  parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer> {
     const result = this.#endpoint.parseAnswer(body, this.#chat, header)
     if (!result.ok) return result
     const { answer } = result
-    const render = (usage: Usage) =>
+    const renderInSteps = (usage: Usage) =>
       this.#request.renderAnswer(answer, { usage, model: this.#model })
-    return { ok: true, answer: { ...answer, render } }
+    const render = (usage: Usage) => runAtOnce(renderInSteps(usage))
+    return { ok: true, answer: { ...answer, render, renderInSteps } }
   }
 
   createDecoder(header: HeaderReader): FrameDecoder {

@@ -77,6 +77,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       revisions: cacheRevisions,
     },
     bodyLimit: config.server.body_limit,
+    answerLimit: config.server.answer_limit,
     totalTimeout: resilience.total_timeout_ms,
     heartbeat: config.server.sse_heartbeat_ms,
     retry: {

@@ -86,6 +86,8 @@ export interface SnapshotParts {
   readonly routes: ReadonlyMap<string, ModelRoute>
   /** Maximum size of a request body. */
   readonly bodyLimit: Bytes
+  /** Maximum size of an answer that is not streamed, except that of embeddings. */
+  readonly answerLimit: Bytes
   /** For a request whose model is not known yet: providers may have their own. */
   readonly totalTimeout: Millis
   readonly heartbeat: Millis

@@ -48,7 +48,7 @@ export async function readJsonBody<Name extends string>(
   }
   if (layout.cuts.length === 0) return { layout, value: parseObject(bytes) }
   await timeSlice.pause()
-  const value = await parseInSteps(bytes, layout.cuts, () => timeSlice.pause()).catch(
+  const value = await parseInSteps(bytes, layout.cuts, { pause: () => timeSlice.pause() }).catch(
     rethrowInvalid,
   )
   return { layout, value: asObject(value) }
@@ -99,7 +99,7 @@ export function matchJsonBody<Name extends string>(
 export function parseMatched(bytes: Uint8Array, timeSlice: TimeSlice): Promise<object> | undefined {
   if (bytes.length <= defaultStepBytes) return undefined
   const { cuts } = scanLayout(bytes, [])
-  return parseInSteps(bytes, cuts, () => timeSlice.pause()).then(asObject)
+  return parseInSteps(bytes, cuts, { pause: () => timeSlice.pause() }).then(asObject)
 }
 
 /** Parses a request body whose size has been checked; LM-1001 for anything but a JSON object. */

@@ -3,6 +3,12 @@ import type { Cut, Span } from '../core/layout.ts'
 type JsonArray = unknown[]
 type JsonObject = Record<string, unknown>
 
+export interface StepOptions {
+  readonly pause: () => Promise<void>
+  /** Decodes the pieces; strictly by default. */
+  readonly decoder?: TextDecoder
+}
+
 /**
  * Parses a long JSON text in pieces, split at the cuts of its layout. Each piece is parsed inside copies
  * of the containers that are open at its start, then merged. Awaits `pause` between pieces. Rejects with
@@ -11,16 +17,16 @@ type JsonObject = Record<string, unknown>
 export async function parseInSteps(
   bytes: Uint8Array,
   cuts: readonly Cut[],
-  pause: () => Promise<void>,
+  { pause, decoder = strictUtf8 }: StepOptions,
 ): Promise<unknown> {
   // The key of the member that continues in the next piece; clients cannot guess it.
   const goesOn = crypto.randomUUID()
   let value: unknown
   let last: Cut | undefined
   for (const cut of [...cuts, undefined]) {
-    const text = strictUtf8.decode(bytes.subarray(last ? last.at + 1 : 0, cut?.at))
+    const text = decoder.decode(bytes.subarray(last ? last.at + 1 : 0, cut?.at))
     const piece: unknown = JSON.parse(openingBrackets(last, goesOn) + text + closingBrackets(cut))
-    value = last ? mergePiece(value, piece, { bytes, cut: last, goesOn }) : piece
+    value = last ? mergePiece(value, piece, { bytes, cut: last, goesOn, decoder }) : piece
     last = cut
     await pause()
   }
@@ -49,11 +55,18 @@ function closingBrackets(cut: Cut | undefined): string {
     .join('')
 }
 
+interface PiecePlace {
+  readonly bytes: Uint8Array
+  readonly cut: Cut
+  readonly goesOn: string
+  readonly decoder: TextDecoder
+}
+
 /** Merges a piece into the containers that were open at the cut, and returns the whole. */
 function mergePiece(
   whole: unknown,
   piece: unknown,
-  { bytes, cut: { open }, goesOn }: { bytes: Uint8Array; cut: Cut; goesOn: string },
+  { bytes, cut: { open }, goesOn, decoder }: PiecePlace,
 ): unknown {
   let into = whole
   let from = piece
@@ -67,7 +80,7 @@ function mergePiece(
       for (let at = isInnermost ? 0 : 1; at < more.length; at++) items.push(more[at])
     } else {
       const [members, more] = [into as JsonObject, from as JsonObject]
-      into = isInnermost ? undefined : members[readKey(bytes, container.key)]
+      into = isInnermost ? undefined : members[readKey(decoder, bytes, container.key)]
       from = more[goesOn]
       for (const key of Object.keys(more)) if (key !== goesOn) setMember(members, key, more[key])
     }
@@ -75,8 +88,8 @@ function mergePiece(
   return whole
 }
 
-function readKey(bytes: Uint8Array, { start, end }: Span): string {
-  return String(JSON.parse(strictUtf8.decode(bytes.subarray(start, end))))
+function readKey(decoder: TextDecoder, bytes: Uint8Array, { start, end }: Span): string {
+  return String(JSON.parse(decoder.decode(bytes.subarray(start, end))))
 }
 
 /** Sets a member like `JSON.parse`, which treats `__proto__` as an ordinary key. */

@@ -8,7 +8,7 @@ const encoder = new TextEncoder()
 const maxUncheckedLength = 1024 * 1024
 
 /** No response needs more: log probabilities of 10,000 tokens with 20 alternatives are a million values. */
-const limits: JsonLimits = { maxDepth: 128, maxValues: 1_000_000 }
+export const answerLimits: JsonLimits = { maxDepth: 128, maxValues: 1_000_000 }
 
 /**
  * Parses a JSON text; returns undefined when it is not JSON. Throws a `malformed` fault for a long text
@@ -16,8 +16,13 @@ const limits: JsonLimits = { maxDepth: 128, maxValues: 1_000_000 }
  */
 export function tryParseJson(source: string | Uint8Array): unknown {
   if (source.length > maxUncheckedLength) checkLimits(source)
+  return parseJson(typeof source === 'string' ? source : decoder.decode(source))
+}
+
+/** Parses a JSON text that is short, or whose limits have been checked; undefined when it is not JSON. */
+export function parseJson(source: string): unknown {
   try {
-    return JSON.parse(typeof source === 'string' ? source : decoder.decode(source))
+    return JSON.parse(source)
   } catch {
     return undefined
   }
@@ -25,12 +30,13 @@ export function tryParseJson(source: string | Uint8Array): unknown {
 
 function checkLimits(source: string | Uint8Array): void {
   const bytes = typeof source === 'string' ? encoder.encode(source) : source
-  const { depth, values } = scanLayout(bytes, [], { limits })
-  if (depth > limits.maxDepth) throw malformed('its JSON is nested too deeply')
-  if (values > limits.maxValues) throw malformed('its JSON has too many values')
+  const { depth, values } = scanLayout(bytes, [], { limits: answerLimits })
+  if (depth > answerLimits.maxDepth) throw malformedJson('its JSON is nested too deeply')
+  if (values > answerLimits.maxValues) throw malformedJson('its JSON has too many values')
 }
 
-function malformed(detail: string): UpstreamFault {
+/** The fault of an upstream whose JSON the gateway does not read. */
+export function malformedJson(detail: string): UpstreamFault {
   return new UpstreamFault({ kind: 'malformed', detail })
 }
 

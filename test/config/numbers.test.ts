@@ -13,6 +13,7 @@ interface Range {
 const ranges: readonly Range[] = [
   { setting: 'server.port', min: 1, max: 65_535 },
   { setting: 'server.body_limit', min: 1, max: longestDelay },
+  { setting: 'server.answer_limit', min: 1, max: 67_108_864 },
   { setting: 'server.first_token_timeout_ms', min: 1, max: longestDelay },
   { setting: 'server.sse_heartbeat_ms', min: 0, max: longestDelay },
   { setting: 'auth.flush_interval_ms', min: 1, max: longestDelay },

@@ -1,3 +1,4 @@
+import type { GatewayOptions } from '../../src/index.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { testGateway } from '../support/gateway.ts'
 import { stream, whole } from '../support/scripted-upstream.ts'
@@ -46,8 +47,8 @@ const config = [
 ].join('\n')
 
 /** A gateway with all these models, whose upstreams are scripted. */
-export function growthGateway(): Promise<TestGateway> {
-  return testGateway(config, { env: { P_KEY: 'AQ.key' } })
+export function growthGateway(options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  return testGateway(config, { env: { P_KEY: 'AQ.key' }, ...options })
 }
 
 /** What a gateway has made of a request. */
@@ -88,6 +89,7 @@ export type AnswerDoor = keyof typeof questions
 export const answerDoors = Object.keys(questions) as readonly AnswerDoor[]
 
 const chunkBytes = 64 * 1024
+const jsonHeaders = { 'content-type': 'application/json' }
 
 /** Asks a question at a door; the upstream gives this answer. */
 export async function sendQuestion(
@@ -102,9 +104,9 @@ export async function sendQuestion(
   const headers = {
     'content-type': isAmazon ? 'application/vnd.amazon.eventstream' : 'text/event-stream',
   }
-  upstream.always(isStream ? stream(pieces, { headers }) : whole(answer))
+  upstream.always(stream(pieces, { headers: isStream ? headers : jsonHeaders }))
   const body = JSON.stringify({ model, stream: isStream, ...questions[door] })
   const response = await get(`/v1/${door}`, { method: 'POST', body })
-  const text = await response.text()
-  return { status: response.status, body: text, written: text.length }
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, body: bytes.toString('utf8', 0, 10_000), written: bytes.length }
 }

@@ -14,7 +14,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text)
 function inSteps(text: string, stepBytes: number): Promise<unknown> {
   const bytes = utf8(text)
   const { cuts } = scanLayout(bytes, [], { stepBytes })
-  return parseInSteps(bytes, cuts, async () => {})
+  return parseInSteps(bytes, cuts, { pause: async () => {} })
 }
 
 const space = fc.constantFrom('', '', '', ' ', '\n\t')

@@ -1,5 +1,6 @@
 import type { ChatCall, OutputEstimate } from '../../core/chat.ts'
 import type {
+  AnswerBody,
   ChatEndpoint,
   ChatResult,
   DialectRequest,
@@ -44,7 +45,7 @@ export class ChatLink implements LinkCall {
     return this.#endpoint.buildRequest(this.#call)
   }
 
-  parseAnswer(body: Uint8Array, header: HeaderReader): ChatResult {
+  parseAnswer(body: AnswerBody, header: HeaderReader): ChatResult {
     return this.#endpoint.parseAnswer(body, this.#call, header)
   }
 

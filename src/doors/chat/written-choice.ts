@@ -21,7 +21,8 @@ export class WrittenChoice {
     if (isObject(delta)) {
       for (const [name, value] of Object.entries(delta)) this.#addMember(name, value)
     }
-    if (isObject(logprobs)) this.#tokens.push(...listItems(logprobs['content']))
+    const tokens = isObject(logprobs) ? listItems(logprobs['content']) : []
+    for (const token of tokens) this.#tokens.push(token)
     if (typeof finish === 'string') this.#end = { finish_reason: finish, ...extra }
   }
 

@@ -1,5 +1,6 @@
 import type { ChatAnswer } from '../../core/endpoints.ts'
 import { renderMessagesUsage } from '../../core/messages-usage.ts'
+import type { Steps } from '../../core/steps.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { type ChoiceContent, readChoice } from '../choice.ts'
 import { type GivenProof, readExtraContent } from '../proofs.ts'
@@ -18,8 +19,12 @@ import { toInput } from './tool-input.ts'
 const encoder = new TextEncoder()
 
 /** Renders the answer of another API as a message. */
-export function renderAnswer({ choices }: ChatAnswer, { usage, model }: ServedAnswer): Uint8Array {
+export function* renderAnswer(
+  { choices }: ChatAnswer,
+  { usage, model }: ServedAnswer,
+): Steps<Uint8Array> {
   const choice = readChoice(choices[0] ?? {})
+  yield
   const body = {
     id: newMessageId(),
     type: 'message',
@@ -30,7 +35,10 @@ export function renderAnswer({ choices }: ChatAnswer, { usage, model }: ServedAn
     container: null,
     usage: renderMessagesUsage(usage),
   }
-  return encoder.encode(stringifyJson(body))
+  yield
+  const json = stringifyJson(body)
+  yield
+  return encoder.encode(json)
 }
 
 function toBlocks(choice: ChoiceContent, model: string): readonly object[] {

@@ -80,7 +80,7 @@ function toUserMessages(
     if (block.type === 'tool_result') {
       messages.push(toResult(block, place, target))
     } else {
-      own.push(...toBlockParts(block, place, target))
+      for (const part of toBlockParts(block, place, target)) own.push(part)
     }
   }
   if (own.length > 0) {
@@ -120,7 +120,7 @@ function moveBehindResults(placed: readonly MadeMessage[]): readonly MadeMessage
       continue
     }
     if (role !== 'tool') {
-      ordered.push(...waiting)
+      for (const later of waiting) ordered.push(later)
       waiting = []
       isAfterCalls = calls !== undefined && calls !== null
     }

@@ -3,6 +3,7 @@ import type { ChatAnswer, NativeCall } from '../../core/endpoints.ts'
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
+import type { Steps } from '../../core/steps.ts'
 import type {
   DoorCall,
   KeptAnswer,
@@ -195,7 +196,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return convertAnswer(kept, { ...messageForms, asStream: this.stream, slice })
   }
 
-  renderAnswer(answer: ChatAnswer, served: ServedAnswer): BufferedBody {
+  renderAnswer(answer: ChatAnswer, served: ServedAnswer): Steps<BufferedBody> {
     return renderAnswer(answer, served)
   }
 

@@ -1,5 +1,6 @@
 import type { RawChoice } from '../../core/frame.ts'
 import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import type { Steps } from '../../core/steps.ts'
 import { type ChoiceContent, readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { ResponseOutput } from './output.ts'
@@ -24,15 +25,17 @@ export interface WholeAnswer extends AnswerBase {
 const encoder = new TextEncoder()
 
 /** Renders a whole answer of the chat API as a response object. */
-export function renderAnswer(answer: WholeAnswer): Uint8Array {
+export function* renderAnswer(answer: WholeAnswer): Steps<Uint8Array> {
   const { choices, served, echo, names, createdAt, completedAt } = answer
   const id = newResponseId()
   const output = new ResponseOutput({ emit: () => {}, responseId: id, model: served.model, names })
   const choice = choices.find(isFirstChoice)
   const content = choice && readChoice(choice)
-  if (content) output.add(numberCalls(content))
+  yield
+  if (content) yield* addInSteps(output, content)
   const incompleteReason = findIncompleteReason(content?.finishReason)
   const status = incompleteReason ? 'incomplete' : 'completed'
+  yield
   const response = renderResponse(
     {
       id,
@@ -47,12 +50,22 @@ export function renderAnswer(answer: WholeAnswer): Uint8Array {
     },
     echo,
   )
+  yield
   return encoder.encode(response)
 }
 
-/** The calls of a whole message are in order, without indexes. */
-function numberCalls(message: ChoiceContent): ChoiceContent {
-  return { ...message, calls: message.calls.map((call, index) => ({ ...call, index })) }
+/** How many calls are added at once: less than a millisecond's work. */
+const callsAtOnce = 64
+
+/** Adds a whole message. Its calls are in order, without indexes; those of a long one are added in groups. */
+function* addInSteps(output: ResponseOutput, message: ChoiceContent): Steps<void> {
+  const calls = message.calls.map((call, index) => ({ ...call, index }))
+  output.add({ ...message, calls: [], extra: undefined })
+  for (let at = 0; at < calls.length; at += callsAtOnce) {
+    output.addCalls(calls.slice(at, at + callsAtOnce))
+    yield
+  }
+  output.addMessageProof(message.extra)
 }
 
 /** True for the choice of index 0, the only one that this API has. */

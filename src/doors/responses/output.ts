@@ -56,9 +56,18 @@ export class ResponseOutput {
     if (text !== '') this.#openMessage().addText(text)
     if (refusal !== '') this.#openMessage().addRefusal(refusal)
     for (const citation of toAnnotations(annotations)) this.#openMessage().addAnnotation(citation)
-    for (const call of calls) this.#addCall(call)
+    this.addCalls(calls)
+    this.addMessageProof(extra)
+  }
+
+  /** Adds the proof of the text, which a delta may have. */
+  addMessageProof(extra: ChoiceContent['extra']): void {
     const proof = readExtraContent(extra)
     if (proof) this.#openReasoning().addMessageProof(proof)
+  }
+
+  addCalls(calls: readonly CallContent[]): void {
+    for (const call of calls) this.#addCall(call)
   }
 
   /** Ends all items. With `incomplete`, the last one was cut off. */

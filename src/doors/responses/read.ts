@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { MadeMessage } from '../made-message.ts'
@@ -13,11 +14,7 @@ import { ToolCollector } from './tools.ts'
  * read, because native links can serve the request, and the size of its prompt must be estimated.
  */
 export function readForChat(request: ResponsesRequest, body: RequestBody): ReadRequest {
-  const steps = readSteps(request, body)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
+  return runAtOnce(readSteps(request, body))
 }
 
 /** How many items and tools are read at once: less than a millisecond's work. */
@@ -37,10 +34,7 @@ export async function readForChatInSteps(
   }
 }
 
-function* readSteps(
-  request: ResponsesRequest,
-  body: RequestBody,
-): Generator<undefined, ReadRequest> {
+function* readSteps(request: ResponsesRequest, body: RequestBody): Steps<ReadRequest> {
   const problems: UntranslatableError[] = []
   const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
     try {

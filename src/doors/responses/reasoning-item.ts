@@ -40,7 +40,7 @@ export class ReasoningItem implements OutputItem {
   }
 
   addThinking(blocks: readonly ThinkingBlock[]): void {
-    this.#thinking.push(...blocks)
+    for (const block of blocks) this.#thinking.push(block)
   }
 
   addCallProof(id: string, extra: ExtraContent): void {

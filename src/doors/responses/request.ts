@@ -5,6 +5,7 @@ import { invalidField } from '../../core/invalid-field.ts'
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
+import type { Steps } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type {
   DoorCall,
@@ -226,7 +227,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     return convertAnswer(kept, { ...responseForms, asStream: this.stream, slice })
   }
 
-  renderAnswer({ choices }: ChatAnswer, served: ServedAnswer): BufferedBody {
+  renderAnswer({ choices }: ChatAnswer, served: ServedAnswer): Steps<BufferedBody> {
     const completedAt = unixSeconds(this.#clock)
     const createdAt = this.#createdAt
     return renderAnswer({ ...this.#answerBase, choices, served, createdAt, completedAt })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { ChatResult } from '../../core/endpoints.ts'
+import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import {
   type CompletionMessage,
@@ -55,12 +55,9 @@ export interface AnswerContext {
   readonly created: number
 }
 
-const decoder = new TextDecoder()
-
 /** Reads the answer to a request without `stream`. */
-export function parseAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): ChatResult {
-  const json = decoder.decode(bytes)
-  const value = tryParseJson(json)
+export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): ChatResult {
+  const { text: json, value } = body
   if (value === undefined) return malformed('the answer is not JSON')
   if (isObject(value) && value['type'] === 'error') return parseErrorAnswer(value['error'])
   const parsed = messageBody.safeParse(value)

@@ -55,7 +55,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     },
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (bytes) => parseAnthropicAnswer(bytes, { modelId, created: unixSeconds(clock) }),
+    parseAnswer: (body) => parseAnthropicAnswer(body, { modelId, created: unixSeconds(clock) }),
     createDecoder: () => new AnthropicStream({ modelId, created: unixSeconds(clock) }),
     parseError: createErrorParser(),
     streamEnd: 'terminator',

@@ -1,7 +1,7 @@
-import type { AnswerResult, NativeAnswer } from '../../core/endpoints.ts'
+import type { AnswerBody, AnswerResult, NativeAnswer } from '../../core/endpoints.ts'
 import { messagesCounts, renderMessagesUsage } from '../../core/messages-usage.ts'
 import { listEstimated, type Usage } from '../../core/usage.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject } from '../../wire/json.ts'
 import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseErrorObject } from './errors.ts'
@@ -10,8 +10,8 @@ import { parseUsage } from './usage.ts'
 type Result = AnswerResult<NativeAnswer>
 
 /** Reads an answer whose bytes the client gets as they are, with an estimate where usage is missing. */
-export function readNativeAnswer(body: Uint8Array): Result {
-  const value = tryParseJson(body)
+export function readNativeAnswer(body: AnswerBody): Result {
+  const { value } = body
   if (value === undefined) return malformed('the answer is not JSON')
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   if (value['type'] === 'error') return readErrorAnswer(value['error'])
@@ -26,7 +26,8 @@ export function readNativeAnswer(body: Uint8Array): Result {
       usage: parseUsage(usage),
       output,
       outputBytes: countUtf8Bytes(output),
-      render: (resolved) => (resolved.estimatedSide ? writeEstimate(body, resolved) : body),
+      render: (resolved) =>
+        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : body.bytes,
     },
   }
 }

@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import type { ChatResult } from '../../core/endpoints.ts'
+import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
-import { tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import {
@@ -20,12 +19,10 @@ import { carryContent, isServerCall, readText } from './content.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
-const decoder = new TextDecoder()
-
 /** Reads the answer of Converse. */
-export function parseConverseAnswer(body: Uint8Array, identity: StreamIdentity): ChatResult {
-  const json = decoder.decode(body)
-  const parsed = answer.safeParse(tryParseJson(json))
+export function parseConverseAnswer(body: AnswerBody, identity: StreamIdentity): ChatResult {
+  const { text: json, value } = body
+  const parsed = answer.safeParse(value)
   if (!parsed.success) {
     const detail = 'the answer is not a Converse response'
     return { ok: false, failure: { kind: 'malformed', detail } }

@@ -1,5 +1,6 @@
 import type { ChatAnswer } from '../../core/endpoints.ts'
-import { type ReportedUsage, renderUsage } from '../../core/usage.ts'
+import { runAtOnce, type Steps } from '../../core/steps.ts'
+import { type ReportedUsage, renderUsage, type Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -61,22 +62,26 @@ export function createCompletionAnswer({
     finish_reason: finishReason,
     ...extra,
   }))
+  function* renderInSteps(resolved: Usage): Steps<Uint8Array> {
+    const body = {
+      id,
+      object: 'chat.completion',
+      created,
+      model,
+      choices: rendered,
+      usage: renderUsage(resolved),
+    }
+    const json = stringifyJson(body)
+    yield
+    return encoder.encode(json)
+  }
   return {
     choices: rendered,
     usage,
     output,
     outputBytes: countUtf8Bytes(output),
-    render(resolved) {
-      const body = {
-        id,
-        object: 'chat.completion',
-        created,
-        model,
-        choices: rendered,
-        usage: renderUsage(resolved),
-      }
-      return encoder.encode(stringifyJson(body))
-    },
+    render: (resolved) => runAtOnce(renderInSteps(resolved)),
+    renderInSteps,
   }
 }
 

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import type { ChatCall } from '../../core/chat.ts'
-import type { ChatResult } from '../../core/endpoints.ts'
+import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
-import { tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
@@ -48,9 +47,9 @@ const answer = z.looseObject({
  * Parses an answer of `POST /v2/chat` that is not streamed.
  * https://docs.cohere.com/reference/chat
  */
-export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResult {
-  const json = decoder.decode(body)
-  const parsed = answer.safeParse(tryParseJson(json))
+export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResult {
+  const { text: json, value } = body
+  const parsed = answer.safeParse(value)
   if (!parsed.success || !parsed.data.message) {
     return failed({ kind: 'malformed', detail: 'the answer is not a Cohere chat response' })
   }
@@ -128,8 +127,6 @@ function readContent(json: string, plan: string | null | undefined): AnswerConte
     citations: list('citations'),
   }
 }
-
-const decoder = new TextDecoder()
 
 function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchema>): ToolCall {
   const given = called?.arguments ?? ''

@@ -1,8 +1,7 @@
-import type { ChatResult } from '../../core/endpoints.ts'
+import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { tryParseJson } from '../../wire/json.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
@@ -27,12 +26,9 @@ import { signatureFields, textSignature } from './signatures.ts'
 import { toOpenAiToolCall } from './tools.ts'
 import { parseUsage } from './usage.ts'
 
-const decoder = new TextDecoder()
-
 /** Parses a 2xx answer that is not streamed. */
-export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget): ChatResult {
-  const json = decoder.decode(body)
-  const value = tryParseJson(json)
+export function parseAnswer(body: AnswerBody, { modelId, clock }: DialectTarget): ChatResult {
+  const { text: json, value } = body
   const failure = parseFailure(value)
   if (failure) return { ok: false, failure }
   const answer = parseGeminiResponse(json, value)

@@ -1,8 +1,8 @@
-import type { ChatResult } from '../../core/endpoints.ts'
+import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
 import { chatCounts, listEstimated, renderUsage, type Usage } from '../../core/usage.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject } from '../../wire/json.ts'
 import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
@@ -25,11 +25,10 @@ export interface AnswerForm {
  * failed.
  */
 export function parseOpenAiAnswer(
-  body: Uint8Array,
+  body: AnswerBody,
   { readText, isAnswer, reader }: AnswerForm,
 ): ChatResult {
-  const text = decoder.decode(body)
-  const value = tryParseJson(text)
+  const { value } = body
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
   if (!Array.isArray(value['choices'])) {
@@ -52,17 +51,15 @@ export function parseOpenAiAnswer(
       output,
       outputBytes: countUtf8Bytes(output),
       render: (usage) =>
-        usage.estimatedSide ? writeEstimate(body, usage) : asTextIfEqual(text, body),
+        usage.estimatedSide ? writeEstimate(body.bytes, usage) : asTextIfEqual(body),
     },
   }
 }
 
-const decoder = new TextDecoder()
-
 /** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
-function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
+function asTextIfEqual({ text, bytes }: AnswerBody): BufferedBody {
   // Equal lengths mean one character per byte, so ASCII, or invalid UTF-8 that decoding replaced.
-  return text.length === body.length && !text.includes('\ufffd') ? (text as AsciiText) : body
+  return text.length === bytes.length && !text.includes('\ufffd') ? (text as AsciiText) : bytes
 }
 
 /** Writes the estimated counts, and keeps all other members: details, and what the vendor charges. */

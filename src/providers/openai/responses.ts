@@ -1,8 +1,13 @@
-import type { AnswerResult, NativeAnswer, NativeEndpoint } from '../../core/endpoints.ts'
+import type {
+  AnswerBody,
+  AnswerResult,
+  NativeAnswer,
+  NativeEndpoint,
+} from '../../core/endpoints.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
 import { renderResponsesUsage, responsesCounts } from '../../core/responses-usage.ts'
 import { listEstimated, type Usage } from '../../core/usage.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject } from '../../wire/json.ts'
 import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { splice } from '../../wire/json-splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -19,7 +24,6 @@ export interface OpenAiResponsesOptions {
 }
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
 
 /** An upstream's own Responses API: it gets the client's bytes with `model` replaced. */
 export function openAiResponses({
@@ -44,9 +48,8 @@ export function openAiResponses({
   }
 }
 
-function readAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
-  const text = decoder.decode(body)
-  const value = tryParseJson(text)
+function readAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
+  const { value } = body
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   const { status, error, output } = value
   if (status === 'failed' || (!Array.isArray(output) && isObject(error))) {
@@ -65,15 +68,15 @@ function readAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
       output: generated,
       outputBytes: countUtf8Bytes(generated),
       render: (usage) =>
-        usage.estimatedSide && !isPending ? writeEstimate(body, usage) : asTextIfEqual(text, body),
+        usage.estimatedSide && !isPending ? writeEstimate(body.bytes, usage) : asTextIfEqual(body),
     },
   }
 }
 
 /** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
-function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
+function asTextIfEqual({ text, bytes }: AnswerBody): BufferedBody {
   // Equal lengths mean one character per byte, so ASCII, or invalid UTF-8 that decoding replaced.
-  return text.length === body.length && !text.includes('\ufffd') ? (text as AsciiText) : body
+  return text.length === bytes.length && !text.includes('\ufffd') ? (text as AsciiText) : bytes
 }
 
 function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {

@@ -2,6 +2,7 @@ import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RequestId } from '../../../src/core/ids.ts'
+import { runAtOnce } from '../../../src/core/steps.ts'
 import { renderAnswer } from '../../../src/doors/messages/answer.ts'
 import { messageForms } from '../../../src/doors/messages/forms.ts'
 import { MessagesStreamWriter } from '../../../src/doors/messages/stream.ts'
@@ -95,7 +96,7 @@ function write({ deltas, finish }: Streamed): string {
 
 function writeWhole({ message, finish }: Streamed): Uint8Array {
   const choices = [{ index: 0, message, finish_reason: finish }]
-  return renderAnswer({ choices } as never, { usage, model: 'm' })
+  return runAtOnce(renderAnswer({ choices } as never, { usage, model: 'm' }))
 }
 
 function renderWhole(answer: Streamed): Record<string, unknown> {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { describe, expect, test } from 'vitest'
 import type { RequestId } from '../../../src/core/ids.ts'
+import { runAtOnce } from '../../../src/core/steps.ts'
 import { renderAnswer } from '../../../src/doors/responses/answer.ts'
 import { responseForms } from '../../../src/doors/responses/forms.ts'
 import { ResponsesStreamWriter } from '../../../src/doors/responses/stream.ts'
@@ -112,13 +113,15 @@ function write({ deltas, finish }: Streamed): string {
 }
 
 function writeWhole({ message, finish }: Streamed): Uint8Array {
-  return renderAnswer({
-    ...(base as never as { echo: string; names: Map<string, ToolIdentity> }),
-    choices: [{ index: 0, message, finish_reason: finish }],
-    served: { usage, model: 'm' },
-    createdAt: 1,
-    completedAt: 2,
-  })
+  return runAtOnce(
+    renderAnswer({
+      ...(base as never as { echo: string; names: Map<string, ToolIdentity> }),
+      choices: [{ index: 0, message, finish_reason: finish }],
+      served: { usage, model: 'm' },
+      createdAt: 1,
+      completedAt: 2,
+    }),
+  )
 }
 
 function renderWhole(answer: Streamed): unknown {

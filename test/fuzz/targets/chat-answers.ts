@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ChatEndpoint, NativeEndpoint } from '../../../src/core/endpoints.ts'
 import type { Usage } from '../../../src/core/usage.ts'
 import { bindNative, getKind } from '../../../src/providers/index.ts'
+import { readWhole } from '../../../src/wire/answer-body.ts'
 import { bindChat, dialectTarget } from '../../support/translated-kinds.ts'
 import { readAnswers } from '../fixtures.ts'
 import type { FuzzTarget } from '../target.ts'
@@ -107,7 +108,7 @@ const estimate: Usage = {
 
 function checkAnswer(endpoint: ChatEndpoint | NativeEndpoint): FuzzTarget['check'] {
   return (input) => {
-    const result = endpoint.parseAnswer(input, call, () => undefined)
+    const result = endpoint.parseAnswer(readWhole(input), call, () => undefined)
     if (result.ok) {
       const { output, outputBytes } = result.answer
       assert.equal(outputBytes, Buffer.byteLength(output))

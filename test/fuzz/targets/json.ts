@@ -87,10 +87,12 @@ export const jsonSteps: FuzzTarget = {
     const stepBytes = ((input.at(-1) ?? 0) % 16) + 1
     const bytes = input.slice(0, -1)
     const { cuts } = scanLayout(bytes, [], { stepBytes })
-    const value = await parseInSteps(bytes, cuts, async () => {}).catch((error: unknown) => {
-      assert.ok(error instanceof SyntaxError || error instanceof TypeError)
-      return undefined
-    })
+    const value = await parseInSteps(bytes, cuts, { pause: async () => {} }).catch(
+      (error: unknown) => {
+        assert.ok(error instanceof SyntaxError || error instanceof TypeError)
+        return undefined
+      },
+    )
     assert.equal(JSON.stringify(value), JSON.stringify(parse(bytes)))
   },
 }

@@ -85,7 +85,7 @@ export class ReasoningCollector {
   add({ form, text, entries }: ReasoningPiece): void {
     this.#form = this.#form === 'reasoning_details' ? this.#form : form
     this.#texts.push(text)
-    this.#entries.push(...entries)
+    for (const entry of entries) this.#entries.push(entry)
   }
 
   /** Returns what has been collected, and begins anew. `gap` is the white space behind closing tags. */
