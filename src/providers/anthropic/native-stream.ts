@@ -8,7 +8,7 @@ import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseErrorObject } from './errors.ts'
 import { joinBlockText } from './native-answer.ts'
-import { parseUsage } from './usage.ts'
+import { addCounters, addStartCounters, parseUsage } from './usage.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,7 @@ export class NativeStream implements FrameDecoder {
       return isObject(event) ? readDeltaText(event) : undefined
     },
   })
-  #usage: Record<string, unknown> | undefined
+  #usage: Readonly<Record<string, unknown>> | undefined
   /** The events since the stop reason. */
   #tail: Uint8Array[] | undefined
 
@@ -81,16 +81,15 @@ export class NativeStream implements FrameDecoder {
     }
   }
 
-  /** `output_tokens` has only begun to count here. */
   #start(bytes: Uint8Array, message: unknown): Frame {
     const usage = isObject(message) ? message['usage'] : undefined
-    this.#addUsage(isObject(usage) ? { ...usage, output_tokens: null } : usage)
+    this.#usage = addStartCounters(this.#usage, usage)
     return { bytes, kind: 'quiet', outputBytes: 0, usage: parseUsage(this.#usage) }
   }
 
   /** The stop reason commits a stream, although its bytes are sent later. */
   #readEnding(bytes: Uint8Array, { delta, usage }: Members): Frame[] {
-    this.#addUsage(usage)
+    this.#usage = addCounters(this.#usage, usage)
     const reported: ReportedUsage | undefined = parseUsage(this.#usage)
     const isEnd = isObject(delta) && typeof delta['stop_reason'] === 'string'
     const frames = this.#release({
@@ -122,14 +121,6 @@ export class NativeStream implements FrameDecoder {
     const held = this.#tail ?? []
     this.#tail = undefined
     return { bytes: concat([...held, last]), kind: 'done', outputBytes: 0 }
-  }
-
-  /** Counters are running totals, so a later one replaces an earlier one. */
-  #addUsage(usage: unknown): void {
-    if (!isObject(usage)) return
-    const given = Object.entries(usage).filter(([, count]) => count !== null)
-    // `iterations` of an earlier event would contradict the counters of a later one.
-    this.#usage = { ...this.#usage, iterations: undefined, ...Object.fromEntries(given) }
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
-import { isObject } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import { RepeatedJson } from '../../wire/repeated-json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -13,7 +12,7 @@ import { parseErrorObject } from './errors.ts'
 import { type Delta, repeatedDeltas, type StreamEvent } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { StreamedContent } from './stream-content.ts'
-import { parseUsage } from './usage.ts'
+import { addCounters, addStartCounters, parseUsage } from './usage.ts'
 
 /** A call whose block has started and not ended. */
 interface OpenCall {
@@ -44,7 +43,7 @@ export class AnthropicStream implements FrameDecoder {
   #isOpen = false
   #id: string | undefined
   #writer: ChunkWriter | undefined
-  #usage: Record<string, unknown> | undefined
+  #usage: Readonly<Record<string, unknown>> | undefined
   #stopReason: string | undefined
   #explanation: string | undefined
   #container: object | undefined
@@ -93,7 +92,7 @@ export class AnthropicStream implements FrameDecoder {
         this.#stopReason = delta?.stop_reason ?? this.#stopReason
         this.#explanation = delta?.stop_details?.explanation ?? this.#explanation
         this.#container = delta?.container ?? this.#container
-        this.#addUsage(usage)
+        this.#usage = addCounters(this.#usage, usage)
         return []
       case 'message_stop':
         return this.#finish()
@@ -106,14 +105,14 @@ export class AnthropicStream implements FrameDecoder {
   }
 
   /**
-   * Records the counters of the prompt; `output_tokens` has only begun to count and is ignored. Some
-   * proxies repeat the start of a message, or splice a second message into the stream.
+   * Records the counters of the prompt. Some proxies repeat the start of a message, or splice a second
+   * message into the stream.
    */
   #start(message: StreamEvent['message'], json: string): Frame[] {
     const { id, content = [], usage } = message ?? {}
     const isRepeated = this.#isOpen && id === this.#id
     if (this.#isOpen && !isRepeated) return [malformed('a second message has started')]
-    this.#addUsage(isObject(usage) ? { ...usage, output_tokens: null } : usage)
+    this.#usage = addStartCounters(this.#usage, usage)
     const reported = parseUsage(this.#usage)
     const counted: Frame = { bytes: noBytes, kind: 'quiet', usage: reported, outputBytes: 0 }
     if (isRepeated) return [counted]
@@ -224,14 +223,6 @@ export class AnthropicStream implements FrameDecoder {
         this.#container && { container: this.#container },
       ),
     ]
-  }
-
-  /** Counters are running totals, so a later one replaces an earlier one. */
-  #addUsage(usage: unknown): void {
-    if (!isObject(usage)) return
-    const given = Object.entries(usage).filter(([, count]) => count !== null)
-    // `iterations` of an earlier event would contradict the counters of a later one.
-    this.#usage = { ...this.#usage, iterations: undefined, ...Object.fromEntries(given) }
   }
 
   /** Created with the first content, when `message_start` has given the message's id, if any. */

@@ -1,5 +1,37 @@
 import * as z from 'zod'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
+import { isObject } from '../../wire/json.ts'
+
+type Counters = Readonly<Record<string, unknown>>
+
+/**
+ * Adds the counters of a later event of a stream. They are running totals, so a later one replaces an earlier
+ * one. `null` is no count, and 0 is none after a count: compatible servers count the prompt at the start and
+ * report 0 for it at the end.
+ */
+export function addCounters(known: Counters | undefined, later: unknown): Counters | undefined {
+  if (!isObject(later)) return known
+  // `iterations` of an earlier event would contradict the counters of a later one.
+  return mergeCounters({ ...known, iterations: undefined }, later)
+}
+
+/** Adds the counters of the start of a message, where `output_tokens` has only begun to count. */
+export function addStartCounters(
+  known: Counters | undefined,
+  start: unknown,
+): Counters | undefined {
+  return addCounters(known, isObject(start) ? { ...start, output_tokens: null } : start)
+}
+
+function mergeCounters(known: Counters, later: Counters): Counters {
+  const merged: Record<string, unknown> = { ...known }
+  for (const [name, count] of Object.entries(later)) {
+    const before = merged[name]
+    if (count === null || (count === 0 && isCount(before))) continue
+    merged[name] = isObject(before) && isObject(count) ? mergeCounters(before, count) : count
+  }
+  return merged
+}
 
 /**
  * Converts the API's counters. Its `input_tokens` exclude the tokens that were read from or written

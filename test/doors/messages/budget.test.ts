@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type KeyedGateway, keyedGateway } from '../../support/keyed-gateway.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { asking, chatAnswer, message, readMessagesError } from './support.ts'
+import { json, stream } from '../../support/scripted-upstream.ts'
+import { asking, chatAnswer, event, message, readMessagesError } from './support.ts'
 
 const priced = `
 [[providers]]
@@ -45,6 +45,28 @@ test('a request is charged and has a row with its API', async () => {
   await post(gateway, asking(), headers)
   expect(await gateway.rows()).toMatchObject([
     { api: 'messages', capability: 'chat', tokensIn: 9, tokensOut: 2, cost: 13_000n },
+  ])
+})
+
+test('counts of 0 at the end of a native stream do not undo those of its start', async () => {
+  const gateway = await keyedGateway(priced)
+  const { headers } = await gateway.key({ budget_max: 1 })
+  for (const cache of [{}, { cache_read_input_tokens: 1000 }]) {
+    const start = { ...message([]), usage: { input_tokens: 1500, output_tokens: 1, ...cache } }
+    const usage = { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 44 }
+    gateway.upstream.next(
+      stream([
+        event('message_start', { message: start }),
+        event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hello' } }),
+        event('message_delta', { delta: { stop_reason: 'end_turn' }, usage }),
+        event('message_stop'),
+      ]),
+    )
+    await (await post(gateway, asking({ model: 'claude', stream: true }), headers)).text()
+  }
+  expect(await gateway.rows()).toMatchObject([
+    { tokensIn: 1500, tokensOut: 44, estimated: false },
+    { tokensIn: 2500, tokensOut: 44, estimated: false },
   ])
 })
 

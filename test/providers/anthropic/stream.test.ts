@@ -260,6 +260,36 @@ describe('usage', () => {
     })
   })
 
+  test.each([
+    [{ input_tokens: 1500 }, { prompt_tokens: 1500 }],
+    [
+      {
+        input_tokens: 1500,
+        cache_read_input_tokens: 1000,
+        cache_creation_input_tokens: 70,
+        cache_creation: { ephemeral_1h_input_tokens: 70 },
+      },
+      {
+        prompt_tokens: 2570,
+        prompt_tokens_details: { cached_tokens: 1000, cache_creation_tokens: 70 },
+      },
+    ],
+  ])('a later counter of 0 does not undo %j', async (counted, expected) => {
+    const first = event('message_start', { message: { id: 'msg_1', usage: counted } })
+    const zeros = {
+      input_tokens: 0,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      cache_creation: { ephemeral_1h_input_tokens: 0 },
+      output_tokens: 44,
+    }
+    const later = over('end_turn', { usage: zeros })
+    const empty = over('end_turn', { usage: { output_tokens: 0 } })
+    const { usage } = await streamed(first, say('a'), later, empty, stop)
+    expect(usage).toMatchObject({ ...expected, completion_tokens: 44 })
+    expect(usage).not.toHaveProperty('estimated')
+  })
+
   test('iterations of an earlier event do not replace a later total', async () => {
     const run = { input_tokens: 5, output_tokens: 1 }
     const first = event('message_start', {
