@@ -108,14 +108,10 @@ export interface RequestForm {
   readonly boundField: 'max_tokens' | 'max_completion_tokens'
   /** `stream_options.include_usage` is accepted, and needed for usage in streams. */
   readonly asksStreamUsage: boolean
-  /** `reasoning_effort` is accepted. */
-  readonly takesEffort: boolean
   /** `cache_control` is accepted on parts and tools. */
   readonly takesCacheControl: boolean
   /** Members of messages that the vendor does not know are left out by the translation. */
   readonly ignoresUnknown: boolean
-  /** Claude's field `thinking` is accepted. */
-  readonly takesThinking: boolean
   /** `thinking_blocks` of earlier answers are accepted. */
   readonly takesThinkingBlocks: boolean
   /** `top_k` is accepted, or left out by the translation. */

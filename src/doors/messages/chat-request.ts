@@ -19,8 +19,6 @@ export interface ChatPlaces {
   readonly messages: readonly Pick<MadeMessage, 'path' | 'parts' | 'calls'>[]
   /** The position of each tool in the client's list. */
   readonly tools: readonly number[]
-  /** The path of the field that `reasoning_effort` comes from. */
-  readonly effort: string
   /** The path of the field that `response_format` comes from. */
   readonly format: string
   /** The paths of what is not in the chat request: vendor-run tools, a choice that names one, a new type of format. */
@@ -50,7 +48,7 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
     ...toBound(request, target),
     ...toStream(request, target),
     ...toSampling(request, target),
-    ...toReasoning(request, target),
+    ...toReasoning(request),
     ...toResponseFormat(format, formatPath),
     ...tools,
   }
@@ -59,7 +57,6 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
     places: {
       messages: placed.map(({ path, parts, calls }) => ({ path, parts, calls })),
       tools: positions,
-      effort: request.output_config?.effort ? 'output_config.effort' : 'thinking',
       format: formatPath,
       dropped: isGiven(format) && !isSchema(format) ? [...dropped, formatPath] : dropped,
     },
@@ -108,26 +105,12 @@ function isGiven<Value>(value: Value | null | undefined): value is Value {
   return value !== undefined && value !== null
 }
 
-/**
- * Claude gets its own field for a budget and for thinking turned off; which models think adaptively
- * differs, so there the effort decides. Other models get an effort.
- */
-function toReasoning(request: CountRequest, target: ChatTarget): object {
-  const { thinking, output_config: config } = request
-  const isOwn = thinking?.type === 'enabled' || thinking?.type === 'disabled'
-  if (target.takesThinking && isOwn) {
-    return { thinking, ...(config?.effort && { reasoning_effort: config.effort }) }
+/** What the client wants of thinking, for the kind of the link to say in its vendor's words. */
+function toReasoning({ thinking, output_config: config }: CountRequest): object {
+  return {
+    ...(isGiven(thinking) && { thinking }),
+    ...(config?.effort && { reasoning_effort: config.effort }),
   }
-  const effort = config?.effort || toEffort(thinking)
-  return effort && target.takesEffort ? { reasoning_effort: effort } : {}
-}
-
-/** Returns the effort that comes nearest to a budget of thinking tokens. */
-function toEffort(thinking: CountRequest['thinking']): 'low' | 'medium' | 'high' | undefined {
-  if (thinking?.type !== 'enabled') return undefined
-  const budget = thinking.budget_tokens ?? 0
-  if (budget < 4096) return 'low'
-  return budget < 16_384 ? 'medium' : 'high'
 }
 
 /** Returns the format of the answer from either of its fields. Different ones contradict each other. */

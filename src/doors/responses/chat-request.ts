@@ -70,7 +70,7 @@ export function toChatRequest(
     }),
     ...toToolFields(read),
     ...pick({ response_format: toResponseFormat(format) }),
-    ...(target.takesEffort && pick({ reasoning_effort: effort, verbosity })),
+    ...pick({ reasoning_effort: effort, verbosity }),
   }
 }
 

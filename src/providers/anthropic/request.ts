@@ -38,7 +38,7 @@ export function toAnthropicRequest(
   const own = readOwnFields(original)
   const reasoning = resolveThinking({
     request: original,
-    clientThinking: own.thinking ?? undefined,
+    own: own.thinking ?? undefined,
     model,
     beginsWithThinking,
     defaultMaxTokens: () => model.maxTokens,
@@ -69,7 +69,12 @@ export function toAnthropicRequest(
     mcp_servers: own.mcp_servers ?? undefined,
     stream: call.stream || undefined,
   }
-  return { body, maxTokens, betas: listBetas(request, own), dropped }
+  return {
+    body,
+    maxTokens,
+    betas: listBetas(request, own),
+    dropped: [...dropped, ...reasoning.dropped],
+  }
 }
 
 const text = z.string().nullish()

@@ -4,10 +4,8 @@ import type { RequestForm } from '../../core/endpoints.ts'
 export const profiledForm: RequestForm = Object.freeze({
   boundField: 'max_completion_tokens',
   asksStreamUsage: true,
-  takesEffort: true,
   takesCacheControl: false,
   ignoresUnknown: false,
-  takesThinking: true,
   takesThinkingBlocks: false,
   takesTopK: true,
   // https://platform.openai.com/docs/api-reference/chat/create: tool messages hold only texts, and files
@@ -21,10 +19,8 @@ export const profiledForm: RequestForm = Object.freeze({
 export const translatedForm: RequestForm = Object.freeze({
   boundField: 'max_completion_tokens',
   asksStreamUsage: true,
-  takesEffort: true,
   takesCacheControl: false,
   ignoresUnknown: true,
-  takesThinking: false,
   takesThinkingBlocks: false,
   takesTopK: true,
   takesResultMedia: false,
@@ -36,7 +32,6 @@ export const translatedForm: RequestForm = Object.freeze({
 export const claudeForm: RequestForm = Object.freeze({
   ...translatedForm,
   takesCacheControl: true,
-  takesThinking: true,
   takesThinkingBlocks: true,
   takesResultMedia: true,
   takesResultErrors: true,

@@ -107,7 +107,6 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     form: {
       ...translatedForm,
       takesCacheControl: model.hasCachePoints,
-      takesThinking: model.claude !== undefined,
       takesThinkingBlocks: model.hasSignedReasoning,
       takesResultMedia: model.hasResultMedia,
       takesResultErrors: model.hasResultStatus,

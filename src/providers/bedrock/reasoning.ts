@@ -1,4 +1,6 @@
+import { toNearestEffort } from '../../core/thinking-wish.ts'
 import { clampBound } from '../base/output-bound.ts'
+import { listLostWish } from '../canonical/lost-wish.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { createOwnReader } from '../canonical/vendor-fields.ts'
@@ -19,6 +21,8 @@ export interface BedrockReasoning {
   readonly maxTokens: number | undefined
   /** Why requested thinking is left out. */
   readonly dropReason?: ClaudeThinking['dropReason']
+  /** The path of a wish of another API that cannot be said. */
+  readonly dropped: readonly string[]
   /** Whether the model accepts no limit beside this effort. */
   readonly isUnbounded: boolean
 }
@@ -34,17 +38,39 @@ export interface ReasoningInput {
 export function resolveReasoning(input: ReasoningInput): BedrockReasoning {
   const { request, model, maxOutputTokens } = input
   if (model.claude) return resolveClaudeReasoning(input, model.claude)
-  const { reasoningEffort: effort } = request
+  const effort = findEffort(request)
   const fields = effort === undefined ? {} : toEffortFields(effort, model)
   // At its highest effort Nova rejects a limit:
   // https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html
   const isUnbounded =
     model.reasoning === 'nova' && effort !== undefined && threeLevels[effort] === 'high'
   const maxTokens = isUnbounded ? undefined : clampBound(maxOutputTokens, request.maxTokens)
-  return { fields, maxTokens, isUnbounded }
+  const dropped = canSay(request, model) ? [] : listLostWish(request)
+  return { fields, maxTokens, isUnbounded, dropped }
 }
 
-function toEffortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): object {
+/** Returns the effort that says the wish. An `on` without an amount leaves it to the model, as its default does. */
+function findEffort({ thinking: wish }: CanonicalRequest): ReasoningEffort | 'none' | undefined {
+  switch (wish.kind) {
+    case 'unset':
+      return undefined
+    case 'off':
+      return 'none'
+    case 'on':
+      return wish.effort ?? (wish.budget === undefined ? undefined : toNearestEffort(wish.budget))
+    default:
+      return wish satisfies never
+  }
+}
+
+/** Whether a model takes a wish: all but two are off already, or can be turned off. */
+function canSay({ thinking: wish }: CanonicalRequest, { reasoning }: BedrockModel): boolean {
+  if (wish.kind === 'off')
+    return reasoning !== 'reasoning_effort' && reasoning !== 'reasoning_config'
+  return wish.kind === 'on' && (reasoning !== undefined || wish.budget === undefined)
+}
+
+function toEffortFields(effort: ReasoningEffort | 'none', { reasoning }: BedrockModel): object {
   const level = threeLevels[effort]
   switch (reasoning) {
     case 'reasoning_effort':
@@ -68,7 +94,7 @@ function toEffortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): o
 }
 
 /** The nearest of three levels. Models that cannot turn reasoning off take `none` as `low`. */
-const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> = {
+const threeLevels: Readonly<Record<ReasoningEffort | 'none', 'low' | 'medium' | 'high'>> = {
   none: 'low',
   minimal: 'low',
   low: 'low',
@@ -88,14 +114,14 @@ function resolveClaudeReasoning(
   model: ClaudeModel,
 ): BedrockReasoning {
   const own = readOwnFields(request)
-  const clientThinking = own.thinking ?? undefined
-  const { thinking, effort, maxTokens, dropReason } = resolveThinking({
+  const isOwnForm = own.thinking && !request.isMade
+  const { thinking, effort, maxTokens, dropReason, dropped } = resolveThinking({
     request,
-    clientThinking,
+    own: own.thinking ?? undefined,
     model,
     beginsWithThinking: (message) => beginsWithThinking(message, bedrockModel),
     defaultMaxTokens: (wanted) =>
-      !clientThinking && readThinkingBudget(wanted) > 0 ? answerTokens : undefined,
+      !isOwnForm && readThinkingBudget(wanted) > 0 ? answerTokens : undefined,
     maxOutputTokens,
   })
   const fields = {
@@ -104,5 +130,5 @@ function resolveClaudeReasoning(
     context_management: own.context_management ?? undefined,
     anthropic_beta: own.anthropic_beta ?? undefined,
   }
-  return { fields, thinking, maxTokens, dropReason, isUnbounded: false }
+  return { fields, thinking, maxTokens, dropReason, dropped, isUnbounded: false }
 }

@@ -55,7 +55,11 @@ export function toConverseRequest(
     performanceConfig: own.performanceConfig,
     requestMetadata: own.requestMetadata,
   }
-  return { body, maxTokens: reasoning.maxTokens, dropped }
+  return {
+    body,
+    maxTokens: reasoning.maxTokens,
+    dropped: [...dropped, ...reasoning.dropped],
+  }
 }
 
 function omitIfEmpty(members: object): object | undefined {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
+import { readWish, type ThinkingWish } from '../../core/thinking-wish.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import {
   type CanonicalMessage,
@@ -43,7 +44,13 @@ export interface CanonicalRequest extends LiftedRequest {
   readonly stop: readonly string[]
   /** `max_completion_tokens`, else `max_tokens`. */
   readonly maxTokens: number | undefined
-  readonly reasoningEffort: ReasoningEffort | undefined
+  /** The gateway has written the request for a client of another API. */
+  readonly isMade: boolean
+  /**
+   * From `reasoning_effort`, and for a request of another API also from `thinking`. In a chat request that is a
+   * field of Claude's.
+   */
+  readonly thinking: ThinkingWish<ReasoningEffort>
   readonly temperature: number | undefined
   readonly topP: number | undefined
   /** Not part of the OpenAI API, but sent by many clients. */
@@ -70,12 +77,12 @@ export type ResponseFormat =
     }
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
-export type ReasoningEffort = (typeof efforts)[number]
+export type ReasoningEffort = Exclude<(typeof efforts)[number], 'none'>
 
 /** Reads a request once for all links and attempts. Throws `UntranslatableError` with the field at fault. */
 export const readRequest: (call: ChatCall) => CanonicalRequest = memoizePerCall((call) => {
   checkRequestSize(call)
-  return parseRequest(call.request, createRawTextReader(call.bytes))
+  return parseRequest(call, createRawTextReader(call.bytes))
 })
 
 const text = z.string().nullish()
@@ -112,7 +119,7 @@ const fields = loose({
 
 type Fields = z.infer<typeof fields>
 
-function parseRequest(request: ChatRequest, readRawText: RawTextReader): CanonicalRequest {
+function parseRequest({ request, isMade }: ChatCall, readRawText: RawTextReader): CanonicalRequest {
   const lifted = liftVendorFields(request)
   const { raw } = lifted
   const data = parseRequestFields(fields, lifted)
@@ -130,7 +137,11 @@ function parseRequest(request: ChatRequest, readRawText: RawTextReader): Canonic
     responseFormat: readResponseFormat(data, onUnread),
     stop: [data.stop ?? []].flat().filter((sequence) => sequence !== ''),
     maxTokens: raw.max_completion_tokens ?? raw.max_tokens ?? undefined,
-    reasoningEffort: readEffort(data, onUnread),
+    isMade,
+    thinking: readWish({
+      thinking: isMade ? raw['thinking'] : undefined,
+      effort: readEffort(data, onUnread),
+    }),
     temperature: data.temperature ?? undefined,
     topP: data.top_p ?? undefined,
     topK: data.top_k ?? undefined,

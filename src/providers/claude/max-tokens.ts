@@ -19,7 +19,9 @@ export interface OutputLimitInput {
   readonly maxOutputTokens: number | undefined
   readonly thinking: JsonObject | undefined
   /** Whether the client's limit includes its thinking, because it has set the budget itself. */
-  readonly includesBudget: boolean
+  readonly isWithinLimit: boolean
+  /** Whether a budget within the client's limit may be lowered to fit. */
+  readonly mayShrink: boolean
 }
 
 /** Adds the thinking budget to the client's limit, because thinking counts against `max_tokens`. */
@@ -28,14 +30,16 @@ export function resolveOutputLimit({
   fallback,
   maxOutputTokens,
   thinking,
-  includesBudget,
+  isWithinLimit,
+  mayShrink,
 }: OutputLimitInput): OutputLimit {
   const text = requested ?? (fallback === undefined ? undefined : (maxOutputTokens ?? fallback))
   if (text === undefined) return { maxTokens: undefined, thinking }
-  const isTotal = includesBudget && requested !== undefined
+  const isTotal = isWithinLimit && requested !== undefined
   const total = isTotal ? text : text + readThinkingBudget(thinking)
   const maxTokens = clampBound(maxOutputTokens, total) ?? total
-  return { maxTokens, thinking: maxTokens < total ? fitBudget(thinking, maxTokens) : thinking }
+  const isTooMuch = maxTokens < total || (isTotal && mayShrink)
+  return { maxTokens, thinking: isTooMuch ? fitBudget(thinking, maxTokens) : thinking }
 }
 
 /**

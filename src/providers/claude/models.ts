@@ -4,6 +4,8 @@ export interface ClaudeModel {
   readonly hasSampling: boolean
   /** `budget`: thinks for a given number of tokens; `adaptive`: decides itself how long to think. */
   readonly thinking: 'adaptive' | 'budget' | 'none'
+  /** Whether it accepts a budget of thinking tokens; newer models answer 400 to one. */
+  readonly takesBudgets: boolean
   /** How the effort `none` is sent: a type of `thinking`, or the lowest effort if it cannot be off. */
   readonly thinkingOff: 'disabled' | 'between_tools' | 'low'
   /** The levels of `output_config.effort`; empty if the model does not have that field. */
@@ -23,6 +25,7 @@ export type ClaudeEffort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 const adaptive: ClaudeModel = {
   hasSampling: false,
   thinking: 'adaptive',
+  takesBudgets: false,
   thinkingOff: 'disabled',
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   canForceCalls: true,
@@ -36,6 +39,7 @@ const newest: ClaudeModel = { ...adaptive, takesSystemTurns: true }
 const budget: ClaudeModel = {
   hasSampling: true,
   thinking: 'budget',
+  takesBudgets: true,
   thinkingOff: 'disabled',
   efforts: [],
   canForceCalls: true,
@@ -45,7 +49,12 @@ const budget: ClaudeModel = {
 }
 
 /** The oldest Claude models, and every model of a compatible server that is not Claude. */
-const plain: ClaudeModel = { ...budget, thinking: 'none', maxTokens: 4096 }
+const plain: ClaudeModel = {
+  ...budget,
+  thinking: 'none',
+  takesBudgets: false,
+  maxTokens: 4096,
+}
 
 interface Family extends ClaudeModel {
   /** A model belongs to the family if its id contains one of these. */
@@ -76,6 +85,7 @@ const families: readonly Family[] = [
   {
     ids: ['opus-4-6', 'sonnet-4-6'],
     ...adaptive,
+    takesBudgets: true,
     hasSampling: true,
     efforts: ['low', 'medium', 'high', 'max'],
   },

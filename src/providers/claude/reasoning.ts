@@ -1,8 +1,10 @@
+import { listLostWish } from '../canonical/lost-wish.ts'
 import type { JsonObject, PastAnswer } from '../canonical/messages.ts'
-import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import { resolveOutputLimit } from './max-tokens.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
 import { lacksThinking } from './thinking-blocks.ts'
+import { listThinkingChoices, type ThinkingChoice } from './thinking-choices.ts'
 
 /** The reasoning fields of a request, and its output limit, which depends on them. */
 export interface ClaudeThinking {
@@ -14,22 +16,14 @@ export interface ClaudeThinking {
   readonly maxTokens: number | undefined
   /** Why requested thinking is left out: earlier thinking is missing, or the limit is too low. */
   readonly dropReason: 'missing-blocks' | 'no-room' | undefined
-}
-
-/** Thinking budgets in tokens: those of LiteLLM for `low` to `high`, doubled for each level above. */
-const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
-  minimal: 1024,
-  low: 1024,
-  medium: 2048,
-  high: 4096,
-  xhigh: 8192,
-  max: 16384,
+  /** The path of a wish of another API that cannot be said. */
+  readonly dropped: readonly string[]
 }
 
 export interface ThinkingInput {
   readonly request: CanonicalRequest
-  /** The client's own `thinking` object. It is sent verbatim and wins over the effort. */
-  readonly clientThinking: JsonObject | undefined
+  /** The `thinking` object of the request. That of a chat client is sent verbatim, and wins over the effort. */
+  readonly own: JsonObject | undefined
   readonly model: ClaudeModel
   /** Whether an earlier answer goes back with its thinking first. */
   readonly beginsWithThinking: (message: PastAnswer) => boolean
@@ -44,58 +38,31 @@ export interface ThinkingInput {
  * without their thinking, because the vendor would refuse the request.
  */
 export function resolveThinking(input: ThinkingInput): ClaudeThinking {
-  const { request, clientThinking, model, defaultMaxTokens, maxOutputTokens } = input
-  const translated = translateEffort(request.reasoningEffort, model)
+  const { request, own, model, defaultMaxTokens, maxOutputTokens } = input
+  const { choices, isWithinLimit, mayShrink, isUnsaid } = listThinkingChoices(request, own, model)
   // Models of compatible servers sign nothing, so they miss nothing.
-  const isRefused = (thinking: JsonObject | undefined) =>
+  const isRefused = ({ thinking }: ThinkingChoice) =>
     thinking?.['type'] === 'enabled' &&
     model.thinking !== 'none' &&
     lacksThinking(request.messages, input.beginsWithThinking)
-  const isClientThinking = clientThinking !== undefined && !isRefused(clientThinking)
-  const isTranslatedRefused = isRefused(translated.thinking)
-  const isMissing = isRefused(clientThinking) || (!isClientThinking && isTranslatedRefused)
-  const fromEffort = isClientThinking || !isTranslatedRefused ? translated : {}
-  const wanted = isClientThinking ? clientThinking : fromEffort.thinking
+  const [first = {}, ...others] = choices
+  const isMissing = isRefused(first)
+  const other = isMissing ? others.find((choice) => !isRefused(choice)) : undefined
+  const { thinking: wanted, effort } = isMissing ? (other ?? {}) : first
   const { maxTokens, thinking } = resolveOutputLimit({
     requested: request.maxTokens,
     fallback: defaultMaxTokens(wanted),
     maxOutputTokens,
     thinking: wanted,
-    includesBudget: clientThinking !== undefined,
+    isWithinLimit,
+    mayShrink,
   })
-  const dropReason = isMissing ? 'missing-blocks' : wanted && !thinking ? 'no-room' : undefined
-  return { thinking, effort: fromEffort.effort, maxTokens, dropReason }
-}
-
-/** Translates an effort into the fields that the model understands; none if it does not reason. */
-function translateEffort(
-  effort: ReasoningEffort | undefined,
-  model: ClaudeModel,
-): { readonly thinking?: JsonObject; readonly effort?: ClaudeEffort } {
-  if (effort === undefined || model.thinking === 'none') return {}
-  if (effort === 'none') {
-    if (model.thinkingOff === 'low') return { effort: 'low' }
-    return { thinking: { type: model.thinkingOff } }
-  }
-  const level = findNearestEffort(effort, model)
-  return {
-    thinking:
-      model.thinking === 'adaptive'
-        ? // Newer models omit the text of their thinking unless the request asks for it.
-          { type: 'adaptive', display: 'summarized' }
-        : { type: 'enabled', budget_tokens: budgets[effort] },
-    ...(level !== undefined && { effort: level }),
-  }
-}
-
-/** Returns the model's level of the same name, or `high` for an effort above its levels. */
-function findNearestEffort(
-  effort: Exclude<ReasoningEffort, 'none'>,
-  { efforts }: ClaudeModel,
-): ClaudeEffort | undefined {
-  if (efforts.length === 0) return undefined
-  const wanted = effort === 'minimal' ? 'low' : effort
-  return efforts.includes(wanted) ? wanted : 'high'
+  // Another choice says the wish of another API. A chat client's own object is lost with the first choice.
+  const isReplaced = request.isMade && other !== undefined
+  const isNarrow = wanted !== undefined && !thinking
+  const dropReason = isMissing && !isReplaced ? 'missing-blocks' : isNarrow ? 'no-room' : undefined
+  const dropped = isUnsaid || (dropReason && !thinking) ? listLostWish(request) : []
+  return { thinking, effort, maxTokens, dropReason, dropped }
 }
 
 /** Whether a `thinking` field turns thinking on, in any of its forms. */

@@ -34,9 +34,10 @@ export const cohere: ProviderKind = Object.freeze({
 
 /** Chat in the schema of Cohere's API v2: https://docs.cohere.com/reference/chat */
 function cohereChat(target: DialectTarget): ChatEndpoint {
-  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target
+  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock, takesEffort } = target
   const url = cohereUrl(baseUrl, 'chat')
-  const translate = memoizePerCall((call) => toCohereRequest(call, { upstreamId, maxOutputTokens }))
+  const model = { upstreamId, maxOutputTokens, hasReasoning: takesEffort }
+  const translate = memoizePerCall((call) => toCohereRequest(call, model))
   // Without the call itself: a stream would keep the request body in memory until it ends.
   const toContext = ({ wantsLogprobs }: ChatCall): AnswerContext => ({
     wantsLogprobs,

@@ -1,5 +1,6 @@
 import type { ChatCall } from '../../core/chat.ts'
 import { clampBound } from '../base/output-bound.ts'
+import { listLostWish } from '../canonical/lost-wish.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toCohereMessages } from './messages.ts'
@@ -14,6 +15,8 @@ import { toToolFields } from './tools.ts'
 /** The model that a request is translated for. */
 export interface CohereTarget {
   readonly upstreamId: string
+  /** The model reasons, by configuration. */
+  readonly hasReasoning: boolean
   /** The configured output limit of the model, in tokens. */
   readonly maxOutputTokens: number | undefined
 }
@@ -27,15 +30,14 @@ export interface Translation {
 
 /** Translates a request. Throws `UntranslatableError` when Cohere cannot express it. */
 export function toCohereRequest(call: ChatCall, target: CohereTarget): Translation {
-  const { request, dropped } = filterUnsupported(readRequest(call), 'cohere', {})
-  return { body: toBody(request, call, target), dropped }
+  const original = readRequest(call)
+  const { request, dropped } = filterUnsupported(original, 'cohere', {})
+  const lost = canSayWish(original, target) ? [] : listLostWish(original)
+  return { body: toBody(request, call, target), dropped: [...dropped, ...lost] }
 }
 
-function toBody(
-  request: CanonicalRequest,
-  call: ChatCall,
-  { upstreamId, maxOutputTokens }: CohereTarget,
-): object {
+function toBody(request: CanonicalRequest, call: ChatCall, target: CohereTarget): object {
+  const { upstreamId, maxOutputTokens } = target
   const own = readOwnFields(request)
   // Members that are undefined do not reach the wire.
   return {
@@ -46,7 +48,7 @@ function toBody(
     ...toToolFields(request),
     ...toFormatFields(request),
     ...toSamplingFields(request, maxOutputTokens),
-    ...toThinkingFields(request),
+    ...toThinkingFields(request, target),
     documents: own.documents ?? undefined,
     citation_options: own.citation_options ?? undefined,
     safety_mode: own.safety_mode ?? undefined,
@@ -77,8 +79,30 @@ function toSamplingFields(request: CanonicalRequest, maxOutputTokens: number | u
   }
 }
 
-function toThinkingFields({ reasoningEffort }: CanonicalRequest): object {
-  // The vendor's own OpenAI-compatible API accepts only `none` and `high`.
-  if (reasoningEffort === undefined) return {}
-  return { thinking: { type: reasoningEffort === 'none' ? 'disabled' : 'enabled' } }
+function toThinkingFields(request: CanonicalRequest, target: CohereTarget): object {
+  const { thinking: wish } = request
+  if (wish.kind === 'off') return { thinking: { type: 'disabled' } }
+  if (wish.kind === 'unset' || !canSayWish(request, target)) return {}
+  if (wish.budget !== undefined) {
+    return { thinking: { type: 'enabled', token_budget: Math.max(1, Math.trunc(wish.budget)) } }
+  }
+  // The vendor's own OpenAI-compatible API accepts only `none` and `high`. Without an effort the model decides.
+  return wish.effort === undefined ? {} : { thinking: { type: 'enabled' } }
+}
+
+/**
+ * Whether a wish can be said: models without reasoning answer 400 to a budget. Clients of other APIs send one
+ * with every request, without regard to the model.
+ */
+function canSayWish(
+  { thinking: wish }: CanonicalRequest,
+  { upstreamId, hasReasoning }: CohereTarget,
+): boolean {
+  if (wish.kind === 'unset') return false
+  return (
+    wish.kind === 'off' ||
+    wish.budget === undefined ||
+    hasReasoning ||
+    upstreamId.includes('reasoning')
+  )
 }

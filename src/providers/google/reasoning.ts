@@ -1,4 +1,5 @@
-import type { CanonicalRequest } from '../canonical/request.ts'
+import { toNearestEffort } from '../../core/thinking-wish.ts'
+import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { type GeminiModel, toGeneration } from './models.ts'
 import { readOwnFields } from './own-fields.ts'
 
@@ -14,55 +15,90 @@ export interface ThinkingConfig {
 
 /**
  * Returns the thinking configuration of a request: Google's own `thinking_config` when the client
- * sends it, otherwise the configuration that matches `reasoning_effort` for this model.
+ * sends it, otherwise the configuration that says the wish of the request to this model.
  */
 export function readThinkingConfig(
   request: CanonicalRequest,
   model: GeminiModel,
 ): ThinkingConfig | undefined {
-  const { reasoningEffort: effort } = request
-  const fromEffort = effort && toThinkingConfig(model, effort)
+  const fromWish = toThinkingConfig(request.thinking, model)
   const own = readOwnConfig(request)
-  if (!own) return fromEffort
+  if (!own) return fromWish
   const { thinkingBudget, thinkingLevel } = own
   const isDepthGiven = thinkingBudget !== undefined || thinkingLevel !== undefined
-  return isDepthGiven ? own : { ...fromEffort, includeThoughts: own.includeThoughts }
+  return isDepthGiven ? own : { ...fromWish, includeThoughts: own.includeThoughts }
 }
 
-/** The configuration for a `reasoning_effort`; undefined when the model does not support it. */
-export function toThinkingConfig(model: GeminiModel, effort: string): ThinkingConfig | undefined {
-  const depth = mapEffort(model, effort)
-  // The client pays for thoughts, so it gets them. An effort of `none` produces no thoughts.
-  return depth && effort !== 'none' ? { ...depth, includeThoughts: true } : depth
+type Wish = CanonicalRequest['thinking']
+
+/** Undefined when the model has no word for the wish, or needs none. */
+function toThinkingConfig(wish: Wish, model: GeminiModel): ThinkingConfig | undefined {
+  if (wish.kind === 'unset' || !takesConfig(model)) return undefined
+  if (wish.kind === 'off') return mapEffort(model, 'none')
+  // The client pays for thoughts, so it gets them.
+  return { ...toDepth(wish, model), includeThoughts: true }
 }
 
-function mapEffort(model: GeminiModel, effort: string): ThinkingConfig | undefined {
-  // Image models accept other levels, which Google does not document.
-  if (model.name.includes('-image')) return undefined
-  const budget = budgets.get(effort)
-  if (budget === undefined || model.generation < toGeneration(2, 5)) return undefined
+/** Image models accept other levels, which Google does not document. */
+function takesConfig({ name, generation }: GeminiModel): boolean {
+  return generation >= toGeneration(2, 5) && !name.includes('-image')
+}
+
+function toDepth(
+  { effort, budget }: Extract<Wish, { kind: 'on' }>,
+  model: GeminiModel,
+): ThinkingConfig {
+  const isLevelled = model.generation >= toGeneration(3)
+  if (budget !== undefined) {
+    if (!isLevelled) return { thinkingBudget: clampBudget(budget, model) }
+    return mapEffort(model, effort ?? toNearestEffort(budget))
+  }
+  if (effort !== undefined) return mapEffort(model, effort)
+  // Without a level the model decides. -1 says so to older ones, some of which do not think by themselves.
+  return isLevelled ? {} : { thinkingBudget: -1 }
+}
+
+function mapEffort(model: GeminiModel, effort: ReasoningEffort | 'none'): ThinkingConfig {
   if (model.generation >= toGeneration(3)) return { thinkingLevel: mapLevel(model, effort) }
-  // 2.5 Pro always thinks; its minimum budget is 128 tokens.
-  const isPro = model.name.includes('2.5-pro')
-  return { thinkingBudget: isPro ? Math.max(128, budget) : budget }
+  return { thinkingBudget: clampBudget(budgets[effort], model) }
+}
+
+/** The bounds of a budget other than 0, in tokens: https://ai.google.dev/gemini-api/docs/thinking */
+function clampBudget(budget: number, { name }: GeminiModel): number {
+  const isPro = name.includes('2.5-pro')
+  // 2.5 Pro always thinks.
+  if (budget <= 0 && !isPro) return 0
+  const min = isPro ? 128 : name.includes('flash-lite') ? 512 : 1
+  return Math.min(Math.max(Math.trunc(budget), min), isPro ? 32_768 : 24_576)
+}
+
+/** Whether the wish of a request of another API can be said to a model that would do otherwise. */
+export function canSayWish({ thinking: wish }: CanonicalRequest, model: GeminiModel): boolean {
+  if (wish.kind === 'unset') return false
+  if (wish.kind === 'off') return !alwaysThinks(model)
+  return takesConfig(model) || wish.budget === undefined
+}
+
+function alwaysThinks({ name, generation }: GeminiModel): boolean {
+  return generation >= toGeneration(3) || name.includes('2.5-pro')
 }
 
 /**
  * Budgets in tokens, from Google's own OpenAI-compatible API.
  * https://ai.google.dev/gemini-api/docs/openai#thinking
  */
-const budgets: ReadonlyMap<string, number> = new Map([
-  ['none', 0],
-  ['minimal', 1024],
-  ['low', 1024],
-  ['medium', 8192],
-  ['high', 24576],
-  ['xhigh', 24576],
-  ['max', 24576],
-])
+const budgets: Readonly<Record<ReasoningEffort | 'none', number>> = {
+  none: 0,
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24576,
+  xhigh: 24576,
+  max: 24576,
+}
 
 /** Levels by model: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking */
-function mapLevel({ name, generation }: GeminiModel, effort: string): string {
+function mapLevel({ name, generation }: GeminiModel, effort: ReasoningEffort | 'none'): string {
   switch (effort) {
     case 'none':
     case 'minimal': {

@@ -1,12 +1,13 @@
 import { toCamelCase } from '../base/camel-case.ts'
 import { clampBound } from '../base/output-bound.ts'
+import { listLostWish } from '../canonical/lost-wish.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { ConditionFlags } from '../translation/conditions.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
 import { readOwnFields } from './own-fields.ts'
-import { readThinkingConfig } from './reasoning.ts'
+import { canSayWish, readThinkingConfig } from './reasoning.ts'
 import {
   newSchemaBudgets,
   type ResponseSchemaFields,
@@ -63,7 +64,7 @@ export function toGeminiRequest(
     'gemini',
     geminiConditions(openAiRequest, target),
   )
-  const lost = new Set<string>()
+  const lost = new Set(canSayWish(openAiRequest, target.model) ? [] : listLostWish(openAiRequest))
   const body = toBody(request, target, (path) => lost.add(path))
   return { body, dropped: lost.size === 0 ? dropped : [...dropped, ...lost] }
 }

@@ -28,7 +28,6 @@ type Clearable = Pick<
   | 'n'
   | 'logprobs'
   | 'topLogprobs'
-  | 'reasoningEffort'
   | 'serviceTier'
   | 'responseFormat'
   | 'toolChoice'
@@ -47,7 +46,6 @@ const clearedFields: Clearable = {
   n: undefined,
   logprobs: undefined,
   topLogprobs: undefined,
-  reasoningEffort: undefined,
   serviceTier: undefined,
   responseFormat: { kind: 'text' },
   toolChoice: undefined,

@@ -45,7 +45,8 @@ const plainFields = (...names: readonly (Feature & string)[]): FieldRule[] =>
 const vendorFields = [...vendorFieldNames, ...googleFieldNames].map(
   (field): FieldRule => ({
     field,
-    feature: () => field,
+    // What a request of another API says of thinking is a wish, which each vendor's translation judges.
+    feature: ({ isMade }) => (isMade && field === 'thinking' ? undefined : field),
     strip: ({ raw }) => ({ raw: { ...raw, [field]: undefined } }),
   }),
 )
@@ -202,11 +203,16 @@ const fieldRules: readonly FieldRule[] = [
   },
   {
     field: 'reasoning_effort',
-    strip: clearField('reasoningEffort'),
-    feature: ({ reasoningEffort: effort }) => {
-      if (effort === 'none') return 'reasoning_effort: none'
-      if (effort === 'high') return 'reasoning_effort: high'
-      return effort && 'reasoning_effort: minimal, low, medium, xhigh, max'
+    strip: ({ thinking }) => ({
+      thinking: thinking.kind === 'on' ? { ...thinking, effort: undefined } : { kind: 'unset' },
+    }),
+    feature: ({ thinking }, value) => {
+      // The field of another API that turns thinking off wins.
+      if (thinking.kind === 'off') return value === 'none' ? 'reasoning_effort: none' : undefined
+      if (thinking.kind === 'unset' || thinking.effort === undefined) return undefined
+      return thinking.effort === 'high'
+        ? 'reasoning_effort: high'
+        : 'reasoning_effort: minimal, low, medium, xhigh, max'
     },
   },
   {

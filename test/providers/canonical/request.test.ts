@@ -39,7 +39,7 @@ describe('a request', () => {
       responseFormat: { kind: 'text' },
       stop: [],
       maxTokens: undefined,
-      reasoningEffort: undefined,
+      thinking: { kind: 'unset' },
     })
   })
 
@@ -110,7 +110,7 @@ describe('a request', () => {
 
 describe('an unknown value reads as absent and is listed as unread', () => {
   test.each([
-    [{ reasoning_effort: 'ultra' }, 'reasoning_effort', 'reasoningEffort', undefined],
+    [{ reasoning_effort: 'ultra' }, 'reasoning_effort', 'thinking', { kind: 'unset' }],
     [{ tool_choice: 'any' }, 'tool_choice', 'toolChoice', undefined],
     [{ tool_choice: { type: 'mcp', server: 's' } }, 'tool_choice', 'toolChoice', undefined],
     [

@@ -1,17 +1,7 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
+import { readWish, type ThinkingWish, toNearestEffort } from '../../../core/thinking-wish.ts'
 import { isObject } from '../../../wire/json.ts'
-
-/** What a request says of thinking, in whatever field of whatever API. */
-export type ThinkingWish =
-  | { readonly kind: 'unset' }
-  | { readonly kind: 'off' }
-  | {
-      readonly kind: 'on'
-      readonly effort: string | undefined
-      /** In tokens. */
-      readonly budget: number | undefined
-    }
 
 /** The fields for the wish, the paths of what could not be said, and whether the model will think. */
 export interface WrittenThinking {
@@ -20,27 +10,19 @@ export interface WrittenThinking {
   readonly isThinking: boolean
 }
 
-/** Reads the wish of a chat request. `thinking` turned off wins over an effort. */
-export function readWish(request: ChatRequest): ThinkingWish {
-  const { thinking, reasoning_effort: given } = request
-  const effort = typeof given === 'string' && given !== '' ? given : undefined
-  const type = isObject(thinking) ? thinking['type'] : undefined
-  if (type === 'disabled') return { kind: 'off' }
-  if (type === 'enabled' || type === 'adaptive') {
-    const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined
-    const tokens = type === 'enabled' && typeof budget === 'number' ? budget : undefined
-    return { kind: 'on', effort: effort === 'none' ? undefined : effort, budget: tokens }
-  }
-  if (effort === undefined) return { kind: 'unset' }
-  return effort === 'none' ? { kind: 'off' } : { kind: 'on', effort, budget: undefined }
-}
-
 /** Says the wish as the upstream reads it. */
 export function writeThinking(request: ChatRequest, profile: Profile): WrittenThinking {
-  const wish = readWish(request)
+  const { thinking, reasoning_effort: effort } = request
+  const wish = readWish({
+    thinking,
+    effort: typeof effort === 'string' && effort !== '' ? effort : undefined,
+  })
   switch (wish.kind) {
-    case 'unset':
-      return { fields: {}, dropped: [], isThinking: profile.thinksByDefault }
+    case 'unset': {
+      // Thinking of a type that only some models of Claude have.
+      const dropped = isObject(thinking) ? ['thinking'] : []
+      return { fields: {}, dropped, isThinking: profile.thinksByDefault }
+    }
     case 'off':
       return writeOff(request, profile)
     case 'on':
@@ -88,7 +70,7 @@ type On = Extract<ThinkingWish, { kind: 'on' }>
 
 function writeOn({ effort, budget }: On, profile: Profile): WrittenThinking {
   const { reasoningSwitch, templateArgument, thinkingOn, reasoningEfforts } = profile
-  const asked = effort ?? (budget === undefined ? undefined : toEffort(budget))
+  const asked = effort ?? (budget === undefined ? undefined : toNearestEffort(budget))
   const nearest = asked === undefined ? undefined : findNearest(asked, reasoningEfforts)
   const lost =
     effort !== undefined ? ['reasoning_effort'] : budget === undefined ? [] : ['thinking']
@@ -143,10 +125,4 @@ export function findNearest(asked: string, accepted: readonly string[]): string 
   const distances = accepted.map((word) => Math.abs(scale.indexOf(word) - at))
   const least = Math.min(...distances)
   return accepted.findLast((_, index) => distances[index] === least)
-}
-
-/** Returns the effort that comes nearest to a budget of thinking tokens. */
-function toEffort(budget: number): 'low' | 'medium' | 'high' {
-  if (budget < 4096) return 'low'
-  return budget < 16_384 ? 'medium' : 'high'
 }
