@@ -9,6 +9,7 @@ import type { ClaudeModel } from '../claude/models.ts'
 import { claudeFields, mergeOutputConfig } from '../claude/own-fields.ts'
 import { resolveThinking } from '../claude/reasoning.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
+import { fitStrictTools } from '../claude/strict-tools.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { canForceCalls, evaluateConditions } from './conditions.ts'
 import { usesStoredFiles } from './media.ts'
@@ -44,11 +45,13 @@ export function toAnthropicRequest(
     defaultMaxTokens: () => model.maxTokens,
     maxOutputTokens,
   })
-  const { request, dropped } = filterUnsupported(
+  const { request: filtered, dropped } = filterUnsupported(
     original,
     'anthropic',
     evaluateConditions(model, reasoning),
   )
+  const strict = fitStrictTools(filtered)
+  const request = { ...filtered, tools: strict.tools }
   const { maxTokens, thinking, effort } = reasoning
   const format = toOutputFormat(request)
   // Members that are undefined do not reach the wire.
@@ -73,7 +76,7 @@ export function toAnthropicRequest(
     body,
     maxTokens,
     betas: listBetas(request, own),
-    dropped: [...dropped, ...reasoning.dropped],
+    dropped: [...dropped, ...strict.dropped, ...reasoning.dropped],
   }
 }
 

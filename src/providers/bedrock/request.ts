@@ -2,6 +2,7 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
+import { fitStrictTools } from '../claude/strict-tools.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { evaluateConditions } from './conditions.ts'
 import { toConverseMessages } from './messages.ts'
@@ -24,11 +25,13 @@ export function toConverseRequest(
 ): TranslatedRequest {
   const original = readRequest(call)
   const reasoning = resolveReasoning({ request: original, model, maxOutputTokens })
-  const { request, dropped } = filterUnsupported(
+  const { request: filtered, dropped } = filterUnsupported(
     original,
     'bedrock',
     evaluateConditions(model, reasoning),
   )
+  const strict = fitStrictTools(filtered)
+  const request = { ...filtered, tools: strict.tools }
   const own = readOwnFields(request)
   const tools = toToolFields({ request, model, thinking: reasoning.thinking })
   const { system, messages } = toConverseMessages(request.messages, model)
@@ -58,7 +61,7 @@ export function toConverseRequest(
   return {
     body,
     maxTokens: reasoning.maxTokens,
-    dropped: [...dropped, ...reasoning.dropped],
+    dropped: [...dropped, ...strict.dropped, ...reasoning.dropped],
   }
 }
 

@@ -224,6 +224,11 @@ export function getDefinitionPath({ path }: FunctionTool): string {
   return path.startsWith('functions.') ? path : `${path}.function`
 }
 
+/** Returns the path of a function's `strict`. */
+export function getStrictPath(tool: FunctionTool): string {
+  return `${getDefinitionPath(tool)}.strict`
+}
+
 /** Lists the functions that may be called: those on offer, limited by `allowed_tools`. */
 export function listCallableTools({
   tools,

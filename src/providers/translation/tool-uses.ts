@@ -5,6 +5,7 @@ import {
   type FunctionTool,
   findToolMember,
   getDefinitionPath,
+  getStrictPath,
   isRunByClient,
   listCallableTools,
   type VendorTool,
@@ -58,16 +59,13 @@ function findStrictUses(tools: readonly FunctionTool[]): FeatureUse[] {
   const areAll = strict.length === tools.length
   return strict.flatMap((tool) => {
     const features: Feature[] = ['function.strict']
+    if (hasMap(tool.parameters)) features.push('function.strict with a map in its parameters')
     if (!isClosedSchema({ type: 'object', ...tool.parameters })) {
       features.push('function.strict with an open object in its parameters')
     }
     if (!areAll) features.push('function.strict of some functions only')
     return features.map((feature) => ({ feature, path: getStrictPath(tool), strip: clearStrict }))
   })
-}
-
-function getStrictPath(tool: FunctionTool): string {
-  return `${getDefinitionPath(tool)}.strict`
 }
 
 const clearStrict: StripFeature = ({ tools }, lost) => ({
@@ -81,6 +79,14 @@ function isClosedSchema(schema: unknown): boolean {
   const isOpen =
     [schema['type']].flat().includes('object') && schema['additionalProperties'] !== false
   return !isOpen && Object.values(schema).every(isClosedSchema)
+}
+
+/** True when a schema admits members that it does not name, which no grammar does. */
+function hasMap(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasMap)
+  if (!isObject(schema)) return false
+  const { additionalProperties: more } = schema
+  return more === true || isObject(more) || Object.values(schema).some(hasMap)
 }
 
 function findMemberUses(tools: readonly FunctionTool[]): FeatureUse[] {

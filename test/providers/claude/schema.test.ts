@@ -39,11 +39,31 @@ describe('a JSON schema in the enforced subset', () => {
       type: 'array',
       description: 'minItems: 2',
     })
-    expect(toClaudeSchema({ type: 'string', format: 'regex', pattern: '^a$' })).toEqual({
+    expect(toClaudeSchema({ type: 'string', format: 'regex', minLength: 2 })).toEqual({
       type: 'string',
-      description: 'format: "regex", pattern: "^a$"',
+      description: 'format: "regex", minLength: 2',
+    })
+    expect(toClaudeSchema({ enum: ['a', { b: 1 }] })).toEqual({
+      description: 'enum: ["a",{"b":1}]',
     })
   })
+
+  test.each(['^a$', '^[a-z0-9_]{1,64}$', '\\d+\\.\\w*(ab|c)?'])(
+    'the pattern %s stays',
+    (pattern) => {
+      expect(toClaudeSchema({ type: 'string', pattern })).toEqual({ type: 'string', pattern })
+    },
+  )
+
+  test.each(['^(?!a)b$', '(?<=a)b', '(?:a|b)', '(a)\\1', '\\bword\\b', '\\p{L}', 'a{1,5000}', 7])(
+    'the pattern %s, which the vendor refuses, moves into the description',
+    (pattern) => {
+      expect(toClaudeSchema({ type: 'string', pattern })).toEqual({
+        type: 'string',
+        description: `pattern: ${JSON.stringify(pattern)}`,
+      })
+    },
+  )
 
   test('a nullable object is closed too', () => {
     const schema = { type: ['object', 'null'], properties: {} }
@@ -80,5 +100,105 @@ describe('a JSON schema in the enforced subset', () => {
     const before = structuredClone(schema)
     toClaudeSchema(schema)
     expect(schema).toEqual(before)
+  })
+})
+
+describe('definitions under their older name', () => {
+  const point = { type: 'object', properties: { x: { type: 'integer', minimum: 0 } } }
+
+  test('stay where the references find them', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { $ref: '#/definitions/point' } },
+      definitions: { point },
+    }
+    expect(toClaudeSchema(schema)).toEqual({
+      ...schema,
+      definitions: {
+        point: {
+          type: 'object',
+          properties: { x: { type: 'integer', description: 'minimum: 0' } },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    })
+  })
+
+  test('of a whole schema are in its place, if it has a type beside the reference', () => {
+    const schema = { type: 'object', $ref: '#/definitions/p', definitions: { p: point } }
+    expect(toClaudeSchema(schema)).toMatchObject({ type: 'object', properties: { x: {} } })
+    expect(toClaudeSchema(schema)).not.toHaveProperty('$ref')
+  })
+})
+
+describe('allOf', () => {
+  const $defs = {
+    base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    more: {
+      allOf: [
+        { $ref: '#/$defs/base' },
+        { type: 'object', properties: { b: { type: 'null' } }, required: ['b'] },
+      ],
+    },
+  }
+  const merge = (schema: object) => {
+    const { $defs: _, ...rest } = toClaudeSchema({ ...schema, $defs }) as Record<string, unknown>
+    return rest
+  }
+
+  test('around one reference is the reference, as Pydantic means it', () => {
+    const schema = { allOf: [{ $ref: '#/$defs/base' }], description: 'D', default: {} }
+    expect(merge(schema)).toEqual({ description: 'D', default: {}, $ref: '#/$defs/base' })
+  })
+
+  test('of a reference and more is one object with the members of all', () => {
+    const c = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] }
+    expect(merge({ allOf: [{ $ref: '#/$defs/more' }, c] })).toEqual({
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'null' }, c: { type: 'string' } },
+      required: ['a', 'b', 'c'],
+      additionalProperties: false,
+    })
+  })
+
+  test('of objects without references is one object too: closed by themselves they exclude each other', () => {
+    const one = { type: 'object', properties: { a: { type: 'string' } } }
+    const other = { properties: { a: { minLength: 1 }, b: {} } }
+    expect(merge({ allOf: [one, other] })).toEqual({
+      type: 'object',
+      properties: { a: { type: 'string', description: 'minLength: 1' }, b: {} },
+      additionalProperties: false,
+    })
+  })
+
+  test.each([
+    ['contradicts itself', { allOf: [{ $ref: '#/$defs/base' }, { type: 'array' }] }],
+    [
+      'has a reference that leads nowhere',
+      { allOf: [{ $ref: '#/$defs/none' }, { type: 'object' }] },
+    ],
+    ['has a reference to elsewhere', { allOf: [{ $ref: 'https://x.test/a' }, { type: 'object' }] }],
+  ])('that %s stays for the vendor to judge', (_, schema) => {
+    expect(merge(schema)).toHaveProperty('allOf')
+  })
+
+  test('with references in a circle, or very many, does not hang', () => {
+    const names = Array.from({ length: 3000 }, (_, index) => index)
+    const chain = Object.fromEntries(
+      names.map((index) => [
+        `d${index}`,
+        {
+          allOf: [{ $ref: `#/$defs/d${index + 1}` }, { properties: { [`p${index}`]: {} } }],
+        },
+      ]),
+    )
+    const circle = { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }
+    const schema = {
+      allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/d0' }],
+      $defs: { ...circle, ...chain, d3000: { allOf: [{ $ref: '#/$defs/d0' }, {}] } },
+    }
+    const text = JSON.stringify(toClaudeSchema(schema))
+    expect(text.length).toBeLessThan(20 * JSON.stringify(schema).length)
   })
 })

@@ -205,6 +205,13 @@ export const examples: Readonly<Record<Feature, Example>> = {
     { parameters: { type: 'object', properties: {} }, strict: true },
     'strict',
   ),
+  'function.strict with a map in its parameters': offering(
+    {
+      parameters: { ...closed, properties: { a: { type: 'object', additionalProperties: true } } },
+      strict: true,
+    },
+    'strict',
+  ),
   'function.strict of some functions only': {
     fields: { tools: [fn({ parameters: closed, strict: true }), fn({ name: 'g' })] },
     without: { tools: [fn({ parameters: closed }), fn({ name: 'g' })] },

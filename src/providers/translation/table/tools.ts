@@ -48,6 +48,12 @@ export const tools = {
     bedrock: dropped,
     cohere: mapped('strict_tools'),
   },
+  'function.strict with a map in its parameters': {
+    anthropic: dropped,
+    gemini: validated,
+    bedrock: dropped,
+    cohere: mapped('strict_tools'),
+  },
   'function.strict of some functions only': {
     anthropic: mapped('tools.0.strict'),
     gemini: validated,
