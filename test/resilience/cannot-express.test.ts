@@ -152,7 +152,7 @@ const shapes: readonly Shape[] = [
   {
     name: 'instructions alone',
     fields: { messages: [{ role: 'system', content: 'x' }] },
-    unable: ['anthropic', 'bedrock'],
+    unable: [],
     param: 'messages',
   },
   {

@@ -128,8 +128,8 @@ describe('a whole answer', () => {
 
   test('an answer of an odd shape may still be valid', async () => {
     const odd = [
-      '{"choices":[]}',
-      '{"choices":[{}],"error":null}',
+      '{"choices":[{"message":{},"finish_reason":"stop"}],"error":null}',
+      '{"choices":[{"message":{"content":[]},"finish_reason":"stop"},{}]}',
       '{"choices":[null,{"message":null},{"message":{"content":7,"tool_calls":[null,{"function":7}]}}]}',
       `\n\n\t ${answerText}`,
       `${answerText}\r\n`,
@@ -227,6 +227,10 @@ describe('a stream', () => {
     'provider p closed the connection in the middle of its answer (ECONNRESET)',
   )
   const ended = terminal('the stream of provider p ended before it was complete')
+  const finished = terminal(
+    'the stream of provider p ended after its finish reason, but without [DONE]; if its streams always do, set stream_end = "finish" in the profile',
+  )
+  const finishedAt = ends[3] ?? 0
 
   /** The complete frames in the first `length` bytes. */
   const framesWithin = (length: number) => text.slice(0, ends.findLast((end) => end <= length) ?? 0)
@@ -263,7 +267,9 @@ describe('a stream', () => {
       const shown = await readStream(gateway)
       if (length < committedAt) expect(shown, `after ${at} bytes`).toBe(wholeStream)
       else if (length < text.length)
-        expect(shown, `after ${at} bytes`).toBe(framesWithin(length) + ended)
+        expect(shown, `after ${at} bytes`).toBe(
+          framesWithin(length) + (length < finishedAt ? ended : finished),
+        )
       else expect(shown).toBe(text)
     }
   })
