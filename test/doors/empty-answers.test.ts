@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { usage } from '../support/answers.ts'
 import { testGateway } from '../support/gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 
@@ -22,6 +23,7 @@ const bodies: Readonly<Record<string, object>> = {
   '/v1/responses': { input: 'Hi' },
 }
 const claude = { type: 'message', role: 'assistant', content: [] }
+const event = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`
 const choose = (choice: object) => ({ choices: [{ index: 0, ...choice }] })
 
 async function ask(kind: string, path: string, answer: object) {
@@ -67,17 +69,77 @@ describe('an answer with nothing in it', () => {
   })
 })
 
-test('events without data do not reach the client', async () => {
-  const { get, upstream } = await gateway('openai')
-  const chunk = (choice: object) => `data: ${JSON.stringify(choose(choice))}\n\n`
-  const first = chunk({ delta: { content: 'Hi' } })
-  const last = chunk({ delta: {}, finish_reason: 'stop' })
-  const empty = [': c\n\n', 'data:\n\n', 'data: \n\n', 'event: ping\n\n', 'id: 1\n\n']
-  upstream.next(stream([': c\n\n', first, ...empty, last, 'data: [DONE]\n\n']))
-  const body = JSON.stringify({ model: 'm', messages, stream: true })
-  const text = await (await get('/v1/chat/completions', { method: 'POST', body })).text()
-  expect(text.startsWith(first + last)).toBe(true)
-})
+/** For each door, an upstream that speaks its API, and what it sends before and behind events without data. */
+const verbatim: readonly (readonly [string, string, readonly string[]])[] = [
+  [
+    'openai',
+    '/v1/chat/completions',
+    [
+      event(choose({ delta: { content: 'Hi' } })),
+      event({ ...choose({ delta: {}, finish_reason: 'stop' }), usage }),
+      'data: [DONE]\n\n',
+    ],
+  ],
+  [
+    'openai',
+    '/v1/completions',
+    [
+      event(choose({ text: 'Hi' })),
+      event({ ...choose({ text: '', finish_reason: 'stop' }), usage }),
+      'data: [DONE]\n\n',
+    ],
+  ],
+  [
+    'anthropic',
+    '/v1/messages',
+    [
+      event({ type: 'message_start', message: { ...claude, id: 'm', usage: { input_tokens: 1 } } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } }),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: { output_tokens: 1 },
+      }),
+      event({ type: 'message_stop' }),
+    ],
+  ],
+  [
+    'openai',
+    '/v1/responses',
+    [
+      event({ type: 'response.created', response: { id: 'r', status: 'in_progress' } }),
+      event({ type: 'response.output_text.delta', delta: 'Hi' }),
+      event({
+        type: 'response.completed',
+        response: { status: 'completed', usage: { input_tokens: 1, output_tokens: 1 } },
+      }),
+    ],
+  ],
+]
+
+const withoutData = [
+  ': c\n\n',
+  ': c\n: d\n\n\n',
+  'data:\n\n',
+  'data: \n\n',
+  'event: ping\n\n',
+  'id: 1\n\n',
+]
+
+test.each(verbatim)(
+  'events without data of %s do not reach a client of %s',
+  async (kind, path, sent) => {
+    const { get, upstream } = await gateway(kind)
+    const receive = async (pieces: readonly string[]) => {
+      upstream.next(stream(pieces))
+      const body = JSON.stringify({ model: 'm', ...bodies[path], stream: true })
+      return (await get(path, { method: 'POST', body })).text()
+    }
+    const plain = await receive(sent)
+    expect(plain.startsWith(sent[0] ?? '')).toBe(true)
+    expect(await receive(sent.flatMap((one) => [...withoutData, one]))).toBe(plain)
+  },
+)
 
 test.each([
   '/v1beta/models/g:generateContent',

@@ -30,6 +30,7 @@ export function evaluateConditions(
     noCacheMarks: !model.hasCachePoints,
     noGrounding: !model.hasGrounding,
     noResultStatus: !model.hasResultStatus,
+    noResultMedia: !model.hasResultMedia,
   }
 }
 

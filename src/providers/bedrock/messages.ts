@@ -61,6 +61,8 @@ const turnRules: TurnRules<Turn> = {
   opening: { role: 'user', content: [placeholder] },
 }
 
+const filesBelow = 'The files of this result are behind the results.'
+
 /** A translated message before its marks are placed. */
 interface Draft {
   readonly role: Turn['role']
@@ -132,15 +134,25 @@ class MessageTranslator {
     }
   }
 
-  /** A result cannot hold cache points, so its marks move behind it. */
+  /**
+   * A result cannot hold cache points, so its marks move behind it. So do its images and files for a model that
+   * takes only text in it.
+   */
   #toToolResult(message: CanonicalMessage & { readonly role: 'tool' }): BlockOrMark[] {
     const inner = toMarkedBlocks(message, this.#contentParts)
-    const content = inner.filter((item) => !(item instanceof CacheMark))
+    const marks = inner.filter((item) => item instanceof CacheMark)
+    const blocks = inner.filter((item) => !(item instanceof CacheMark))
+    const toolUseId = this.#ids.resolve(message.callId)
+    const isKept = (block: BlockOrMark) => this.#model.hasResultMedia || 'text' in block
+    const kept = blocks.filter(isKept)
+    const moved = blocks.filter((block) => !isKept(block))
+    const content = moved.length > 0 ? [...kept, { text: filesBelow }] : kept
     const toolResult = {
-      toolUseId: this.#ids.resolve(message.callId),
+      toolUseId,
       content: content.length > 0 ? content : [placeholder],
       status: message.isError && this.#model.hasResultStatus ? 'error' : undefined,
     }
-    return [{ toolResult }, ...inner.filter((item) => item instanceof CacheMark)]
+    const heading = { text: `The files of the tool result ${toolUseId}:` }
+    return [{ toolResult }, ...marks, ...(moved.length > 0 ? [heading, ...moved] : [])]
   }
 }

@@ -27,6 +27,7 @@ export const conditions = {
   noThinkingBlocks: 'on models that do not accept thinking blocks',
   noCacheMarks: 'on models other than Claude and Nova',
   noResultStatus: 'on models other than Claude and Nova',
+  noResultMedia: 'on models other than Claude and Nova',
 } as const
 
 export type Condition = keyof typeof conditions
@@ -73,6 +74,7 @@ export const apiConditions = {
     'noCacheMarks',
     'noGrounding',
     'noResultStatus',
+    'noResultMedia',
   ],
   cohere: [],
 } as const satisfies Readonly<Record<string, readonly Condition[]>>

@@ -113,6 +113,32 @@ describe('calls and results', () => {
     ])
   })
 
+  test('images of results are behind all results for a model that takes only text in them', async () => {
+    const block = { image: { format: 'webp', source: { bytes: 'AAAA' } } }
+    const part = image('data:image/webp;base64,AAAA')
+    const body = await sendMessages(
+      [
+        user('1'),
+        assistant('', { tool_calls: [call('a'), call('b')] }),
+        result('a', [text('See'), part]),
+        result('b', [part]),
+        user('So?'),
+      ],
+      'meta.llama4-scout-17b-instruct-v1:0',
+    )
+    const note = { text: 'The files of this result are behind the results.' }
+    const heading = (id: string) => ({ text: `The files of the tool result ${id}:` })
+    expect(body.messages[2]?.content).toEqual([
+      { toolResult: { toolUseId: 'a', content: [{ text: 'See' }, note] } },
+      { toolResult: { toolUseId: 'b', content: [note] } },
+      heading('a'),
+      block,
+      heading('b'),
+      block,
+      { text: 'So?' },
+    ])
+  })
+
   test('a tool result may be an image', async () => {
     const { messages } = await sendMessages([
       user('1'),

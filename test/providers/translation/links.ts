@@ -122,6 +122,7 @@ export const exceptional: {
     noCacheMarks: bedrock('meta.llama3-1-70b-instruct-v1:0'),
     noGrounding: bedrock('us.amazon.nova-pro-v1:0'),
     noResultStatus: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noResultMedia: bedrock('meta.llama3-1-70b-instruct-v1:0'),
   },
   cohere: {},
 }

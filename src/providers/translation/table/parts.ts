@@ -215,7 +215,9 @@ export const parts = {
       mapped('contents.2.parts.0.functionResponse.parts', 'in the `functionResponse`'),
       { textResults: refused },
     ),
-    bedrock: mapped('messages.2.content.0.toolResult.content.1', 'in the `toolResult`'),
+    bedrock: except(mapped('messages.2.content.0.toolResult.content.1', 'in the `toolResult`'), {
+      noResultMedia: mapped('messages.2.content.2', 'in the `user` message, behind the results'),
+    }),
     cohere: refused,
   },
 } as const satisfies TranslationRows
