@@ -1,28 +1,76 @@
+import { compatibleUpstreams } from './upstream/compatible/index.ts'
 import { upstreamKey } from './upstream/dialect.ts'
 import { scenarioNames } from './upstream/scenario.ts'
 
 /** An API that the gateway has to speak upstream. */
 export interface Kind {
-  /** The kind of the provider, and the first part of its model ids. */
-  readonly name: 'openai' | 'anthropic' | 'google' | 'bedrock'
+  /** The first part of its model ids. */
+  readonly name: string
+  /** The kind of the provider in the configuration. */
+  readonly provider: string
   readonly title: string
   /** The path below the upstream's address. */
   readonly path: string
   /** A model whose name the gateway knows, so that it uses all that the model can do. */
   readonly upstreamModel: string
+  readonly takesImages: boolean
 }
 
+/** The APIs that the vendors have defined. */
 export const kinds: readonly Kind[] = [
-  { name: 'openai', title: 'OpenAI chat', path: '/openai/v1', upstreamModel: 'gpt-5' },
-  { name: 'anthropic', title: 'Anthropic', path: '/anthropic', upstreamModel: 'claude-sonnet-4-5' },
-  { name: 'google', title: 'Gemini', path: '/google', upstreamModel: 'gemini-3-pro' },
-  {
+  own({ name: 'openai', title: 'OpenAI chat', path: '/openai/v1', upstreamModel: 'gpt-5' }),
+  own({
+    name: 'anthropic',
+    title: 'Anthropic',
+    path: '/anthropic',
+    upstreamModel: 'claude-sonnet-4-5',
+  }),
+  own({ name: 'google', title: 'Gemini', path: '/google', upstreamModel: 'gemini-3-pro' }),
+  own({
     name: 'bedrock',
     title: 'Bedrock',
     path: '/bedrock',
     upstreamModel: 'eu.anthropic.claude-sonnet-4-5',
-  },
+  }),
 ]
+
+function own(facts: Omit<Kind, 'provider' | 'takesImages'>): Kind {
+  return { ...facts, provider: facts.name, takesImages: true }
+}
+
+/** Vendors and servers that speak the OpenAI format, each with rules of its own. */
+export const compatibleKinds: readonly Kind[] = [
+  compatible('deepseek', { title: 'DeepSeek V4', takesImages: false }),
+  compatible('moonshot', { title: 'Kimi K2.6' }),
+  compatible('zai', { title: 'GLM 5.2', takesImages: false }),
+  compatible('minimax', { title: 'MiniMax M3' }),
+  compatible('qwen', { title: 'Qwen 3.5 on vLLM', provider: 'vllm' }),
+  compatible('mistral', { title: 'Mistral' }),
+  compatible('openrouter', { title: 'OpenRouter, Gemini 3', name: 'openrouter-gemini' }),
+  compatible('openrouter', {
+    title: 'OpenRouter, Claude',
+    name: 'openrouter-claude',
+    upstreamModel: 'anthropic/claude-opus-4.5',
+  }),
+  compatible('groq', { title: 'Groq, gpt-oss', takesImages: false }),
+  compatible('ollama', { title: 'Ollama' }),
+  compatible('llamacpp', { title: 'Qwen 3.5 on llama.cpp' }),
+]
+
+/** `upstream` is the name of its rules. */
+function compatible(upstream: string, facts: Partial<Kind> & Pick<Kind, 'title'>): Kind {
+  const found = compatibleUpstreams.find(({ name }) => name === upstream)
+  if (!found) throw new Error(`no upstream ${upstream}`)
+  const { name, model } = found
+  const path = `/${name}/v1`
+  return { name, provider: name, path, upstreamModel: model, takesImages: true, ...facts }
+}
+
+export const allKinds: readonly Kind[] = [...kinds, ...compatibleKinds]
+
+export function isCompatible({ name }: Kind): boolean {
+  return compatibleKinds.some((kind) => kind.name === name)
+}
 
 /** Environment of the gateway: the credential of all providers. */
 export const upstreamEnvironment = { UPSTREAM_KEY: upstreamKey }
@@ -32,7 +80,7 @@ export const codexModels = ['gpt-5.5', 'gpt-6-sol'] as const
 
 /** The gateway's configuration: a provider for each kind, a model for each scenario. */
 export function toConfig(upstream: string, databasePath: string): string {
-  const providers = kinds.map(({ name, path, upstreamModel }) => {
+  const providers = allKinds.map(({ name, provider, path, upstreamModel, takesImages }) => {
     const ids = [
       ...scenarioNames.map((scenario) => [`${name}--${scenario}`, scenario]),
       ...codexModels.flatMap((model) =>
@@ -44,7 +92,7 @@ export function toConfig(upstream: string, databasePath: string): string {
 [[providers.models]]
 id = "${id}"
 upstream_id = "${upstreamModel}--${scenario}"
-modalities = ["text", "image"]
+modalities = ${takesImages ? '["text", "image"]' : '["text"]'}
 reasoning = true
 cost_per_1m_input = 3
 cost_per_1m_output = 15
@@ -53,7 +101,7 @@ cost_per_1m_output = 15
     return `
 [[providers]]
 name = "${name}"
-kind = "${name}"
+kind = "${provider}"
 base_url = "${upstream}${path}"
 api_key_env = "UPSTREAM_KEY"
 ${models.join('')}`

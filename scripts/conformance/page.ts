@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { kinds } from './kinds.ts'
+import type { Kind } from './kinds.ts'
 
 /** A row of the table: a client, and a cell for each kind. */
 export interface Row {
@@ -12,10 +12,14 @@ export interface Row {
 export interface Score {
   readonly passed: number
   readonly all: number
+  /** Requests whose own body the upstream does not accept: the gateway passes both on as they are. */
+  readonly refused?: number
+  /** Why the first check failed. */
+  readonly reason?: string | undefined
 }
 
 /** The table of clients and kinds in Markdown. */
-export function toTable(rows: readonly Row[]): string {
+export function toTable(rows: readonly Row[], kinds: readonly Kind[]): string {
   const titles = ['Client', 'API', ...kinds.map(({ title }) => title)]
   const cells = rows.map(({ client, api, scores }) => [
     client,
@@ -29,12 +33,19 @@ export function toTable(rows: readonly Row[]): string {
 
 function toCell(score: Score | undefined): string {
   if (!score) return ''
-  const { passed, all } = score
-  return passed === all ? `✓ ${passed}` : `✗ ${passed} of ${all}`
+  const { passed, all, refused = 0, reason } = score
+  if (passed + refused < all) return `✗ ${passed} of ${all}${reason ? `: ${toReason(reason)}` : ''}`
+  return refused > 0 ? `✓ ${passed}, ${refused} refused` : `✓ ${passed}`
+}
+
+/** A cell is one line. */
+function toReason(problem: string): string {
+  const line = problem.replace(/\s+/g, ' ').replaceAll('|', '\\|')
+  return line.length > 160 ? `${line.slice(0, 160)}…` : line
 }
 
 /** Each command of the conformance runs writes its own section of the page. */
-export type Section = 'node' | 'polyglot'
+export type Section = 'node' | 'compatible' | 'polyglot'
 
 const path = 'docs/conformance.md'
 

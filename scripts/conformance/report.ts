@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Client } from './client.ts'
-import type { Kind } from './kinds.ts'
-import { type Row, replaceMarked, toTable, writeSection } from './page.ts'
+import { compatibleKinds, type Kind, kinds } from './kinds.ts'
+import { type Row, replaceMarked, type Score, type Section, toTable, writeSection } from './page.ts'
 import type { Outcome } from './sdks/checks.ts'
 
 /** One cell of the table. */
@@ -11,20 +11,61 @@ export interface Result {
   readonly outcomes: readonly Outcome[]
 }
 
-/** The table of clients and kinds in Markdown. */
+/** Kinds that have a table of their own. */
+interface Group {
+  readonly kinds: readonly Kind[]
+  /** Its section of `docs/conformance.md`, and that of `docs/clients.md`. */
+  readonly sections: readonly [Section, string]
+  readonly heading: string
+}
+
+const groups: readonly Group[] = [
+  {
+    kinds,
+    sections: ['node', 'conformance'],
+    heading: '## Agents and JavaScript clients',
+  },
+  {
+    kinds: compatibleKinds,
+    sections: ['compatible', 'conformance-compatible'],
+    heading: '## Agents and JavaScript clients, upstreams of the OpenAI format',
+  },
+]
+
+/** The tables of clients and kinds in Markdown. */
 export function renderResults(results: readonly Result[]): string {
+  const shown = groups.filter((group) =>
+    group.kinds.some((kind) => results.some((result) => result.kind === kind)),
+  )
+  return shown.map((group) => renderGroup(group, results)).join('\n\n')
+}
+
+function renderGroup(group: Group, results: readonly Result[]): string {
   const clients = [...new Set(results.map(({ client }) => client))]
-  return toTable(clients.map((client) => toRow(client, results)))
+  return toTable(
+    clients.map((client) => toRow(client, results)),
+    group.kinds,
+  )
 }
 
 function toRow(client: Client, results: readonly Result[]): Row {
   const { title, package: name, api } = client
   const ofClient = results.filter((each) => each.client === client)
-  const scores = ofClient.map(({ kind, outcomes }) => {
-    const passed = outcomes.filter(({ problem }) => problem === undefined).length
-    return [kind.name, { passed, all: outcomes.length }] as const
-  })
+  const scores = ofClient.map(({ kind, outcomes }) => [kind.name, toScore(outcomes)] as const)
   return { client: `${title} ${readVersion(name)}`, api, scores: new Map(scores) }
+}
+
+function toScore(outcomes: readonly Outcome[]): Score {
+  const failed = outcomes.filter(({ problem }) => problem !== undefined)
+  const refused = outcomes.filter((each) => each.refused !== undefined).length
+  // What the upstream says explains more than what the client makes of it.
+  const first = failed.find(({ check }) => check === 'upstream') ?? failed[0]
+  return {
+    passed: outcomes.length - failed.length - refused,
+    all: outcomes.length,
+    refused,
+    reason: first?.problem,
+  }
 }
 
 /** One line for each failed check. */
@@ -45,13 +86,18 @@ function readVersion(name: string): string {
 
 const clientsPage = 'docs/clients.md'
 
-/** Writes the table to `docs/conformance.md`, and between the markers of `docs/clients.md`. */
+/** Writes the tables of the groups that ran whole to `docs/conformance.md` and `docs/clients.md`. */
 export function writeReport(results: readonly Result[], date: string): void {
-  const table = renderResults(results)
-  writeSection(
-    'node',
-    `## Agents and JavaScript clients\n\nRun on ${date} with \`npm run conformance\`.\n\n${table}`,
-  )
-  const page = readFileSync(clientsPage, 'utf8')
-  writeFileSync(clientsPage, replaceMarked(page, 'conformance', table))
+  for (const group of groups) {
+    const isWhole = group.kinds.every((kind) => results.some((result) => result.kind === kind))
+    if (!isWhole) continue
+    const table = renderGroup(group, results)
+    const [section, mark] = group.sections
+    writeSection(
+      section,
+      `${group.heading}\n\nRun on ${date} with \`npm run conformance\`.\n\n${table}`,
+    )
+    const page = readFileSync(clientsPage, 'utf8')
+    writeFileSync(clientsPage, replaceMarked(page, mark, table))
+  }
 }

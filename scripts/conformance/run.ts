@@ -1,11 +1,12 @@
 /**
  * Runs unmodified clients from the package registry against the gateway, in front of strict
- * upstreams of four kinds. Prints a table, and writes it to the docs.
+ * upstreams: four APIs of vendors, and eleven models behind the OpenAI format. Prints tables, and writes them to the
+ * docs.
  *
  *   npm run conformance
  *   npm run conformance -- --only claude-code --kind google
  *
- * A partial run writes no docs.
+ * A run of some clients writes no docs. `--kind compatible` runs and writes only the upstreams of the OpenAI format.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -16,11 +17,12 @@ import { claudeCode } from './agents/claude-code.ts'
 import { codexes } from './agents/codex.ts'
 import type { Client, Door } from './client.ts'
 import { startGateway } from './gateway.ts'
-import { type Kind, kinds } from './kinds.ts'
+import { allKinds, isCompatible, type Kind } from './kinds.ts'
 import { type Result, renderResults, toProblems, writeReport } from './report.ts'
 import type { Outcome } from './sdks/checks.ts'
 import { sdks } from './sdks/index.ts'
-import { startUpstream, type Upstream } from './upstream/server.ts'
+import { isRecord } from './upstream/json-schema.ts'
+import { type Exchange, startUpstream } from './upstream/server.ts'
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, kind: { type: 'string' } },
@@ -29,8 +31,13 @@ const { values } = parseArgs({
 const clients = [claudeCode, ...codexes, ...sdks].filter(
   ({ name }) => name === (values.only ?? name),
 )
-const chosenKinds = kinds.filter(({ name }) => name === (values.kind ?? name))
+const chosenKinds = allKinds.filter((kind) =>
+  values.kind === 'compatible' ? isCompatible(kind) : kind.name === (values.kind ?? kind.name),
+)
 if (clients.length === 0 || chosenKinds.length === 0) throw new Error('no such client or kind')
+
+/** How many kinds a client runs with at once. */
+const lanes = 6
 
 const folder = 'scripts/conformance'
 if (!existsSync(`${folder}/node_modules`)) execFileSync('npm', ['ci', '--prefix', folder])
@@ -43,26 +50,40 @@ try {
   process.stdout.write(`\n${renderResults(results)}\n\n`)
   for (const line of toProblems(results)) process.stdout.write(`✗ ${line}\n`)
   if (toProblems(results).length > 0) process.exitCode = 1
-  const isWhole = values.only === undefined && values.kind === undefined
-  if (isWhole) writeReport(results, new Date().toISOString().slice(0, 10))
+  if (values.only === undefined) writeReport(results, new Date().toISOString().slice(0, 10))
 } finally {
   await gateway.stop()
   await upstream.close()
   rmSync(home, { recursive: true })
 }
 
-/** Clients run one after the other, so that each sees only its own requests. */
+/** A client runs with some kinds at once: the paths and the models show whose requests they are. */
 async function runAll(door: Door): Promise<readonly Result[]> {
   const results: Result[] = []
   for (const client of clients) {
-    for (const kind of chosenKinds) {
-      process.stderr.write(`${client.title}, ${kind.title}\n`)
-      upstream.forget()
-      const outcomes = await runClient(client, kind, door)
-      results.push({ client, kind, outcomes: [...outcomes, ...judge(client, upstream)] })
+    upstream.forget()
+    const waiting = chosenKinds.entries()
+    const ofClient: Result[] = []
+    const runLane = async () => {
+      for (const [index, kind] of waiting) {
+        process.stderr.write(`${client.title}, ${kind.title}\n`)
+        const outcomes = await runClient(client, kind, door)
+        const seen = upstream.exchanges.filter((exchange) => isOf(kind, exchange))
+        ofClient[index] = { client, kind, outcomes: judge({ client, kind, outcomes, seen }) }
+      }
     }
+    await Promise.all(Array.from({ length: lanes }, runLane))
+    results.push(...ofClient)
   }
   return results
+}
+
+/** Two kinds of one upstream differ in the model. */
+function isOf({ path, upstreamModel }: Kind, exchange: Exchange): boolean {
+  if (!exchange.path.startsWith(`${path}/`)) return false
+  const { body } = exchange
+  const model = isRecord(body) ? body['model'] : undefined
+  return typeof model !== 'string' || model.startsWith(upstreamModel)
 }
 
 async function runClient(client: Client, kind: Kind, door: Door): Promise<readonly Outcome[]> {
@@ -73,13 +94,34 @@ async function runClient(client: Client, kind: Kind, door: Door): Promise<readon
   }
 }
 
-/** The faults of the requests that the upstream saw. */
-function judge({ carriesProofs }: Client, { exchanges }: Upstream): Outcome[] {
-  return exchanges.flatMap(({ path, refusal, lacksProof }) => {
-    const isRefused = refusal && !refusal.isScripted
-    if (isRefused)
-      return [{ check: 'upstream', problem: `${path}: ${refusal.status} ${refusal.message}` }]
-    const isLost = carriesProofs && lacksProof
-    return isLost ? [{ check: 'upstream', problem: `${path}: a proof of reasoning is lost` }] : []
-  })
+interface Judged extends Result {
+  /** The requests of the client, as the upstream saw them. */
+  readonly seen: readonly Exchange[]
+}
+
+/** Adds the faults of the requests that the upstream saw. */
+function judge({ client, kind, outcomes, seen }: Judged): readonly Outcome[] {
+  // Here the client speaks the API of the upstream, and the gateway changes nothing.
+  if (client.api === 'Chat' && isCompatible(kind))
+    return outcomes.map((outcome) => excuse(outcome, seen))
+  return [...outcomes, ...seen.flatMap((exchange) => findFaults(client, exchange))]
+}
+
+/** A check that failed because of what the client itself wrote. */
+function excuse(outcome: Outcome, seen: readonly Exchange[]): Outcome {
+  const { check, problem } = outcome
+  const words = seen
+    .flatMap(({ refusal }) => (refusal && !refusal.isScripted ? [refusal.message] : []))
+    .find((message) => problem?.includes(message.slice(0, 60)))
+  return words === undefined ? outcome : { check, refused: words }
+}
+
+function findFaults({ carriesProofs }: Client, exchange: Exchange): Outcome[] {
+  const { path, refusal, lacksProof, misread } = exchange
+  const toFault = (problem: string): Outcome[] => [
+    { check: 'upstream', problem: `${path}: ${problem}` },
+  ]
+  if (refusal && !refusal.isScripted) return toFault(`${refusal.status} ${refusal.message}`)
+  if (misread !== undefined) return toFault(misread)
+  return carriesProofs && lacksProof ? toFault('a proof of reasoning is lost') : []
 }

@@ -34,6 +34,48 @@ describe.each(compatibleUpstreams.map((upstream) => ({ name: upstream.name, upst
   },
 )
 
+describe('an answer', () => {
+  const tools = [
+    { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } },
+  ]
+
+  test.each([
+    ['moonshot', '"id":"functions.weather:0"'],
+    ['mistral', '"content":[{"type":"thinking","thinking":[{"type":"text","text":"First I '],
+    ['openrouter', '"reasoning_details":[{"type":"reasoning.encrypted","data":'],
+    ['groq', '"delta":{"reasoning":"First I '],
+    ['llamacpp', '"delta":{"reasoning_content":"First I '],
+  ])('%s streams %s', (name, words) => {
+    const frames = stream(find(name), { tools })
+    expect(frames.join('')).toContain(words)
+    expect(frames.at(-1)).toBe('data: [DONE]\n\n')
+  })
+
+  test('minimax streams thoughts as entries when asked, else in the content, and no [DONE]', () => {
+    const split = stream(find('minimax'), { tools, reasoning_split: true })
+    expect(split.join('')).toContain(
+      '"reasoning_details":[{"type":"reasoning.text","text":"First I ',
+    )
+    const plain = stream(find('minimax'), { tools })
+    expect(plain.join('')).toContain('"delta":{"content":"<think>\\nFirst I ')
+    for (const frames of [split, plain])
+      expect(frames.at(-1)).toContain('"finish_reason":"tool_calls"')
+  })
+})
+
+function find(name: string): CompatibleUpstream {
+  const found = compatibleUpstreams.find((upstream) => upstream.name === name)
+  if (!found) throw new Error(`no upstream ${name}`)
+  return found
+}
+
+/** The frames of a call that follows thoughts. */
+function stream(upstream: CompatibleUpstream, fields: Fields) {
+  const reply = send(upstream, { ...fields, model: `${upstream.model}--tool`, stream: true })
+  if (reply.kind !== 'stream') throw new Error('not a stream')
+  return reply.frames
+}
+
 function toBody({ model }: CompatibleUpstream, fields: Fields) {
   const messages = [{ role: 'user', content: 'Hi' }]
   return { model: `${model}--say`, messages, ...fields }

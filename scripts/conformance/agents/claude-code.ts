@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Client } from '../client.ts'
 import { findExecutable } from './executable.ts'
 import { runTasks } from './tasks.ts'
+import { toolServer, toolServerName } from './tools.ts'
 
 /** Claude Code without its own requests to the vendor: https://code.claude.com/docs/en/env-vars */
 export const claudeCode: Client = {
@@ -9,10 +12,20 @@ export const claudeCode: Client = {
   package: '@anthropic-ai/claude-code',
   api: 'Messages',
   carriesProofs: true,
-  run: ({ name }, { address, key }) =>
-    runTasks(({ scenario, prompt, home }) => {
-      const model = `${name}--${scenario}`
-      const tools = ['--allowedTools', 'Write', 'Bash', 'Read']
+  run: (kind, { address, key }) =>
+    runTasks(kind, ({ scenario, prompt, home }) => {
+      const model = `${kind.name}--${scenario}`
+      const settings = join(home, 'tools.json')
+      writeFileSync(settings, JSON.stringify({ mcpServers: { [toolServerName]: toolServer } }))
+      const tools = [
+        '--mcp-config',
+        settings,
+        '--allowedTools',
+        'Write',
+        'Bash',
+        'Read',
+        `mcp__${toolServerName}`,
+      ]
       return {
         line: [findExecutable('claude'), '-p', prompt, '--model', model, ...tools],
         env: {

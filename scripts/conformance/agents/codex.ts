@@ -4,6 +4,7 @@ import type { Client } from '../client.ts'
 import { codexModels } from '../kinds.ts'
 import { findExecutable } from './executable.ts'
 import { runTasks } from './tasks.ts'
+import { toolServer, toolServerName } from './tools.ts'
 
 /**
  * Codex with a provider of its own: https://developers.openai.com/codex/config-reference
@@ -32,7 +33,7 @@ function codex({ name, title, prefix }: CodexModel): Client {
     api: 'Responses',
     carriesProofs: true,
     run: (kind, { address, key }) =>
-      runTasks(({ scenario, prompt, home }) => {
+      runTasks(kind, ({ scenario, prompt, home }) => {
         const config = toConfig(`${prefix}${kind.name}--${scenario}`, address)
         writeFileSync(join(home, 'config.toml'), config)
         const freely = '--dangerously-bypass-approvals-and-sandbox'
@@ -54,5 +55,9 @@ name = "gateway"
 base_url = "${address}/v1"
 wire_api = "responses"
 env_key = "GATEWAY_KEY"
+
+[mcp_servers.${toolServerName}]
+command = ${JSON.stringify(toolServer.command)}
+args = ${JSON.stringify(toolServer.args)}
 `
 }

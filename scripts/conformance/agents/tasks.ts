@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Finished, runCommand } from '../command.ts'
+import type { Kind } from '../kinds.ts'
 import type { Outcome } from '../sdks/checks.ts'
 import { picture, pictureFile, picturePrompt, pictureSentence } from '../upstream/picture.ts'
 import { taskFile, taskPrompt, taskSentence, taskText } from '../upstream/task.ts'
@@ -23,9 +24,12 @@ export interface TaskCommand {
 type ToCommand = (input: TaskInput) => TaskCommand
 
 /** Gives an agent each task in an empty folder of its own. */
-export async function runTasks(toCommand: ToCommand): Promise<readonly Outcome[]> {
+export async function runTasks(
+  { takesImages }: Kind,
+  toCommand: ToCommand,
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const task of [writeTask, pictureTask]) {
+  for (const task of takesImages ? [writeTask, pictureTask] : [writeTask]) {
     const root = mkdtempSync(join(tmpdir(), 'conformance-'))
     outcomes.push(await runTask({ task, toCommand, root }))
     rmSync(root, { recursive: true })

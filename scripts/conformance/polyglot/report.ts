@@ -1,3 +1,4 @@
+import { kinds } from '../kinds.ts'
 import { type Row, type Score, toTable, writeSection } from '../page.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -5,7 +6,7 @@ import type { Outcome } from './outcome.ts'
 export function renderOutcomes(outcomes: readonly Outcome[]): string {
   const clients = new Set(outcomes.map(toName))
   const rows = [...clients].map((name) => toRow(outcomes.filter((each) => toName(each) === name)))
-  return toTable(rows)
+  return toTable(rows, kinds)
 }
 
 function toName({ client, version, api }: Outcome): string {

@@ -7,30 +7,40 @@ import {
   run,
   setDefaultOpenAIClient,
   setTracingDisabled,
+  type Tool,
   tool,
   user,
 } from '@openai/agents'
 import OpenAI from 'openai'
+import { z } from 'zod'
 import {
   expectedForecast,
   forecast,
   greeting,
+  longName,
   look,
+  onCompatible,
   place,
   question,
   repeatedOne,
   repeatedTwo,
+  repeatedWide,
   runChecks,
 } from './checks.ts'
 
 const tools = ['weather', 'time'].map((name) =>
   tool({ name, description: 'Knows it', parameters: place, execute: look }),
 )
+const wide = [
+  tool({ name: longName, description: 'Knows it', parameters: place, execute: look }),
+  tool({ name: 'now', description: 'The time', parameters: z.object({}), execute: () => 'noon' }),
+]
 
-await runChecks(({ address, key, model }) => {
+await runChecks((target) => {
+  const { address, key, model } = target
   setTracingDisabled(true)
   setDefaultOpenAIClient(new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 }))
-  const agent = (scenario: string, fields: { tools?: typeof tools; modelSettings?: object } = {}) =>
+  const agent = (scenario: string, fields: { tools?: Tool[]; modelSettings?: object } = {}) =>
     new Agent({ name: 'guide', instructions: 'Answer.', model: model(scenario), ...fields })
   const modelSettings = { reasoning: { effort: 'high', summary: 'auto' } }
 
@@ -107,6 +117,12 @@ await runChecks(({ address, key, model }) => {
     async 'cut, streamed'() {
       await assert.rejects(streamRun('cut'))
     },
+    ...onCompatible(target, {
+      async 'long name, no parameters'() {
+        const { output } = await streamRun('parallel', { tools: wide, modelSettings })
+        assert.equal(output, repeatedWide)
+      },
+    }),
   }
 })
 

@@ -3,10 +3,8 @@ import { toChecks } from './ai-sdk.ts'
 import type { Checks, Target } from './checks.ts'
 
 /** The checks of the AI SDK with its OpenAI provider, which uses the Responses API. */
-export function toOpenAIChecks(
-  { address, key, model }: Target,
-  options: { readonly store?: boolean },
-): Checks {
+export function toOpenAIChecks(target: Target, options: { readonly store?: boolean }): Checks {
+  const { address, key, model } = target
   const provider = createOpenAI({ baseURL: `${address}/v1`, apiKey: key })
   // The provider does not know that the models reason.
   const reasoning = { forceReasoning: true, reasoningEffort: 'high', reasoningSummary: 'auto' }
@@ -15,5 +13,6 @@ export function toOpenAIChecks(
     options: { openai: options },
     reasoningOptions: { openai: { ...options, ...reasoning } },
     isStateless: options.store === false,
+    target,
   })
 }

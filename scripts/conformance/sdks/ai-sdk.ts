@@ -9,17 +9,24 @@ import {
   streamText,
   tool,
 } from 'ai'
+import { z } from 'zod'
 import {
   type Checks,
   expectedForecast,
   forecast,
   greeting,
+  longName,
   look,
+  onCompatible,
+  pictureData,
   place,
   question,
   reasoning,
   repeatedOne,
   repeatedTwo,
+  repeatedWide,
+  type Target,
+  withImages,
 } from './checks.ts'
 
 type ProviderOptions = NonNullable<Parameters<typeof generateText>[0]['providerOptions']>
@@ -32,6 +39,7 @@ export interface Provider {
   readonly reasoningOptions: ProviderOptions
   /** Whether it sends the history whole. Otherwise it refers to earlier answers by their ids. */
   readonly isStateless: boolean
+  readonly target: Target
 }
 
 const tools = {
@@ -40,7 +48,8 @@ const tools = {
 }
 
 /** The checks of the AI SDK with one of its providers: https://ai-sdk.dev/docs */
-export function toChecks({ model, options, reasoningOptions, isStateless }: Provider): Checks {
+export function toChecks(provider: Provider): Checks {
+  const { model, options, reasoningOptions, isStateless, target } = provider
   const settings = (scenario: string, providerOptions = options) => ({
     model: model(scenario),
     prompt: question,
@@ -163,5 +172,26 @@ export function toChecks({ model, options, reasoningOptions, isStateless }: Prov
       const reason = await result.finishReason.then(undefined, () => 'error')
       assert.ok(failure !== undefined || reason === 'error', `it finished with ${reason}`)
     },
+    ...onCompatible(target, {
+      async 'long name, no parameters'() {
+        const wide = {
+          [longName]: tool({ description: 'Knows it', inputSchema: place, execute: look }),
+          now: tool({ description: 'The time', inputSchema: z.object({}), execute: () => 'noon' }),
+        }
+        const given = { ...settings('parallel', reasoningOptions), tools: wide }
+        const { result, failure } = await stream(given)
+        assert.ifError(failure)
+        assert.equal(await result.text, repeatedWide)
+      },
+    }),
+    ...withImages(target, {
+      async picture() {
+        const { prompt: _, ...given } = settings('say')
+        const image = { type: 'image' as const, image: pictureData, mediaType: 'image/png' }
+        const messages: ModelMessage[] = [{ role: 'user', content: [image] }]
+        const { text } = await generateText({ ...given, messages })
+        assert.equal(text, greeting)
+      },
+    }),
   }
 }

@@ -7,14 +7,20 @@ import {
   expectedForecast,
   forecast,
   greeting,
+  longName,
   look,
+  noParameters,
+  onCompatible,
+  pictureData,
   place,
   placeSchema,
   question,
   reasoning,
   repeatedOne,
   repeatedTwo,
+  repeatedWide,
   runChecks,
+  withImages,
 } from './checks.ts'
 
 const user = { role: 'user' as const, content: question }
@@ -27,7 +33,8 @@ const thinking = { type: 'enabled' as const, budget_tokens: 4096 }
 type Body = Anthropic.MessageCreateParamsNonStreaming
 type Send = (body: Body) => Promise<Anthropic.Message>
 
-await runChecks(({ address, key, model }) => {
+await runChecks((target) => {
+  const { address, key, model } = target
   const client = new Anthropic({ baseURL: address, apiKey: key, maxRetries: 0 })
   const create: Send = async (body) => client.messages.create(body)
   const stream: Send = (body) => client.messages.stream(body).finalMessage()
@@ -213,6 +220,57 @@ await runChecks(({ address, key, model }) => {
       const stranger = new Anthropic({ baseURL: address, apiKey: 'wrong', maxRetries: 0 })
       await assert.rejects(stranger.messages.create(body('say')), Anthropic.AuthenticationError)
     },
+    ...onCompatible(target, {
+      async 'long name, no parameters'() {
+        const wide = [
+          { name: longName, input_schema: placeSchema },
+          { name: 'now', input_schema: noParameters },
+        ]
+        const first = await stream(body('parallel', { tools: wide, thinking }))
+        const calls = first.content.filter((block) => block.type === 'tool_use')
+        assert.deepEqual(
+          calls.map(({ name }) => name),
+          [longName, 'now'],
+        )
+        const results = calls.map(({ id, name, input }) => ({
+          type: 'tool_result' as const,
+          tool_use_id: id,
+          content: name === 'now' ? 'noon' : look(place.parse(input)),
+        }))
+        const messages: Anthropic.MessageParam[] = [
+          user,
+          { role: 'assistant', content: first.content },
+          { role: 'user', content: results },
+        ]
+        const last = await stream(body('parallel', { tools: wide, thinking, messages }))
+        assert.equal(textOf(last.content.at(-1)), repeatedWide)
+      },
+      async 'late instructions, interrupted call'() {
+        const system = 'Answer.'
+        const first = await create(body('parallel', { system, tools, thinking }))
+        const messages = [
+          user,
+          { role: 'assistant', content: first.content },
+          { role: 'user', content: 'Stop. The weather only.' },
+          { role: 'system', content: 'Today is Monday.' },
+          // The type of the SDK does not have the role.
+        ] as Anthropic.MessageParam[]
+        const again = await create(body('tool', { system, tools, thinking, messages }))
+        assert.ok(again.content.length > 0)
+      },
+    }),
+    ...withImages(target, {
+      async picture() {
+        const source = {
+          type: 'base64' as const,
+          media_type: 'image/png' as const,
+          data: pictureData,
+        }
+        const messages = [{ role: 'user' as const, content: [{ type: 'image' as const, source }] }]
+        const { content } = await create(body('say', { messages }))
+        assert.equal(textOf(content.at(-1)), greeting)
+      },
+    }),
   }
 })
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { z } from 'zod'
+import { allKinds, isCompatible, type Kind } from '../kinds.ts'
+import { picture } from '../upstream/picture.ts'
 import { greeting, reasoning } from '../upstream/scenario.ts'
 
 export { greeting, reasoning }
@@ -10,8 +12,8 @@ export interface Target {
   /** Without a path. */
   readonly address: string
   readonly key: string
-  /** The API of the upstream behind the models. */
-  readonly kind: string
+  /** The upstream behind the models. */
+  readonly kind: Kind
   /** Returns the id of the model that plays a scenario. */
   model(scenario: string): string
 }
@@ -23,14 +25,17 @@ export interface Outcome {
   readonly check: string
   /** Absent when the check passed. */
   readonly problem?: string
+  /** The words of an upstream that does not accept the body of the client, which passes as it is. */
+  readonly refused?: string
 }
 
 /** Runs the checks of a client one after the other. The environment holds the target. */
 export async function runChecks(toChecks: (target: Target) => Checks): Promise<void> {
-  const { CONFORMANCE_ADDRESS: address, CONFORMANCE_KEY: key, CONFORMANCE_KIND: kind } = process.env
+  const { CONFORMANCE_ADDRESS: address, CONFORMANCE_KEY: key, CONFORMANCE_KIND: name } = process.env
   const only = process.argv[2]
+  const kind = allKinds.find((each) => each.name === name)
   assert.ok(address && key && kind, 'CONFORMANCE_ADDRESS, _KEY and _KIND must be set')
-  const target = { address, key, kind, model: (scenario: string) => `${kind}--${scenario}` }
+  const target = { address, key, kind, model: (scenario: string) => `${name}--${scenario}` }
   for (const [check, run] of Object.entries(toChecks(target))) {
     if (only && !check.startsWith(only)) continue
     const problem = await run().then(() => undefined, toProblem)
@@ -76,4 +81,26 @@ export const expectedForecast: z.infer<typeof forecast> = {
   city: 'Zürich 1',
   days: [{ high: 1, sky: 'clear' }],
   note: 'Zürich 1',
+}
+
+/** A name as plugins make them: longer than the 64 characters of most vendors. */
+export const longName =
+  `mcp__plugin_registry_records__${'look_up_the_weather_of_a_place_'.repeat(2)}v2`.slice(0, 80)
+
+/** A tool without parameters, as many servers of tools describe them. */
+export const noParameters = { type: 'object' as const }
+
+/** What the model says with the results of the long name and of the tool without parameters. */
+export const repeatedWide = 'The result: sunny in Zürich 1 and noon.'
+
+export const pictureData = picture.toString('base64')
+
+/** Checks that need an upstream for which the gateway writes the request. */
+export function onCompatible({ kind }: Target, checks: Checks): Checks {
+  return isCompatible(kind) ? checks : {}
+}
+
+/** Checks with a picture, for an upstream that takes them. */
+export function withImages({ kind }: Target, checks: Checks): Checks {
+  return kind.takesImages ? checks : {}
 }

@@ -11,14 +11,20 @@ import {
   expectedForecast,
   forecast,
   greeting,
+  longName,
   look,
+  noParameters,
+  onCompatible,
+  pictureData,
   place,
   placeSchema,
   question,
   reasoning,
   repeatedOne,
   repeatedTwo,
+  repeatedWide,
   runChecks,
+  withImages,
 } from './checks.ts'
 
 const tools = ['weather', 'time'].map((name) => ({
@@ -34,7 +40,8 @@ const user: ResponseInputItem = { role: 'user', content: question }
 type Body = Omit<ResponseCreateParamsNonStreaming, 'stream'>
 type Send = (body: Body) => Promise<Response>
 
-await runChecks(({ address, key, model }) => {
+await runChecks((target) => {
+  const { address, key, model } = target
   const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 })
   const create: Send = async (body) => client.responses.create(body)
   const stream: Send = (body) => client.responses.stream(body).finalResponse()
@@ -180,6 +187,48 @@ await runChecks(({ address, key, model }) => {
       const stranger = new OpenAI({ baseURL: `${address}/v1`, apiKey: 'wrong', maxRetries: 0 })
       await assert.rejects(stranger.responses.create(body('say')), OpenAI.AuthenticationError)
     },
+    ...onCompatible(target, {
+      async 'long name, no parameters'() {
+        const wide = [
+          { type: 'function' as const, name: longName, parameters: placeSchema, strict: true },
+          { type: 'function' as const, name: 'now', parameters: noParameters, strict: false },
+        ]
+        const first = await stream(body('parallel', { tools: wide, ...effort }))
+        const calls = first.output.filter((item) => item.type === 'function_call')
+        assert.deepEqual(
+          calls.map(({ name }) => name),
+          [longName, 'now'],
+        )
+        const results = calls.map(({ call_id, name, arguments: json }) => ({
+          type: 'function_call_output' as const,
+          call_id,
+          output: name === 'now' ? 'noon' : look(place.parse(JSON.parse(json))),
+        }))
+        const input = [user, ...(first.output as ResponseInputItem[]), ...results]
+        const last = await stream(body('parallel', { tools: wide, ...effort, input }))
+        assert.equal(last.output_text, repeatedWide)
+      },
+      async 'late instructions, interrupted call'() {
+        const instructions = 'Answer.'
+        const first = await create(body('parallel', { instructions, tools, ...effort }))
+        const input: ResponseInputItem[] = [
+          user,
+          ...(first.output as ResponseInputItem[]),
+          { role: 'user', content: 'Stop. The weather only.' },
+          { role: 'developer', content: 'Today is Monday.' },
+        ]
+        const again = await create(body('tool', { instructions, tools, ...effort, input }))
+        assert.equal(again.status, 'completed')
+      },
+    }),
+    ...withImages(target, {
+      async picture() {
+        const image_url = `data:image/png;base64,${pictureData}`
+        const content = [{ type: 'input_image' as const, image_url, detail: 'auto' as const }]
+        const { output_text } = await create(body('say', { input: [{ role: 'user', content }] }))
+        assert.equal(output_text, greeting)
+      },
+    }),
   }
 })
 

@@ -96,9 +96,11 @@ function callTools({ tools, choice }: Conversation): Part[] | undefined {
 }
 
 function fitFormat(conversation: Conversation): Part {
-  const { format, choice } = conversation
+  const { format, choice, tools } = conversation
   if (format) return say(JSON.stringify(sampleValue(format)))
-  const forced = choice === 'auto' ? undefined : callTools(conversation)?.[0]
+  // A good model also takes the only tool that it can.
+  const isFree = choice === 'auto' && tools.length !== 1
+  const forced = isFree ? undefined : callTools(conversation)?.[0]
   return forced ?? say('The request has no schema.')
 }
 

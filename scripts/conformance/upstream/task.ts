@@ -36,15 +36,26 @@ const read: Step = {
   ...runners((path) => `cat ${path}`),
 }
 
+/**
+ * A tool of a server that agents are given: without parameters, and with a name that is over the limit of most
+ * vendors once the agent has put the name of the server before it.
+ */
+export const clockTool = 'read_the_clock_of_the_registry_in_the_time_zone_of'
+
+const ask: Step = { [clockTool]: () => ({}) }
+
 /** Each turn takes its steps at once. */
-const turns: readonly (readonly Step[])[] = [[write], [count], [read], [count, read]]
+function listTurns({ tools }: Conversation): readonly (readonly Step[])[] {
+  const hasClock = tools.some(({ name }) => name.endsWith(clockTool))
+  return [[write], ...(hasClock ? [[ask, count]] : [[count]]), [read], [count, read]]
+}
 
 /** Takes the next turn of the task. */
 export function planTask(conversation: Conversation): Part[] {
   const path = findPath(conversation, taskFile)
   // Agents also ask for titles and summaries, without tools.
   if (path === undefined || conversation.tools.length === 0) return [say('A note')]
-  const steps = turns[countSteps(conversation)]
+  const steps = listTurns(conversation)[countSteps(conversation)]
   return steps ? useTools(conversation, steps, path) : [conclude(conversation)]
 }
 
