@@ -35,6 +35,8 @@ export const claudeCode: Client = {
           ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
           DISABLE_AUTOUPDATER: '1',
+          // The tools of a server are in every request.
+          ENABLE_TOOL_SEARCH: 'false',
         },
       }
     }),

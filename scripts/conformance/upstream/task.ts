@@ -42,12 +42,14 @@ const read: Step = {
  */
 export const clockTool = 'read_the_clock_of_the_registry_in_the_time_zone_of'
 
-const ask: Step = { [clockTool]: () => ({}) }
+/** A name that was shortened on its way keeps its beginning. */
+const clockMark = 'read_the_clock'
 
 /** Each turn takes its steps at once. */
 function listTurns({ tools }: Conversation): readonly (readonly Step[])[] {
-  const hasClock = tools.some(({ name }) => name.endsWith(clockTool))
-  return [[write], ...(hasClock ? [[ask, count]] : [[count]]), [read], [count, read]]
+  const clock = tools.find(({ name }) => name.includes(clockMark))
+  const ask: readonly Step[] = clock ? [{ [clock.name]: () => ({}) }] : []
+  return [[write], [...ask, count], [read], [count, read]]
 }
 
 /** Takes the next turn of the task. */
