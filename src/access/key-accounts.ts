@@ -7,7 +7,7 @@ import {
   SharedLedger,
   type SharedLedgerOptions,
 } from '../accounting/index.ts'
-import { bearerToken, KeyRing, requireActive } from '../auth/index.ts'
+import { KeyRing, requireActive } from '../auth/index.ts'
 import type { Authenticator } from '../core/admission.ts'
 import type { KeyId } from '../core/ids.ts'
 import type { RequestOrigin } from '../core/origin.ts'
@@ -85,8 +85,7 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       return ring.authenticate(headers, now)
     } catch (error) {
       const why = () => ring.explain(headers, now)
-      const hint = hasMasterKeyForm(headers) ? masterKeyHint : undefined
-      refusedLogins.add({ request, origin, status: 401, why, hint })
+      refusedLogins.add({ request, origin, status: 401, why })
       throw error
     }
   }
@@ -136,12 +135,4 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       await shared?.close()
     },
   })
-}
-
-const masterKeyHint = 'the key has the form of the master key; clients send a virtual key'
-
-/** The client gets the same 401 for every wrong key, so only the log names this mistake. */
-function hasMasterKeyForm(headers: Headers): boolean {
-  const sent = [bearerToken(headers), headers.get('x-api-key'), headers.get('api-key')]
-  return sent.some((key) => /^[0-9a-f]{64}$/i.test(key ?? ''))
 }

@@ -1,4 +1,4 @@
-import type { Account } from '../core/accounts.ts'
+import type { Account, BudgetScope } from '../core/accounts.ts'
 import type { Admission, AdmissionAsk, PreviewAsk, Principal } from '../core/admission.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
@@ -30,8 +30,13 @@ export class KeyPrincipal implements Principal {
   }
 
   mayUse(model: string): boolean {
+    return this.findRefusingList(model) === undefined
+  }
+
+  findRefusingList(model: string): BudgetScope | undefined {
+    if (!isAllowed(this.#key, model)) return 'key'
     const group = this.#deps.findGroup(this.#key)
-    return isAllowed(this.#key, model) && (!group || isAllowed(group, model))
+    return group && !isAllowed(group, model) ? 'group' : undefined
   }
 
   admit(ask: AdmissionAsk): Admission | Promise<Admission> {

@@ -88,9 +88,9 @@ export class KeyRing<Entry extends KeyHolder> {
     const sent = readTokens(headers)
     if (sent.length === 0) return { reason: 'no key was sent' }
     const secrets = sent.filter(isKeyFormat)
-    const [first = ''] = sent
     if (secrets.length === 0) {
-      return { reason: isMasterKeyFormat(first) ? likeMasterKey : 'not a key of a gateway' }
+      const isLikeMaster = sent.some(isMasterKeyFormat)
+      return { reason: isLikeMaster ? likeMasterKey : 'not a key of a gateway' }
     }
     const found = secrets.map((secret) => this.#explain(digestKey(secret), now))
     return found.find(({ keyId }) => keyId !== undefined) ?? { reason: 'no key has this secret' }
@@ -157,7 +157,7 @@ function isMasterKeyFormat(token: string): boolean {
   return /^[0-9a-f]{64}$/i.test(token)
 }
 
-const likeMasterKey = '64 hex digits, like a master key, which opens only the admin API'
+const likeMasterKey = 'the key has the form of the master key; clients send a virtual key'
 
 /** Throws LM-4004 unless requests with the secret of the entry are let in. `now`: unix seconds. */
 export function requireActive(entry: KeyHolder, now: number): void {

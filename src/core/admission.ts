@@ -1,4 +1,4 @@
-import type { Account } from './accounts.ts'
+import type { Account, BudgetScope } from './accounts.ts'
 import type { BudgetTerm } from './budget-period.ts'
 import type { Api } from './capability.ts'
 import type { OutputEstimate } from './chat.ts'
@@ -41,6 +41,8 @@ export interface Principal {
   readonly account: Account | undefined
   /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
   mayUse(model: string): boolean
+  /** Whose list of models leaves a model out; undefined when the sender may use it. */
+  findRefusingList(model: string): BudgetScope | undefined
   /**
    * Admits a request, or throws LM-4002, LM-4003, LM-4006 or LM-4001; LM-5003 when the shared state that it
    * needs cannot be used. A refusal changes no count. The caller must end the admission.
@@ -94,6 +96,7 @@ const admitted: Admission = Object.freeze({
 const anonymous: Principal = Object.freeze({
   account: undefined,
   mayUse: () => true,
+  findRefusingList: () => undefined,
   admit: () => admitted,
   previewAdmission() {},
   admitHit: () => admitted,

@@ -8,6 +8,7 @@ import { type AnswerForm, jsonBytes, type Reply } from '../core/reply.ts'
 import { attemptsHeader } from './admitted-request.ts'
 import { callUpstream, failed, readAnswer } from './call-upstream.ts'
 import type { ReceivedRequest } from './chat-door.ts'
+import { cleanReason } from './refusal.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Handler } from './service.ts'
 
@@ -74,13 +75,14 @@ interface Refused {
 /** Counts have no record, and so no request line. Unexpected errors have a line of their own. */
 function logRefusal(error: unknown, { context: { id, log }, path, keyId }: Refused): void {
   if (!(error instanceof GatewayError)) return
-  const { status, code } = error
+  const { status, code, message } = error
   log.write('info', 'count refused', {
     request_id: id,
     key_id: keyId,
     path,
     status,
     error_code: code,
+    reason: cleanReason(message),
   })
 }
 

@@ -7,7 +7,7 @@ import { modelForbidden } from './model-access.ts'
 /** The configured models, and the sender of the request that asks for them. */
 export interface Listing {
   readonly snapshot: Snapshot
-  readonly caller: Pick<Principal, 'mayUse'>
+  readonly caller: Pick<Principal, 'mayUse' | 'findRefusingList'>
 }
 
 /** The form in which an API lists models. */

@@ -30,8 +30,8 @@ function readScope({ detail }: GatewayError): BudgetScope | undefined {
 
 const maxReasonLength = 300
 
-/** The messages contain no values of the request, which a test checks for every API. */
-function cleanReason(message: string): string {
+/** Returns the message of an error as the log has it. The messages contain no values of the request, which a test checks for every API. */
+export function cleanReason(message: string): string {
   return maskSecrets(message).slice(0, maxReasonLength)
 }
 

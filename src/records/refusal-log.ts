@@ -12,8 +12,6 @@ export interface RefusedRequest {
   readonly request: Pick<Request, 'method' | 'url'>
   readonly origin: RequestOrigin
   readonly status: number
-  /** What the operator should know about the credential, without it. */
-  readonly hint?: string | undefined
   /** Called only when a line is written. */
   readonly why?: () => { readonly reason: string; readonly keyId?: string }
 }
@@ -44,7 +42,7 @@ export function loginLog({ log, clock }: RefusalLogOptions): RefusalLog {
 
 function createRefusalLog(lines: LineLimit): RefusalLog {
   return {
-    add: ({ request: { method, url }, origin: { id, client }, status, why, hint }) =>
+    add: ({ request: { method, url }, origin: { id, client }, status, why }) =>
       lines.add(() => {
         const { reason, keyId } = why?.() ?? {}
         return {
@@ -55,7 +53,6 @@ function createRefusalLog(lines: LineLimit): RefusalLog {
           reason,
           key_id: keyId,
           client,
-          hint,
         }
       }),
     close: () => lines.close(),

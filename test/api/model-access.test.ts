@@ -33,6 +33,7 @@ const forbidden = {
   message: 'the key may not use this model; GET /v1/models lists the models that it may use',
   param: 'model',
   request_id: expect.any(String),
+  scope: 'key',
 }
 
 async function listed({ get }: KeyedGateway, { headers }: ClientKey): Promise<string[]> {
@@ -60,6 +61,29 @@ describe('a key with a list of models', () => {
     expect(errorIn(refused)).toEqual(forbidden)
     expect(gateway.upstream.requests).toEqual([])
   })
+
+  test.each(['key', 'group'])(
+    'the log and the last requests say that the list of the %s refused',
+    async (scope) => {
+      const gateway = await keyedGateway(config)
+      const lists = { key: { models: ['small'] }, group: {} }[scope]
+      const group = await gateway.admin('POST', '/admin/groups', {
+        name: 'g',
+        models: ['small', 'vector'],
+      })
+      const held = await gateway.key({ group_id: group.body['id'], ...lists })
+      gateway.log.length = 0
+      const refused = errorIn(await gateway.ask(held, chat('large')))
+      const owner = scope === 'key' ? 'the key' : 'the group of the key'
+      const reason = `${owner} may not use this model; GET /v1/models lists the models that it may use`
+      expect(refused).toEqual({ ...forbidden, message: reason, scope })
+      const groupId = scope === 'group' ? group.body['id'] : undefined
+      expect(gateway.log[0]?.fields).toMatchObject({ error_code: 'LM-4005', reason, scope })
+      expect(gateway.log[0]?.fields['group_id']).toBe(groupId)
+      const { body } = await gateway.admin('GET', '/admin/requests')
+      expect(body).toMatchObject({ rows: [{ error_code: 'LM-4005', reason }] })
+    },
+  )
 
   test('LM-2001 comes before LM-4005, and LM-4005 before LM-2002', async () => {
     const { key, ask } = await keyedGateway(config)
@@ -133,7 +157,11 @@ describe('a group with a list of models', () => {
     const open = await gateway.key({ group_id: group })
     expect(await listed(gateway, both)).toEqual(['small'])
     expect(await listed(gateway, open)).toEqual(['small', 'lab/x'])
-    expect(errorIn(await gateway.ask(both, chat('large')))).toEqual(forbidden)
+    expect(errorIn(await gateway.ask(both, chat('large')))).toEqual({
+      ...forbidden,
+      message: forbidden.message.replace('the key', 'the group of the key'),
+      scope: 'group',
+    })
     expect(errorIn(await gateway.ask(both, chat('lab/x')))).toEqual(forbidden)
   })
 

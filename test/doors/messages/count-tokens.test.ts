@@ -124,6 +124,7 @@ test('a refused count has a log line, because it has no request line', async () 
         path,
         status: 404,
         error_code: 'LM-2001',
+        reason: expect.stringContaining('model'),
       },
     },
   ])
