@@ -30,9 +30,12 @@ function readScope({ detail }: GatewayError): BudgetScope | undefined {
 
 const maxReasonLength = 300
 
+/** The rest of a message after the place where a path of a JSON schema goes on with names that the client chose. */
+const schemaNames = /(properties|patternProperties|definitions|\$defs)\..*$/isu
+
 /** Returns the message of an error as the log has it. The messages contain no values of the request, which a test checks for every API. */
 export function cleanReason(message: string): string {
-  return maskSecrets(message).slice(0, maxReasonLength)
+  return maskSecrets(message.replace(schemaNames, '$1')).slice(0, maxReasonLength)
 }
 
 /** A larger body is not searched: a refusal must cost less than what it refuses. */

@@ -134,15 +134,16 @@ test.each(providers)(
     })
     let refusals = 0
     for (const [path, request] of [...Object.entries(requests), ...Object.entries(plain)]) {
-      for (const body of listWrong(request)) {
-        gateway.log.length = 0
-        const pending = gateway.get(path, { method: 'POST', body: JSON.stringify(body) })
-        await gateway.clock.advance(60_000)
-        await pending
-        const reasons = gateway.log.flatMap(({ fields }) => fields['reason'] ?? [])
-        refusals += reasons.length
-        expect(JSON.stringify(reasons)).not.toContain(canary)
-      }
+      gateway.log.length = 0
+      // At once, so that the waits of those that are not refused are one.
+      const pending = listWrong(request).map((body) =>
+        gateway.get(path, { method: 'POST', body: JSON.stringify(body) }),
+      )
+      await gateway.clock.advance(60_000)
+      await Promise.all(pending)
+      const reasons = gateway.log.flatMap(({ fields }) => fields['reason'] ?? [])
+      refusals += reasons.length
+      expect(reasons.filter((reason) => String(reason).includes(canary))).toEqual([])
     }
     expect(refusals).toBeGreaterThan(150)
   },
