@@ -1,5 +1,4 @@
 export {
-  bearerToken,
   explainAdminLogin,
   KeyRing,
   requireActive,
