@@ -26,19 +26,22 @@ export class ToolIds {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** `copy` tells several calls apart that have one id. */
+/** `copy` tells several calls apart that have one id. Only the first one gets the vendor's back. */
 function encodeId(id: string, copy: number): string {
   const base64 = encodeBase64(encoder.encode(`${copy}:${id}`))
   return mark + base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** Returns the id that the vendor has given, from one that `ToolIds` has assigned. */
+/**
+ * Returns the id that the vendor has given, from one that `ToolIds` has assigned. Further calls with the same id
+ * keep theirs, so that each result finds its call.
+ */
 export function restoreId(id: string): string {
   if (!id.startsWith(mark)) return id
   const base64 = id.slice(mark.length).replaceAll('-', '+').replaceAll('_', '/')
   const bytes = decodeBase64(base64.padEnd(Math.ceil(base64.length / 4) * 4, '='))
   if (!bytes) return id
-  const [, vendorId] = /^\d+:([^]*)$/.exec(decoder.decode(bytes)) ?? []
+  const [, vendorId] = /^1:([^]*)$/.exec(decoder.decode(bytes)) ?? []
   return vendorId ?? id
 }
 

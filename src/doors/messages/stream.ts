@@ -95,7 +95,7 @@ export class MessagesStreamWriter implements StreamWriter {
     const { reasoning, past, thinkingBlocks, text, refusal, calls, ...rest } = readChoice(choice)
     if (reasoning !== '') this.#addReasoning(reasoning)
     this.#addProven(thinkingBlocks.flatMap((block) => readProven(block) ?? []))
-    if (past) this.#addPast(past)
+    if (past) this.#addPast(past, calls)
     if (text !== '') this.#addText(text)
     if (refusal !== '') this.#addRefusal(refusal)
     for (const call of calls) this.#blocks.call(call)
@@ -108,10 +108,14 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#blocks.thinking(reasoning)
   }
 
-  /** The block of the thinking so far keeps its text, and the proof what the text alone does not say. */
-  #addPast(past: PastReasoning): void {
+  /**
+   * The block of the thinking so far keeps its text, and the proof what the text alone does not say. Behind a text
+   * it is proven only if calls follow, see `#addLateProofs`.
+   */
+  #addPast(past: PastReasoning, calls: ChoiceContent['calls']): void {
     const proof = toPastProofs(past, past.text)
-    if (!this.#hasText || this.#blocks.hasCalls) this.#blocks.prove(proof)
+    const mayFollow = this.#blocks.hasCalls || calls.length > 0 || !this.#hasText
+    if (mayFollow) this.#blocks.prove(proof)
   }
 
   /** Of several proofs at once, none belongs to the whole text that has been sent. */

@@ -8,6 +8,7 @@ import {
   type PastProof,
   readExtraContent,
 } from '../proofs.ts'
+import { restoreId } from './ids.ts'
 
 /*
  * Vendors that reason sign their reasoning, and expect the proof back in the next turn. Clients of this API
@@ -57,10 +58,10 @@ export function readProofText(block: JsonObject): string | undefined {
   return String(type === 'thinking' ? signature : data)
 }
 
-/** Returns the vendor's proof of a call, with the id that the call has in the answer. */
+/** Returns the vendor's proof of a call, with the id that the call has when the client sends it back. */
 export function toCallProofs({ id, extra }: Pick<CallContent, 'id' | 'extra'>): CallProof[] {
   const proof = readExtraContent(extra)
-  return proof ? [{ id, extra: proof }] : []
+  return proof ? [{ id: restoreId(id), extra: proof }] : []
 }
 
 /** Returns what an upstream of the OpenAI format expects back. The block keeps the text. */

@@ -49,25 +49,36 @@ function placeResults(messages: readonly WrittenMessage[]): readonly WrittenMess
 class OpenCalls {
   /** The messages that were not results. */
   readonly later: WrittenMessage[] = []
-  readonly #ids: readonly string[]
-  readonly #results = new Map<string, WrittenMessage>()
+  readonly #calls: readonly AnsweredCall[]
+  /** The calls without a result by their ids, the last one first. Some servers give several calls one id. */
+  readonly #open = new Map<string, AnsweredCall[]>()
 
   constructor(ids: readonly string[]) {
-    this.#ids = ids
+    this.#calls = ids.map((id) => ({ id, result: undefined }))
+    for (const call of this.#calls.toReversed()) {
+      const same = this.#open.get(call.id)
+      if (same) same.push(call)
+      else this.#open.set(call.id, [call])
+    }
   }
 
   /** Returns false for a result of another call, or a second one. */
   addResult(written: WrittenMessage): boolean {
-    const id = readId(written.message['tool_call_id'])
-    if (!this.#ids.includes(id) || this.#results.has(id)) return false
-    this.#results.set(id, written)
+    const call = this.#open.get(readId(written.message['tool_call_id']))?.pop()
+    if (!call) return false
+    call.result = written
     return true
   }
 
   close(): WrittenMessage[] {
-    const results = this.#ids.map((id) => this.#results.get(id) ?? toMissingResult(id))
+    const results = this.#calls.map(({ id, result }) => result ?? toMissingResult(id))
     return [...results, ...this.later]
   }
+}
+
+interface AnsweredCall {
+  readonly id: string
+  result: WrittenMessage | undefined
 }
 
 function toMissingResult(id: string): WrittenMessage {
