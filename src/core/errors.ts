@@ -26,6 +26,8 @@ export const errorTable = {
   'LM-2007': upstream(502, 'the host of a remote image failed'),
   'LM-2008': request(400, "an image reference into another vendor's file store"),
   'LM-2010': request(400, 'documents is empty'),
+  'LM-2012': request(400, 'the prompt does not fit the model'),
+  'LM-2013': request(400, "the vendor's content filter refused the request"),
   'LM-3001': upstream(429, "the provider's rate limit outlasted the retries"),
   'LM-3002': upstream(502, "the provider's answer was malformed"),
   'LM-3003': upstream(502, 'the provider refused'),

@@ -3,6 +3,9 @@ import type { Millis } from './ids.ts'
 import { bracketCode, describeNetworkFailure, type NetworkFailure } from './network-failure.ts'
 import type { VendorError } from './vendor-error.ts'
 
+/** Why an upstream refuses a request whatever its credential: its length, or the vendor's content filter. */
+export type Refusal = 'prompt-too-long' | 'content-filter'
+
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
 
 /** What went wrong between the gateway and one upstream. `judgeFailure` decides what follows. */
@@ -18,6 +21,8 @@ export type UpstreamFailure =
        * credential has answered alike, or the vendor names the request's size.
        */
       readonly isRequestFault?: true
+      /** Present with status 400, when the vendor's words or codes say more than a status can. */
+      readonly refusal?: Refusal | undefined
     }
   | { readonly kind: 'timeout'; readonly limit: TimeLimit }
   | NetworkFailure
@@ -205,7 +210,11 @@ function statusError(
   failure: UpstreamFailure & { kind: 'status' },
   provider: string,
 ): GatewayError {
-  const { status, message } = failure
+  const { status, message, refusal } = failure
+  if (refusal !== undefined) {
+    const { code, meaning } = refusalErrors[refusal]
+    return upstreamError(code, `provider ${provider} ${meaning}${quoted(message)}`)
+  }
   const retryAfter = getRequestedWait(failure)
   if (status === 429) {
     const text = `provider ${provider} is rate limited${quoted(message)}`
@@ -222,6 +231,14 @@ function statusError(
     retryAfter,
   })
 }
+
+const refusalErrors = {
+  'prompt-too-long': {
+    code: 'LM-2012',
+    meaning: 'refused the request because the prompt does not fit the model',
+  },
+  'content-filter': { code: 'LM-2013', meaning: 'refused the request by its content filter' },
+} as const satisfies Record<Refusal, { code: ErrorCode; meaning: string }>
 
 function parkedError(
   failure: UpstreamFailure & { kind: 'credentials-parked' },
@@ -257,13 +274,21 @@ function quoted(message: string): string {
   return message === '' ? '' : `: ${message}`
 }
 
+/** The codes of failures that mean the same after the commit of a stream. */
+const streamCodes: ReadonlySet<ErrorCode> = new Set([
+  'LM-2012',
+  'LM-2013',
+  'LM-3010',
+  'LM-3013',
+  'LM-6001',
+])
+
 /** Converts a failure after the commit of a stream. Most failures then become LM-3010. */
 export function toStreamError(failure: UpstreamFailure, provider: string): GatewayError {
   // The port may report an earlier phase, but the answer has begun.
   const broken = failure.kind === 'network' ? { ...failure, phase: 'answering' as const } : failure
   const error = toClientError(broken, provider)
-  const keepsCode = ['LM-3010', 'LM-3013', 'LM-6001'].includes(error.code)
-  return keepsCode
+  return streamCodes.has(error.code)
     ? error
     : upstreamError('LM-3010', error.message, { fields: error.detail.fields })
 }

@@ -6,6 +6,7 @@ import type { Model } from '../core/provider.ts'
 import { jsonBytes, type Reply, streamHeaders } from '../core/reply.ts'
 import { runInSteps } from '../core/steps.ts'
 import { resolveUsage, type Usage } from '../core/usage.ts'
+import { explainRefusal } from '../providers/index.ts'
 import type { Served } from '../resilience/index.ts'
 import type { StreamEnd } from '../stream/terminator.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
@@ -95,6 +96,7 @@ export function replyWithStream(
   const countPrompt = promptCounter(call)
   const toInput = call.choices > 1 ? undefined : exactCounter(call, link, context)
   context.releaseBody()
+  const explain = refusalExplainer(call, link)
   const tap = new UsageTap({
     estimate: (outputBytes) => createEstimatedUsage(countPrompt(), outputBytes),
     shouldKeepOutput: toInput !== undefined,
@@ -109,10 +111,10 @@ export function replyWithStream(
     scope,
     clock: context.clock,
     heartbeat: context.snapshot.heartbeat,
-    toError: (failure) => toTerminalError(failure, link),
+    toError: (failure) => toTerminalError(explain(failure), link),
     onEnd(end) {
       scope.close()
-      const failure = end.complete ? undefined : end.failure
+      const failure = end.complete ? undefined : explain(end.failure)
       reportEnd(failure)
       if (failure) admitted.addStreamFailure(link, redactFailure(failure, link.provider))
       if (end.complete && !end.finished) admitted.addUnfinishedStream(link)
@@ -131,6 +133,18 @@ export function replyWithStream(
   })
   const headers = asHeaderList([...streamHeaders, ...admitted.headersFor(link)])
   return { status: 200, headers, body }
+}
+
+/**
+ * Returns a function that explains a failure after the commit. The words of a vendor count only when they can be
+ * compared with the request, which a heavy call no longer has; its codes always count.
+ */
+function refusalExplainer(
+  call: DoorCall,
+  link: Model,
+): (failure: UpstreamFailure) => UpstreamFailure {
+  if (call.isHeavy) return (failure) => explainRefusal(failure, () => undefined)
+  return (failure) => explainRefusal(failure, () => call.bind(link).buildRequest())
 }
 
 /** Of several choices one may be missing, unless the upstream says that the stream has ended. */

@@ -25,7 +25,7 @@ export function renderMessagesError(error: GatewayError, requestId: RequestId): 
     type: 'error',
     error: {
       type: types.get(error.status) ?? 'api_error',
-      message: error.message,
+      message: toMessage(error),
       code: error.code,
       param: param ?? null,
       ...(retryAfter !== undefined && { retry_after: Math.ceil(retryAfter / 1000) }),
@@ -33,6 +33,11 @@ export function renderMessagesError(error: GatewayError, requestId: RequestId): 
     },
     request_id: requestId,
   }
+}
+
+/** Claude Code compacts the conversation when the message begins as Claude's own does. */
+function toMessage({ code, message }: GatewayError): string {
+  return code === 'LM-2012' ? `prompt is too long: ${message}` : message
 }
 
 /** The form of every answer of the Messages API. SDKs read the request id from `request-id`. */

@@ -4,15 +4,29 @@ export type RefusalCause =
   | 'account'
   /** The size of the request, in the place of a rate limit: waiting cannot help. */
   | 'size'
+  /** The prompt does not fit the model. */
+  | 'prompt-too-long'
+  /** The vendor's content filter has refused the request, or stopped its answer. */
+  | 'content-filter'
 
 /** One way in which vendors say it. */
 export interface RefusalRow {
   readonly cause: RefusalCause
   /** The only status for which the row counts; any when absent. */
   readonly status?: number
-  /** Values of `code` or `type`, without regard to case. Their occurrence in the message counts as a text. */
+  /** The status for which the row does not count. */
+  readonly exceptStatus?: number
+  /** Whether the status says it, whatever the message. */
+  readonly isStatusEnough?: boolean
+  /**
+   * Values of `code`, `type` or `innererror.code`, without regard to case; `*` is any end. The occurrence of
+   * one in the message counts as a text, unless it is a number.
+   */
   readonly codes?: readonly string[]
-  /** Parts of the message, without regard to case; `#` is any number, a space any white space. */
+  /**
+   * Parts of the message, without regard to case; `#` is any number, a space any white space, `*` up to 60
+   * characters of the same sentence.
+   */
   readonly texts?: readonly string[]
   /** A text with one of these words is about something else. */
   readonly vetoes?: readonly string[]
@@ -143,5 +157,145 @@ export const refusalRows: readonly RefusalRow[] = [
       'maximum context length',
       'required for long context requests',
     ],
+  },
+  {
+    // OpenAI and Azure: https://github.com/microsoft/semantic-kernel/issues/5420,
+    // https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py
+    // OpenAI, xAI: https://platform.openai.com/docs/guides/error-codes
+    cause: 'content-filter',
+    exceptStatus: 429,
+    codes: [
+      'content_filter',
+      'content_policy_violation',
+      'invalid_prompt',
+      'ResponsibleAIPolicyViolation',
+      'image_content_policy_violation',
+      'moderation_blocked',
+    ],
+    texts: [
+      'content management policy',
+      'violating our usage policy',
+      'content violates usage guidelines',
+      'rejected as a result of our safety system',
+    ],
+  },
+  {
+    // DeepSeek: https://api-docs.deepseek.com/quick_start/error_codes
+    // Kimi: https://github.com/MoonshotAI/kimi-cli
+    // Claude: https://github.com/anthropics/claude-code/issues/4379
+    // OpenRouter: https://openrouter.ai/docs/api-reference/errors
+    cause: 'content-filter',
+    exceptStatus: 429,
+    texts: [
+      'content exists risk',
+      'it was considered high risk',
+      'blocked by content filtering policy',
+      'requires moderation and your input was flagged',
+    ],
+  },
+  {
+    // DashScope: https://help.aliyun.com/zh/model-studio/error-code
+    cause: 'content-filter',
+    exceptStatus: 429,
+    codes: ['data_inspection_failed', 'DataInspectionFailed'],
+    texts: ['data may contain inappropriate content'],
+  },
+  {
+    // Z.ai: https://docs.z.ai/api-reference/api-code
+    // MiniMax, input and output: https://platform.minimax.io/docs/api-reference/errorcode
+    // Ark: https://www.volcengine.com/docs/82379/1299023
+    cause: 'content-filter',
+    exceptStatus: 429,
+    codes: [
+      '1301',
+      '1026',
+      '1027',
+      'InputTextSensitiveContentDetected*',
+      'OutputTextSensitiveContentDetected*',
+      'InputImageSensitiveContentDetected*',
+      'SensitiveContentDetected*',
+    ],
+  },
+  {
+    // OpenAI, Azure, vLLM, DeepSeek, OpenRouter: https://platform.openai.com/docs/guides/error-codes,
+    // https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py
+    // SGLang: https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/managers/tokenizer_manager.py
+    // llama.cpp: https://github.com/ggml-org/llama.cpp/blob/master/tools/server/server-common.cpp
+    // LM Studio: https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/237
+    cause: 'prompt-too-long',
+    exceptStatus: 429,
+    codes: [
+      'context_length_exceeded',
+      'exceed_context_size_error',
+      'ContextWindowExceededError',
+      'model_context_window_exceeded',
+    ],
+    texts: [
+      'input tokens exceed the configured limit of #',
+      'maximum context length',
+      "longer than the model's context length",
+      'exceed* context window',
+      'exceed* context length',
+      'exceed* context size',
+      'exceed* context limit',
+      'context window* exceeded',
+      'context length* exceeded',
+      'context size* exceeded',
+      'greater than the context length',
+    ],
+    vetoes: rateLimitWords,
+    vetoCodes: rateLimitCodes,
+  },
+  {
+    // Claude and Ollama: https://github.com/anthropics/claude-code/issues/13831
+    // Bedrock: https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
+    // Cohere: https://docs.cohere.com/reference/errors
+    // Gemini, Mistral, xAI, Groq, Cerebras, Kimi, MiniMax, Ark, GitHub, Copilot and TGI:
+    // https://github.com/sst/opencode/blob/dev/packages/opencode/src/provider/error.ts
+    cause: 'prompt-too-long',
+    exceptStatus: 429,
+    codes: ['tokens_limit_reached'],
+    texts: [
+      'prompt is too long',
+      'input is too long',
+      'too many tokens',
+      'too many input tokens',
+      'input token count* exceeds',
+      'maximum number of tokens allowed',
+      'maximum number of input tokens',
+      'maximum allowed number of tokens',
+      'maximum allowed number of input tokens',
+      'prompt contains # tokens',
+      'maximum prompt length is #',
+      'reduce the length of the messages',
+      'current length is # while limit is #',
+      'exceeded model token limit',
+      'context window exceeds limit',
+      'exceed max message tokens',
+      'prompt token count of # exceeds the limit of #',
+      '`inputs` tokens + `max_new_tokens` must be <= #',
+      '`inputs` must have less than # tokens',
+    ],
+    vetoes: rateLimitWords,
+    vetoCodes: rateLimitCodes,
+  },
+  {
+    // Z.ai: https://docs.z.ai/api-reference/api-code
+    // DashScope: https://help.aliyun.com/zh/model-studio/error-code
+    cause: 'prompt-too-long',
+    exceptStatus: 429,
+    codes: ['1261'],
+    texts: ['prompt exceeds max length', 'range of input length should be'],
+    vetoes: rateLimitWords,
+    vetoCodes: rateLimitCodes,
+  },
+  {
+    // Groq answers 413 to what exceeds the tokens of a minute too:
+    // https://github.com/continuedev/continue/issues/11717
+    cause: 'prompt-too-long',
+    status: 413,
+    isStatusEnough: true,
+    vetoes: [...rateLimitWords, ' rate ', 'tokens per', 'requests per'],
+    vetoCodes: rateLimitCodes,
   },
 ]

@@ -18,7 +18,8 @@ test.each([
   upstream.next(json({ error }, { status: 400 }))
   const response = await send({ input: 'Hi' })
   expect(response.status).toBe(400)
-  expect(await readError(response)).toMatchObject({ code, gateway_code: 'LM-3003' })
+  const gateway_code = code === 'LM-3003' ? code : 'LM-2012'
+  expect(await readError(response)).toMatchObject({ code, gateway_code })
 })
 
 test('a 429 is rate_limit_exceeded, and keeps its Retry-After', async () => {
@@ -44,7 +45,7 @@ test('a failure in the stream has both codes, and its items stay open', async ()
     type: 'response.failed',
     response: {
       status: 'failed',
-      error: { code: 'context_length_exceeded', gateway_code: 'LM-3010' },
+      error: { code: 'context_length_exceeded', gateway_code: 'LM-2012' },
       output: [{ type: 'message', status: 'incomplete' }],
     },
   })
