@@ -176,9 +176,9 @@ describe('failures are handled as for chat', () => {
   test('a client error keeps its status and is not sent elsewhere', async () => {
     const gateway = await watchedGateway(twoLinks)
     const refusal = { error: 'inputs must be shorter', error_type: 'Validation' }
-    gateway.upstream.next(json(refusal, { status: 413 }))
+    gateway.upstream.next(json(refusal, { status: 422 }))
     const response = await rerank(gateway, otters)
-    expect(response.status).toBe(413)
+    expect(response.status).toBe(422)
     const { code, message } = await expectErrorShape(response)
     expect(code).toBe('LM-3003')
     expect(message).toContain('inputs must be shorter')

@@ -295,7 +295,7 @@ export const refusalRows: readonly RefusalRow[] = [
     cause: 'prompt-too-long',
     status: 413,
     isStatusEnough: true,
-    vetoes: [...rateLimitWords, ' rate ', 'tokens per', 'requests per'],
+    vetoes: [...rateLimitWords, ' rate ', 'tokens per', 'requests per', 'batch size'],
     vetoCodes: rateLimitCodes,
   },
 ]

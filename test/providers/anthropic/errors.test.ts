@@ -46,7 +46,7 @@ describe('an error status', () => {
     [403, 'permission_error', 502, 'LM-3003', 1],
     [404, 'not_found_error', 404, 'LM-3003', 1],
     [409, 'conflict_error', 409, 'LM-3003', 1],
-    [413, 'request_too_large', 413, 'LM-3003', 1],
+    [413, 'request_too_large', 400, 'LM-2012', 1],
     [429, 'rate_limit_error', 429, 'LM-3001', 3],
     [500, 'api_error', 502, 'LM-3003', 3],
     [504, 'timeout_error', 502, 'LM-3003', 3],

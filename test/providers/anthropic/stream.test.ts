@@ -350,7 +350,7 @@ describe('failures', () => {
     ['permission_error', 502, 'LM-3003', 1],
     ['billing_error', 502, 'LM-3003', 1],
     ['not_found_error', 404, 'LM-3003', 1],
-    ['request_too_large', 413, 'LM-3003', 1],
+    ['request_too_large', 400, 'LM-2012', 1],
   ])(
     'the error %s before any content becomes status %i with %s',
     async (type, status, code, calls) => {

@@ -227,7 +227,7 @@ describe('a status that a vendor uses with another meaning', () => {
       3,
     ],
     ['cloudflare', 408, { errors: [{ code: 3007, message: 'timeout' }] }, 504, 'LM-3005', 3],
-    ['groq', 413, { error: { message: 'too large' } }, 413, 'LM-3003', 1],
+    ['groq', 413, { error: { message: 'too large' } }, 400, 'LM-2012', 1],
   ])('%s: status %i with %j', async (kind, status, body, expected, code, attempts) => {
     const { chat, upstream, clock, log } = await createGateway({
       kind,
