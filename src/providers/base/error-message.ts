@@ -39,7 +39,10 @@ export function extractMessage(value: unknown): string {
     nonEmptyText(body['detail']) ??
     nonEmptyText(member(body['detail'], 'error')) ??
     readValidationItem(first(body['detail'])) ??
-    nonEmptyText(member(body['fault'], 'faultstring'))
+    nonEmptyText(member(body['fault'], 'faultstring')) ??
+    nonEmptyText(body['msg']) ??
+    nonEmptyText(body['status_msg']) ??
+    nonEmptyText(member(body['base_resp'], 'status_msg'))
   return tidy(found ?? JSON.stringify(body))
 }
 

@@ -8,7 +8,7 @@ import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
 import { toAnswerFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
-import { readUsage } from './usage.ts'
+import { readAnswerUsage } from './usage.ts'
 
 /** How the answers of one API hold what was generated. */
 export interface AnswerForm {
@@ -47,7 +47,7 @@ export function parseOpenAiAnswer(
     ok: true,
     answer: {
       choices: reader ? choices.map((choice) => reader.read(choice)) : choices,
-      usage: readUsage(value['usage']),
+      usage: readAnswerUsage(value),
       output,
       outputBytes: countUtf8Bytes(output),
       render: (usage) =>

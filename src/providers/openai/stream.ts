@@ -10,7 +10,7 @@ import type { ChoiceReader } from '../profiles/index.ts'
 import { toFrameFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { closeLastEvent } from './last-event.ts'
-import { readUsage } from './usage.ts'
+import { readAnswerUsage, readUsage } from './usage.ts'
 
 /** How the chunks of one API hold what was generated. */
 export interface ChunkForm {
@@ -174,7 +174,8 @@ class ChoiceEndings {
 }
 
 function readChunkUsage(chunk: Record<string, unknown>): ReportedUsage | undefined {
-  if (chunk['usage'] !== undefined && chunk['usage'] !== null) return readUsage(chunk['usage'])
+  const usage = readAnswerUsage(chunk)
+  if (usage !== undefined || isObject(chunk['usage'])) return usage
   const groq = chunk['x_groq']
   return isObject(groq) ? readUsage(groq['usage']) : undefined
 }

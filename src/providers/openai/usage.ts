@@ -11,7 +11,10 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
   if (isInvalidCount(prompt) || isInvalidCount(completion) || isInvalidCount(total))
     return undefined
   if ((prompt ?? completion ?? total ?? undefined) === undefined) return undefined
-  const reasoningTokens = readDetail(value['completion_tokens_details'], 'reasoning_tokens')
+  // Perplexity has the count at the top: https://docs.perplexity.ai/api-reference/sonar-post
+  const reasoningTokens =
+    readDetail(value['completion_tokens_details'], 'reasoning_tokens') ??
+    toCount(value['reasoning_tokens'])
   const cachedTokens = readCached(value)
   const sides = resolveSides({
     prompt: parsePromptCount(prompt),
@@ -29,12 +32,24 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
       cacheWriteTokens:
         readDetail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
         readDetail(value['prompt_tokens_details'], 'cache_write_tokens') ??
+        // DashScope: https://help.aliyun.com/zh/model-studio/context-cache
+        readDetail(value['prompt_tokens_details'], 'cache_creation_input_tokens') ??
         toCount(value['cache_creation_input_tokens']),
       reasoningTokens,
       estimated: value['estimated'] === true,
       members: value,
     }
   )
+}
+
+/** Reads the usage of an answer or a chunk: in `usage`, or in the first choice, as older models of Kimi have it. */
+export function readAnswerUsage({
+  usage,
+  choices,
+}: Readonly<Record<string, unknown>>): ReportedUsage | undefined {
+  if (usage !== undefined && usage !== null) return readUsage(usage)
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(first) ? readUsage(first['usage']) : undefined
 }
 
 function readCached(value: Readonly<Record<string, unknown>>): number | undefined {
