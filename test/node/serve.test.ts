@@ -101,6 +101,14 @@ describe('a response', () => {
   })
 })
 
+test('the host keeps the connections of silent clients alive', async () => {
+  const keeping = vi.spyOn(Server.prototype, 'listen')
+  onTestFinished(() => keeping.mockRestore())
+  await served(stubGateway(() => text('answer')))
+  // Milliseconds in Node's option, seconds in the server.
+  expect(keeping.mock.contexts[0]).toMatchObject({ keepAlive: true, keepAliveInitialDelay: 60 })
+})
+
 describe('malformed requests get errors in the format of the gateway', () => {
   const noRequest = (limits?: typeof quick) =>
     served(
