@@ -89,7 +89,8 @@ function annotation(said: ModelTurn, citation: Citation): object {
       start_index: offset + start,
       end_index: offset + end,
       url: source.url ?? '',
-      title: source.title ?? '',
+      // A source without an address has a title.
+      title: source.title ?? (source.url === undefined ? source.id : ''),
       text: citedText(said, citation),
       source_id: source.id,
     },

@@ -120,8 +120,40 @@ function expectShown({ shown }: Reply, answer: Answer): void {
   expect(wanted).toMatchObject(shown)
 }
 
+/** Plain texts that touch may come back as one, and a call without arguments with an empty object. */
 function expectSame(seen: object, wanted: object): void {
-  expect(seen).toEqual(wanted)
+  expect(unify(seen)).toEqual(unify(wanted))
+}
+
+function unify(value: unknown, name = ''): unknown {
+  if (name === 'arguments' && (value === '' || value === 'null')) return '{}'
+  if (Array.isArray(value)) {
+    const joined = joinTexts(value.map((item) => unify(item)))
+    const [first] = joined
+    return name === 'content' && joined.length === 1 && isPlainText(first) ? first.text : joined
+  }
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, unify(member, key)]))
+}
+
+function joinTexts(items: readonly unknown[]): unknown[] {
+  const joined: unknown[] = []
+  for (const item of items) {
+    const last = joined.at(-1)
+    if (isPlainText(last) && isPlainText(item)) {
+      joined[joined.length - 1] = { ...last, text: last.text + item.text }
+    } else {
+      joined.push(item)
+    }
+  }
+  return joined
+}
+
+/** A text without anything that belongs to it alone. */
+function isPlainText(value: unknown): value is { readonly text: string } {
+  if (typeof value !== 'object' || value === null || !('text' in value)) return false
+  const others = Object.keys(value).filter((key) => key !== 'text' && key !== 'type')
+  return typeof value.text === 'string' && others.length === 0
 }
 
 async function expectOk(response: Response): Promise<void> {
