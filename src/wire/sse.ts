@@ -157,6 +157,16 @@ export class SseSplitter {
   }
 }
 
+/**
+ * Returns the bytes of an event without the blank lines before it, which depend on where the network cut the
+ * stream: an empty line dispatches an empty event in some official SDKs.
+ */
+export function skipBlankLines(bytes: Uint8Array): Uint8Array {
+  let at = 0
+  while (bytes[at] === lf || bytes[at] === cr) at++
+  return at === 0 ? bytes : bytes.subarray(at)
+}
+
 /** Parses the fields of one event. Fast path: one `data:` line, perhaps after an `event:` line. */
 function parseEvent(bytes: Uint8Array, text: string): RawEvent {
   const lines = trimLineEnds(text)

@@ -4,7 +4,7 @@ import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chu
 import { concat } from '../../wire/byte-list.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
-import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseErrorObject } from './errors.ts'
 import { joinBlockText } from './native-answer.ts'
@@ -47,9 +47,10 @@ export class NativeStream implements FrameDecoder {
     return isOver || !this.#tail ? frames : [...frames, this.#finish(messageStop)]
   }
 
-  #read({ bytes, data, event: name }: RawEvent): Frame[] {
+  #read({ bytes: given, data, event: name }: RawEvent): Frame[] {
     if (data === '[DONE]') return this.#tail ? [this.#finish(messageStop)] : []
-    if (data === undefined) return this.#pass(createDroppedFrame(bytes))
+    if (data === undefined) return this.#pass(createDroppedFrame(given))
+    const bytes = skipBlankLines(given)
     const repeated = this.#deltas.match(data)
     if (repeated?.text) return this.#release(toFrame(bytes, repeated.text, true))
     const event = tryParseJson(data)

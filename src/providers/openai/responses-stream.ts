@@ -2,7 +2,7 @@ import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import { createDroppedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
-import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { toFrameFailure } from './errors.ts'
 import { closeLastEvent } from './last-event.ts'
@@ -21,7 +21,9 @@ export function createResponsesDecoder(): FrameDecoder {
   })
   const read = (event: RawEvent) => {
     const repeated = event.data === undefined ? undefined : deltas.match(event.data)
-    return repeated?.text ? [toDelta(event.bytes, repeated.text)] : readEvent(event, deltas)
+    return repeated?.text
+      ? [toDelta(skipBlankLines(event.bytes), repeated.text)]
+      : readEvent(event, deltas)
   }
   return {
     push: (bytes) => splitter.push(bytes).flatMap(read),
@@ -31,8 +33,9 @@ export function createResponsesDecoder(): FrameDecoder {
 
 type Members = Readonly<Record<string, unknown>>
 
-function readEvent({ bytes, data, event }: RawEvent, deltas: JsonPattern): readonly Frame[] {
-  if (data === undefined) return [createDroppedFrame(bytes)]
+function readEvent({ bytes: given, data, event }: RawEvent, deltas: JsonPattern): readonly Frame[] {
+  if (data === undefined) return [createDroppedFrame(given)]
+  const bytes = skipBlankLines(given)
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
   // The terminator of the chat API, which some servers add, is not an event of this API.
   if (data.startsWith('[DONE]')) return [{ ...quiet, bytes: noBytes }]

@@ -4,7 +4,7 @@ import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
-import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
 import { toFrameFailure } from './errors.ts'
@@ -57,8 +57,9 @@ class ChunkReader {
     })
   }
 
-  read({ bytes, data, event }: RawEvent): Frame {
-    if (data === undefined) return createDroppedFrame(bytes)
+  read({ bytes: given, data, event }: RawEvent): Frame {
+    if (data === undefined) return createDroppedFrame(given)
+    const bytes = skipBlankLines(given)
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const repeated = event === 'error' ? undefined : this.#pattern.match(data)
     if (repeated?.text) return this.#toRepeatedFrame(bytes, repeated.text)

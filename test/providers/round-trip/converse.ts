@@ -21,7 +21,7 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
     name,
     contentType: 'application/vnd.amazon.eventstream',
     model: 'm',
-    takesPictures: true,
+    takesPictures: /claude|nova/.test(upstreamId),
     takesFailures: /claude|nova/.test(upstreamId),
     gateway: () => bedrockGateway({ upstreamId }),
     answer(chance, { mayTear }) {

@@ -53,20 +53,9 @@ export const messages: Door = {
   expect({ shown, proven, isProvenOtherwise }, isStreamed) {
     const { content, refusal = '', reasoning, calls } = shown
     const isAlone = isStreamed || (reasoning === '' && isProvenOtherwise)
-    return calls.length === 0 && isAlone ? { text: content || refusal } : { turn: toIds(proven) }
+    return calls.length === 0 && isAlone ? { text: content || refusal } : { turn: proven }
   },
   isNative: ({ kind }) => kind === 'anthropic',
-}
-
-/** The ids of calls have the alphabet of this API. */
-function toIds(turn: unknown): unknown {
-  if (turn === undefined) return undefined
-  const isId = (name: string) => name === 'id' || name === 'toolUseId'
-  return JSON.parse(
-    JSON.stringify(turn, (name, value) =>
-      isId(name) ? value.replace(/[^a-zA-Z0-9_-]/g, '_') : value,
-    ),
-  )
 }
 
 function join(content: readonly Block[], type: string): string {
