@@ -28,7 +28,7 @@ const server = z.strictObject({
   port: wholeNumber(1, 65_535).default(8080),
   workers: workers.default(1),
   body_limit: byteCount.default(10_485_760),
-  answer_limit: wholeNumber(1, 67_108_864).default(25_165_824),
+  answer_limit: wholeNumber(1, 67_108_864).default(67_108_864),
   large_bodies: wholeNumber(1, 1_000_000).default(8),
   buffer_limit: wholeNumber(1, 2 ** 40).optional(),
   first_token_timeout_ms: duration.default(120_000),

@@ -344,7 +344,7 @@ describe('before the commit', () => {
   test.each([
     ['a code of 400', { message: 'bad image', code: 400 }, 400, 'LM-3003'],
     ['a code as a string', { message: 'bad image', code: '422' }, 422, 'LM-3003'],
-    ['a status', { message: 'bad image', status: 413 }, 413, 'LM-3003'],
+    ['a status', { message: 'bad image', status: 415 }, 415, 'LM-3003'],
     ['an http_status_code', { message: 'too long', http_status_code: 422 }, 422, 'LM-3003'],
     [
       'the type invalid_request_error',

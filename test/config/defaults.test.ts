@@ -8,7 +8,7 @@ test('an empty file has the default of every setting', async () => {
       host: '127.0.0.1',
       port: 8080,
       body_limit: 10_485_760,
-      answer_limit: 25_165_824,
+      answer_limit: 67_108_864,
       workers: 1,
       large_bodies: 8,
       first_token_timeout_ms: 120_000,
