@@ -143,7 +143,18 @@ function refusalExplainer(
   call: DoorCall,
   link: Model,
 ): (failure: UpstreamFailure) => UpstreamFailure {
-  if (call.isHeavy) return (failure) => explainRefusal(failure, () => undefined)
+  return call.isHeavy ? explainByCodes : explainWithRequest(call, link)
+}
+
+function explainByCodes(failure: UpstreamFailure): UpstreamFailure {
+  return explainRefusal(failure, () => undefined)
+}
+
+/** A function of its own, because a closure holds all variables of the functions around it. */
+function explainWithRequest(
+  call: DoorCall,
+  link: Model,
+): (failure: UpstreamFailure) => UpstreamFailure {
   return (failure) => explainRefusal(failure, () => call.bind(link).buildRequest())
 }
 
