@@ -83,7 +83,7 @@ const oneLink: readonly Row[] = [
     code: 'LM-3002',
     attempts: 3,
   },
-  ...[400, 404, 409, 413, 415, 422, 405, 410, 418, 451].map((code) => ({
+  ...[400, 404, 409, 415, 422, 405, 410, 418, 451].map((code) => ({
     name: `the client’s own mistake, ${code}`,
     links: [status(code)],
     status: code,
@@ -91,6 +91,13 @@ const oneLink: readonly Row[] = [
     attempts: 1,
     says: `provider p refused the request with status ${code}: upstream says ${code}`,
   })),
+  {
+    name: 'a prompt that does not fit the model, 413',
+    links: [status(413)],
+    status: 400,
+    code: 'LM-2012',
+    attempts: 1,
+  },
   ...[401, 402, 403, 407].map((code) => ({
     name: `a refused credential, ${code}`,
     links: [status(code)],
@@ -470,7 +477,7 @@ describe('fallbacks', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 200, provider: 'p2', attempts })
   })
 
-  test.each([400, 404, 409, 413, 415, 422, 418])(
+  test.each([400, 404, 409, 415, 422, 418])(
     'status %i of the first link is returned at once, since the next link would return the same',
     async (code) => {
       const gateway = await watchedGateway(makeChain([{}, {}]))
