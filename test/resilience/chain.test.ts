@@ -91,13 +91,6 @@ const oneLink: readonly Row[] = [
     attempts: 1,
     says: `provider p refused the request with status ${code}: upstream says ${code}`,
   })),
-  {
-    name: 'a prompt that does not fit the model, 413',
-    links: [status(413)],
-    status: 400,
-    code: 'LM-2012',
-    attempts: 1,
-  },
   ...[401, 402, 403, 407].map((code) => ({
     name: `a refused credential, ${code}`,
     links: [status(code)],
