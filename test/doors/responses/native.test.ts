@@ -154,7 +154,7 @@ describe('a provider that speaks the Responses API', () => {
     upstream.next(json(response({ status: 'failed', output: [], error })))
     const got = await send({ input: 'Hi' })
     expect(got.status).toBe(400)
-    expect(await readError(got)).toMatchObject({ code: 'LM-3003', gateway_code: 'LM-3003' })
+    expect(await readError(got)).toMatchObject({ code: 'content_filter', gateway_code: 'LM-2013' })
   })
 
   test('a failure after the first content is response.failed, with the id of the stream', async () => {
