@@ -75,7 +75,7 @@ export function toPastProofs(
   return { past: [{ lineage, form, text: kept, entries: entries && [...entries], gap }] }
 }
 
-/** Returns the text of thinking that nobody has signed, which some upstreams take back as it is. */
+/** Returns the text of thinking without a signature, which some upstreams take back as it is. */
 export function readUnsigned({ type, thinking, signature }: JsonObject): string | undefined {
   const isUnsigned = type === 'thinking' && (signature === undefined || signature === '')
   return isUnsigned && typeof thinking === 'string' && thinking !== '' ? thinking : undefined

@@ -1,7 +1,7 @@
 import { type Profile, responseFormatWords, toolChoiceWords } from '../../core/profile.ts'
 
 /**
- * The form that every known upstream takes, for an upstream that nobody knows.
+ * The form that every known upstream takes, for an upstream without a row.
  * Sources are with the rows and families that need another value.
  */
 export const unknownProfile: Profile = Object.freeze({
