@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type CommandLine, commandLine } from './support/cli.ts'
+import { type CommandLine, commandLine, setVariables } from './support/cli.ts'
 
 /* Every command that reads the configuration names the file that is not TOML, and what to do with a file of LiteLLM. */
 
@@ -18,6 +18,8 @@ const commands: readonly (readonly string[])[] = [
 ]
 
 async function runOn(text: string, line: CommandLine, args: readonly string[]) {
+  // A gateway that runs on this machine must not answer.
+  setVariables({ GATEWAY_SERVER__PORT: '1' })
   writeFileSync(line.config, text)
   const request = join(line.folder, 'request.json')
   writeFileSync(request, '{"model":"demo","messages":[{"role":"user","content":"Hi"}]}')
