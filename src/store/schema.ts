@@ -89,8 +89,7 @@ export const usageLog = sqliteTable(
     modelUsed: text('model_used'),
     provider: text().notNull(),
     capability: text().notNull(),
-    /** The default is for rows from before this column existed. */
-    api: text().notNull().default('chat'),
+    api: text().notNull(),
     stream: integer({ mode: 'boolean' }).notNull(),
     tokensIn: integer('tokens_in').notNull(),
     tokensOut: integer('tokens_out').notNull(),
@@ -107,8 +106,7 @@ export const usageLog = sqliteTable(
     latencyMs: integer('latency_ms').notNull(),
     ttftMs: integer('ttft_ms'),
     attempts: integer().notNull(),
-    /** The default is for rows from before this column existed. */
-    cacheHit: integer('cache_hit').notNull().default(0),
+    cacheHit: integer('cache_hit').notNull(),
     status: integer().notNull(),
     errorCode: text('error_code'),
     /** JSON; null when the client sent none. */
@@ -157,7 +155,8 @@ export const webhookSettings = sqliteTable('webhook_settings', {
 
 /**
  * Counts the changes of each topic, so that other processes notice them. Triggers count, in the transaction
- * of the change: see the migration. What only adds spend to a key or a group is no change.
+ * of the change: see the first migration, where they are written by hand. What only adds spend to a key or a
+ * group is no change.
  */
 export const changeCounts = sqliteTable('change_counts', {
   topic: text({ enum: changeTopics }).primaryKey(),

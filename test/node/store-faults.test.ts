@@ -13,7 +13,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
-import { firstTerm } from '../../src/core/budget-period.ts'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { newKey, usageRow, usd } from '../store/support/rows.ts'
 import { usageBatch } from '../support/usage-batch.ts'
@@ -90,22 +89,6 @@ describe('migrations', () => {
     await migrateDatabase(drizzle({ client: connect(path) }), migrations)
   }
 
-  /** Writes one row for each capability, as a gateway that knows only the first migrations. */
-  async function writeOldRows(path: string, count: number, capabilities: readonly string[]) {
-    const client = connect(path)
-    const migrations = migrationsWith((entries) => entries.slice(0, count))
-    await migrateDatabase(drizzle({ client }), migrations)
-    const { rows } = await client.execute(
-      `select name from pragma_table_info('usage_log') where "notnull" and name <> 'id'`,
-    )
-    const names = rows.map(({ name }) => name)
-    const values = names.map((name) => (name === 'capability' ? '?' : 0))
-    for (const capability of capabilities) {
-      const sql = `insert into usage_log (${names.join()}) values (${values.join()})`
-      await client.execute({ sql, args: [capability] })
-    }
-  }
-
   test('an older database gets what it lacks, and keeps what it has', async () => {
     const path = join(folder(), 'gateway.db')
     const store = await opened(path)
@@ -115,38 +98,6 @@ describe('migrations', () => {
     await upgrade(path)
     expect(await valueOf(path, 'select id || colour is null from virtual_keys')).toBe(1)
     expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(shipped + 1)
-  })
-
-  test('rows from before the column get the API of their capability', async () => {
-    const path = join(folder(), 'gateway.db')
-    await writeOldRows(path, 2, ['chat', 'embed', 'rerank'])
-    const store = await opened(path)
-    const rows = await store.listUsage({ since: 0, until: 9, cursor: 0, limit: 9 })
-    expect(rows.map(({ api }) => api)).toEqual(['chat', 'embeddings', 'rerank'])
-  })
-
-  test('keys and groups from before the total have spent what their budgets say', async () => {
-    const path = join(folder(), 'gateway.db')
-    const client = connect(path)
-    const migrations = migrationsWith((entries) => entries.slice(0, 3))
-    await migrateDatabase(drizzle({ client }), migrations)
-    const spent = 'budget_spent_usd, budget_spent_nano'
-    await client.execute(
-      `insert into budget_groups (id, name, ${spent}, created_at) values ('g', 'G', 3, 4, 1)`,
-    )
-    await client.execute(
-      `insert into virtual_keys (id, digest, name, ${spent}, disabled, created_at)
-       values ('a', 'd', 'A', 1, 2, 0, 1)`,
-    )
-    const store = await opened(path)
-    const { keys, groups } = await store.readAccounts()
-    const unchanged = { models: null, budgetPeriod: null, maxParallel: null, term: firstTerm }
-    const key = { budgetSpent: 1_000_000_002n, spentTotal: 1_000_000_002n }
-    const group = { budgetSpent: 3_000_000_004n, spentTotal: 3_000_000_004n, rpmLimit: null }
-    expect([keys, groups]).toMatchObject([
-      [{ ...unchanged, ...key }],
-      [{ ...unchanged, ...group, tpmLimit: null }],
-    ])
   })
 
   test('a newer database is refused, and stays as it is', async () => {

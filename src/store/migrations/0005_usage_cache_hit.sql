@@ -1,1 +1,0 @@
-ALTER TABLE `usage_log` ADD `cache_hit` integer DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `gateway_lease` ADD `sharing` text;

@@ -1,1 +1,0 @@
-CREATE INDEX `usage_log_lost` ON `usage_log` (`request_id`,`key_id`) WHERE error_code = 'LM-6002';
