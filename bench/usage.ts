@@ -158,6 +158,16 @@ function row(at: number, days: number): NewUsageRow {
     status: isRefused ? 429 : 200,
     errorCode: isRefused ? 'LM-4002' : null,
     metadata: at % 4 === 0 ? { team: 'search', user: 'u123' } : {},
+    tier: null,
+    geo: null,
+    cacheWriteLongTokens: 0,
+    audioTokensIn: null,
+    audioTokensOut: null,
+    imageTokensIn: null,
+    imageTokensOut: null,
+    toolCalls: null,
+    costSource: 'calculated',
+    costReported: null,
   }
 }
 

@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { auditActions } from '../../src/core/audit.ts'
+import { vendorTools } from '../../src/core/billing.ts'
 import { budgetPeriods } from '../../src/core/budget-period.ts'
 import { apis, capabilities, modalities } from '../../src/core/capability.ts'
 import { errorTable } from '../../src/core/errors.ts'
 import { strategies } from '../../src/core/route.ts'
-import { usageGroupings, usageIntervals } from '../../src/store/index.ts'
+import { costSources, usageGroupings, usageIntervals } from '../../src/store/index.ts'
 import { requestSchemas } from './requests.ts'
 
 /*
@@ -195,6 +196,16 @@ const usageRow = z.strictObject({
   status: count,
   error_code: code.nullable(),
   metadata: z.record(text, z.union([text, z.number(), z.boolean()])),
+  tier: text.nullable(),
+  geo: text.nullable(),
+  cache_write_long_tokens: count.nullable(),
+  audio_tokens_in: count.nullable(),
+  audio_tokens_out: count.nullable(),
+  image_tokens_in: count.nullable(),
+  image_tokens_out: count.nullable(),
+  tool_calls: z.partialRecord(z.enum(vendorTools), count).nullable(),
+  cost_source: z.enum(costSources).nullable(),
+  cost_reported: usd.nullable(),
 })
 
 const recentRequest = z.strictObject({

@@ -1,7 +1,10 @@
+import type { BillingFacts, UsageRun } from '../core/billing.ts'
 import type { Clock } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import type { ChargedRow } from '../store/index.ts'
+import type { Usage } from '../core/usage.ts'
+import type { ChargedRow, CostSource } from '../store/index.ts'
 import type { UsageLog } from './usage-log.ts'
 
 /** Returns a sink that adds a usage row for every request with an account. */
@@ -64,9 +67,57 @@ function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined
     status: record.status,
     errorCode: record.errorCode ?? null,
     metadata: record.metadata,
+    ...toBillingColumns(record),
     keyTerm: record.keyTerm,
     groupTerm: record.groupTerm,
   }
+}
+
+type BillingColumns = Pick<
+  ChargedRow,
+  | 'tier'
+  | 'geo'
+  | 'cacheWriteLongTokens'
+  | 'audioTokensIn'
+  | 'audioTokensOut'
+  | 'imageTokensIn'
+  | 'imageTokensOut'
+  | 'toolCalls'
+  | 'costSource'
+  | 'costReported'
+>
+
+/** Returns what a row says of the bill of an answer, besides its tokens. */
+function toBillingColumns({ usage, served, cacheHit }: RequestRecord): BillingColumns {
+  const { tier, geo, modalities, toolCalls, statedCost } = usage?.billing ?? noFacts
+  const { cacheWrite1hTokens: for1h = 0, cacheWrite12hTokens: for12h = 0 } = usage ?? {}
+  const searches = usage?.webSearches
+  return {
+    tier: tier ?? null,
+    geo: geo ?? null,
+    cacheWriteLongTokens: clampCount(for1h + for12h),
+    audioTokensIn: modalities?.audioInput ?? null,
+    audioTokensOut: modalities?.audioOutput ?? null,
+    imageTokensIn: modalities?.imageInput ?? null,
+    imageTokensOut: modalities?.imageOutput ?? null,
+    toolCalls: searches ? { web_search: searches, ...toolCalls } : (toolCalls ?? null),
+    costSource: usage && served?.hasPrice ? findCostSource(usage, { served, cacheHit }) : null,
+    costReported: (!cacheHit && statedCost) || null,
+  }
+}
+
+const noFacts: BillingFacts = Object.freeze({})
+
+interface PricedAnswer {
+  readonly served: Model
+  readonly cacheHit: boolean
+}
+
+function findCostSource(usage: Usage, { served, cacheHit }: PricedAnswer): CostSource {
+  if (cacheHit) return 'free'
+  if (usage.estimated) return 'estimated'
+  const isOther = ({ model }: UsageRun) => model !== undefined && model !== served.upstreamId
+  return usage.billing?.runs?.some(isOther) ? 'approximate' : 'calculated'
 }
 
 /** Clamps a count: the sum over several upstream calls can exceed what a column holds. */

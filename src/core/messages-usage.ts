@@ -1,3 +1,4 @@
+import type { BillingFacts } from './billing.ts'
 import type { CountNames, Usage } from './usage.ts'
 
 /** The names of the counts of the Messages API. The tokens of the cache are not among those of the input. */
@@ -14,6 +15,9 @@ export interface MessagesUsage {
   readonly cache_read_input_tokens: number
   readonly output_tokens: number
   readonly output_tokens_details?: { readonly thinking_tokens: number }
+  readonly service_tier?: string
+  readonly speed?: string
+  readonly inference_geo?: string
   readonly estimated?: true
 }
 
@@ -31,7 +35,16 @@ export function renderMessagesUsage(usage: Usage): MessagesUsage {
     ...(reasoningTokens !== undefined && {
       output_tokens_details: { thinking_tokens: reasoningTokens },
     }),
+    ...renderServed(usage.billing),
     ...(estimated && { estimated }),
+  }
+}
+
+/** Renders what the vendor says of the service. The fast mode of Claude is a tier here, but not in this API. */
+function renderServed({ tier, geo }: BillingFacts = {}) {
+  return {
+    ...(tier !== undefined && (tier === 'fast' ? { speed: tier } : { service_tier: tier })),
+    ...(geo !== undefined && { inference_geo: geo }),
   }
 }
 

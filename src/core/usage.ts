@@ -1,3 +1,5 @@
+import { type BillingFacts, keepUncounted, toOpenAiTier } from './billing.ts'
+
 /** Token counts of one answer as the OpenAI API defines them: prompt includes cached, completion includes reasoning. */
 export interface Usage {
   readonly promptTokens: number
@@ -7,9 +9,13 @@ export interface Usage {
   readonly cacheWriteTokens?: number | undefined
   /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
   readonly cacheWrite1hTokens?: number | undefined
+  /** The part of `cacheWriteTokens` written for twelve hours. */
+  readonly cacheWrite12hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
   /** The searches of the web that the vendor ran and bills apart from tokens. */
   readonly webSearches?: number | undefined
+  /** What else the answer says of its bill. */
+  readonly billing?: BillingFacts | undefined
   /** A count is an estimate, by the gateway or, as the upstream reports, by the upstream. */
   readonly estimated: boolean
   /** The sides that the gateway estimated; absent when the upstream reported both. */
@@ -24,9 +30,13 @@ export interface ReportedUsage {
   readonly cacheWriteTokens?: number | undefined
   /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
   readonly cacheWrite1hTokens?: number | undefined
+  /** The part of `cacheWriteTokens` written for twelve hours. */
+  readonly cacheWrite12hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
   /** The searches of the web that the vendor ran and bills apart from tokens. */
   readonly webSearches?: number | undefined
+  /** What else the answer says of its bill. */
+  readonly billing?: BillingFacts | undefined
   /** The upstream marks its counts as an estimate. */
   readonly estimated?: boolean | undefined
   /** The object itself, where the client's stream has the form of the upstream's. */
@@ -110,8 +120,10 @@ function toUsage(reported: ReportedUsage, promptTokens: number, completionTokens
     cachedTokens: reported.cachedTokens,
     cacheWriteTokens: reported.cacheWriteTokens,
     cacheWrite1hTokens: reported.cacheWrite1hTokens,
+    cacheWrite12hTokens: reported.cacheWrite12hTokens,
     reasoningTokens: reported.reasoningTokens,
     webSearches: reported.webSearches,
+    billing: reported.billing,
     estimated: reported.estimated === true,
   }
 }
@@ -128,16 +140,23 @@ function completeUsage(
   reported: ReportedUsage,
   { prompt, completion, estimated }: CredibleSides,
 ): Usage {
-  const { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = reported
+  const { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, cacheWrite12hTokens } = reported
+  const { reasoningTokens } = reported
   const promptTokens = prompt ?? estimated.promptTokens
   const completionTokens = completion ?? Math.max(estimated.completionTokens, reasoningTokens ?? 0)
   return {
     promptTokens,
     completionTokens,
     totalTokens: promptTokens + completionTokens,
-    ...(prompt !== undefined && { cachedTokens, cacheWriteTokens, cacheWrite1hTokens }),
+    ...(prompt !== undefined && {
+      cachedTokens,
+      cacheWriteTokens,
+      cacheWrite1hTokens,
+      cacheWrite12hTokens,
+    }),
     reasoningTokens,
     webSearches: reported.webSearches,
+    billing: keepUncounted(reported.billing),
     estimated: true,
     estimatedSide:
       prompt !== undefined ? 'completion' : completion !== undefined ? 'prompt' : 'both',
@@ -191,6 +210,13 @@ export const chatCounts: CountNames = Object.freeze({
   completion: ['completion_tokens'],
   always: ['total_tokens'],
 })
+
+/** Renders the tier of an OpenAI-shaped answer: that which served. Nothing where the vendor does not name it. */
+export function renderTier({ billing }: Usage): { readonly service_tier?: string } {
+  return billing?.tier === undefined ? noTier : { service_tier: toOpenAiTier(billing.tier) }
+}
+
+const noTier = Object.freeze({})
 
 /** Renders the `usage` object of an OpenAI-shaped answer. */
 export function renderUsage(usage: Usage): Record<string, unknown> {

@@ -6,7 +6,7 @@ import {
   type StreamIdentity,
 } from '../core/frame.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { chatCounts, listEstimated, renderUsage } from '../core/usage.ts'
+import { chatCounts, listEstimated, renderTier, renderUsage } from '../core/usage.ts'
 import type { WriterContext } from '../data-plane/index.ts'
 import { encodeDataEvent } from '../stream/chunk-writer.ts'
 import type { FinalUsage, StreamWriter } from '../stream/stream-writer.ts'
@@ -68,6 +68,7 @@ export class ChunkStreamWriter implements StreamWriter {
       ...completeIdentity(this.#identity, this.#options),
       choices: wantsUsageChunk ? [] : shape.unrequested,
       usage: members ? { ...counts, ...members, ...Object.fromEntries(estimated) } : counts,
+      ...renderTier(usage),
     })
   }
 }

@@ -15,7 +15,14 @@ export {
   storeMethods,
 } from './store.ts'
 export { UsageBatchBuilder } from './usage-batch.ts'
-export { type ChargedRow, type NewUsageRow, type UsageRow, usageFields } from './usage-columns.ts'
+export {
+  type ChargedRow,
+  type CostSource,
+  costSources,
+  type NewUsageRow,
+  type UsageRow,
+  usageFields,
+} from './usage-columns.ts'
 export {
   listIntervals,
   startOfInterval,

@@ -111,6 +111,18 @@ export const usageLog = sqliteTable(
     errorCode: text('error_code'),
     /** JSON; null when the client sent none. */
     metadata: text(),
+    tier: text(),
+    geo: text(),
+    cacheWriteLongTokens: integer('cache_write_long_tokens'),
+    audioTokensIn: integer('audio_tokens_in'),
+    audioTokensOut: integer('audio_tokens_out'),
+    imageTokensIn: integer('image_tokens_in'),
+    imageTokensOut: integer('image_tokens_out'),
+    /** JSON; null when the vendor ran no tool. */
+    toolCalls: text('tool_calls'),
+    costSource: text('cost_source'),
+    costReportedUsd: integer('cost_reported_usd'),
+    costReportedNano: integer('cost_reported_nano'),
   } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [
     index(usageLogByTime).on(table.ts),

@@ -45,6 +45,21 @@ const definitions = {
   status: integer('status'),
   errorCode: nullable(text('error_code')),
   metadata: json('metadata'),
+  /** The service tier that served; null when neither the answer nor the request names one. */
+  tier: nullable(text('tier')),
+  geo: nullable(text('geo')),
+  /** The part of `cacheWriteTokens` written for an hour or longer; null in rows of former versions. */
+  cacheWriteLongTokens: nullable(integer('cache_write_long_tokens')),
+  audioTokensIn: nullable(integer('audio_tokens_in')),
+  audioTokensOut: nullable(integer('audio_tokens_out')),
+  imageTokensIn: nullable(integer('image_tokens_in')),
+  imageTokensOut: nullable(integer('image_tokens_out')),
+  /** How often the vendor ran each of its tools. */
+  toolCalls: counts('tool_calls'),
+  /** How `cost` was found; null for a request that has none. */
+  costSource: nullable(text<CostSource>('cost_source')),
+  /** What the vendor says that it charges. */
+  costReported: nullableMoney('cost_reported'),
 }
 
 type Definitions = typeof definitions
@@ -68,7 +83,9 @@ export interface UsageRow extends NewUsageRow {
 }
 
 /** The columns of the table, as Drizzle names them, without the id. */
-export type UsageColumnName = Exclude<keyof Definitions, 'cost'> | 'costUsd' | 'costNano'
+export type UsageColumnName =
+  | Exclude<keyof Definitions, 'cost' | 'costReported'>
+  | `${'cost' | 'costReported'}${'Usd' | 'Nano'}`
 
 /** A value as a column holds it. */
 export type UsageValue = string | number | null
@@ -87,6 +104,13 @@ interface Definition<Value> {
   readonly read?: (columns: readonly unknown[], at: number) => Value
   readonly toJson?: (value: Value) => unknown
 }
+
+/**
+ * How a cost was found: from prices and the vendor's counts, from prices and counts of which some are estimated,
+ * from prices of which some are of another model, or not charged because the cache answered.
+ */
+export const costSources = ['calculated', 'estimated', 'approximate', 'free'] as const
+export type CostSource = (typeof costSources)[number]
 
 function text<Value extends string>(jsonName: string): Definition<Value> {
   return { jsonName, columns: [{ suffix: '', blank: '' }] }
@@ -123,6 +147,20 @@ function money(jsonName: string): Definition<NanoUsd> {
   }
 }
 
+function nullableMoney(jsonName: string): Definition<NanoUsd | null> {
+  const { columns, read } = money(jsonName)
+  return {
+    jsonName,
+    columns: columns.map(({ suffix, write }) => ({
+      suffix,
+      write: (cost) => (cost === null ? null : (write?.(cost) ?? null)),
+      blank: null,
+    })),
+    read: (values, at) => (values[at] === null ? null : (read?.(values, at) ?? null)),
+    toJson: (cost) => (cost === null ? null : toUsd(cost)),
+  }
+}
+
 /** Clamps a cost to what its columns can hold. */
 export function clampCost(cost: NanoUsd): NanoUsd {
   return cost > maxBudget ? maxBudget : cost
@@ -143,6 +181,27 @@ function json(jsonName: string): Definition<Metadata> {
       const value = columns[at]
       // The column only contains values from `write`.
       return ((typeof value === 'string' ? JSON.parse(value) : value) ?? {}) as Metadata
+    },
+  }
+}
+
+/** Counts by their names, stored as text, or null when there are none. */
+function counts(jsonName: string): Definition<Readonly<Record<string, number>> | null> {
+  return {
+    jsonName,
+    columns: [
+      {
+        suffix: '',
+        write: (value) => (value === null ? null : JSON.stringify(value)),
+        blank: null,
+      },
+    ],
+    read: (columns, at) => {
+      const value = columns[at]
+      // The column only contains values from `write`.
+      return (typeof value === 'string' ? JSON.parse(value) : (value ?? null)) as Readonly<
+        Record<string, number>
+      > | null
     },
   }
 }
@@ -232,5 +291,15 @@ export function readFields(row: NewUsageRow): readonly unknown[] {
     row.status,
     row.errorCode,
     row.metadata,
+    row.tier,
+    row.geo,
+    row.cacheWriteLongTokens,
+    row.audioTokensIn,
+    row.audioTokensOut,
+    row.imageTokensIn,
+    row.imageTokensOut,
+    row.toolCalls,
+    row.costSource,
+    row.costReported,
   ]
 }

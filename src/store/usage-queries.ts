@@ -89,6 +89,7 @@ export const usageGroupings = [
   'key_id',
   'group_id',
   'status',
+  'tier',
   'total',
 ] as const
 export type UsageGrouping = (typeof usageGroupings)[number]

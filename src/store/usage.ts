@@ -192,7 +192,7 @@ const rowAsJson = sql<string>`json_array(${sql.join(
 
 function toJsonElement(name: UsageColumnName): SQL {
   const column = usageLog[name]
-  return name === 'metadata' ? sql`json(${column})` : sql`${column}`
+  return name === 'metadata' || name === 'toolCalls' ? sql`json(${column})` : sql`${column}`
 }
 
 export async function sumUsage(db: LibSQLDatabase, query: UsageSumQuery): Promise<UsageSum[]> {
@@ -296,6 +296,7 @@ const groupings: Readonly<Record<UsageGrouping, SQL<string>>> = {
   key_id: sql`${usageLog.keyId}`,
   group_id: sql`coalesce(${usageLog.groupId}, '')`,
   status: sql`cast(${usageLog.status} as text)`,
+  tier: sql`coalesce(${usageLog.tier}, '')`,
   total: sql`'total'`,
 }
 

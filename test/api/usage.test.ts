@@ -67,6 +67,16 @@ describe('a row of the usage log', () => {
         status: 200,
         errorCode: null,
         metadata: { team: 'search', tier: 2, trial: false },
+        tier: null,
+        geo: null,
+        cacheWriteLongTokens: 0,
+        audioTokensIn: null,
+        audioTokensOut: null,
+        imageTokensIn: null,
+        imageTokensOut: null,
+        toolCalls: null,
+        costSource: 'calculated',
+        costReported: null,
       },
     ])
     const exported = await gateway.admin('GET', '/admin/usage/export')

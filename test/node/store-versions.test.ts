@@ -48,6 +48,7 @@ const parsed: Readonly<Record<string, string>> = {
   api: 'embeddings',
   models: '["m"]',
   metadata: '{"team":"a"}',
+  tool_calls: '{"web_search":2}',
   settings: '{}',
   purpose: 'canary',
   budget_period: 'day',

@@ -5,6 +5,7 @@ import { NativeStream } from '../../src/providers/anthropic/native-stream.ts'
 import { AnthropicStream } from '../../src/providers/anthropic/stream.ts'
 import { ConverseStream } from '../../src/providers/bedrock/stream.ts'
 import { createCohereDecoder } from '../../src/providers/cohere/stream.ts'
+import { geminiModel } from '../../src/providers/google/models.ts'
 import { GeminiStream } from '../../src/providers/google/stream.ts'
 import { chatChunks } from '../../src/providers/openai/chat.ts'
 import { createResponsesDecoder } from '../../src/providers/openai/responses-stream.ts'
@@ -221,7 +222,12 @@ const apis: Readonly<Record<string, Api>> = {
     }),
   },
   google: {
-    createDecoder: () => new GeminiStream(dialectTarget),
+    createDecoder: () =>
+      new GeminiStream({
+        target: dialectTarget,
+        model: geminiModel(dialectTarget.upstreamId),
+        header: () => undefined,
+      }),
     event: fc.oneof(
       { weight: 2, arbitrary: fc.tuple(text, fc.nat()).map((given) => toGeminiDelta(...given)) },
       geminiEvent,

@@ -577,6 +577,7 @@ function readGroup(row: UsageRow, by: UsageGrouping): string {
     key_id: row.keyId,
     group_id: row.groupId,
     status: row.status,
+    tier: row.tier,
     total: 'total',
   }
   return String(columns[by] ?? '')

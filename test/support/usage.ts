@@ -36,6 +36,16 @@ export const usageRow: NewUsageRow = {
   status: 200,
   errorCode: null,
   metadata: { team: 'search', tier: 2, trial: false },
+  tier: null,
+  geo: null,
+  cacheWriteLongTokens: 0,
+  audioTokensIn: null,
+  audioTokensOut: null,
+  imageTokensIn: null,
+  imageTokensOut: null,
+  toolCalls: null,
+  costSource: 'calculated',
+  costReported: null,
 }
 
 /** Appends rows like `usageRow`, each with its own differences. */

@@ -84,5 +84,15 @@ function toRow(
     status: 200,
     errorCode: null,
     metadata: {},
+    tier: null,
+    geo: null,
+    cacheWriteLongTokens: 0,
+    audioTokensIn: null,
+    audioTokensOut: null,
+    imageTokensIn: null,
+    imageTokensOut: null,
+    toolCalls: null,
+    costSource: 'calculated',
+    costReported: null,
   }
 }

@@ -47,6 +47,7 @@ export function* renderAnswer(answer: WholeAnswer): Steps<Uint8Array> {
       incompleteReason,
       output: output.finish(status),
       usage: renderResponsesUsage(served.usage),
+      tier: served.usage.billing?.tier,
     },
     echo,
   )

@@ -1,3 +1,4 @@
+import { toOpenAiTier } from '../../core/billing.ts'
 import { isObject } from '../../wire/json.ts'
 import type { ResponsesError } from './error.ts'
 import type { ResponsesRequest } from './fields.ts'
@@ -17,6 +18,8 @@ export interface ResponseState {
   readonly output: readonly object[]
   /** In the form of this API; null until the end. */
   readonly usage: object | null
+  /** The tier that served, where the vendor names it. */
+  readonly tier?: string | undefined
 }
 
 export type IncompleteReason = 'max_output_tokens' | 'content_filter'
@@ -37,6 +40,8 @@ export function renderResponse(state: ResponseState, echo: string): string {
     model: state.model,
     output: state.output,
     usage: state.usage,
+    // What served, never what the request asks for: clients price by it.
+    ...(state.tier !== undefined && { service_tier: toOpenAiTier(state.tier) }),
   }
   return `${JSON.stringify(own).slice(0, -1)},${echo}}`
 }
@@ -51,7 +56,7 @@ export function newResponseId(): string {
  * is stored.
  */
 export function renderEcho(request: ResponsesRequest): string {
-  const { text, reasoning, service_tier: tier } = request
+  const { text, reasoning } = request
   const own = isObject(text) ? text : {}
   const echo = {
     access_programs: null,
@@ -69,7 +74,6 @@ export function renderEcho(request: ResponsesRequest): string {
     prompt_cache_retention: request['prompt_cache_retention'] ?? null,
     reasoning: { effort: null, summary: null, ...(isObject(reasoning) && reasoning) },
     safety_identifier: request['safety_identifier'] ?? null,
-    service_tier: typeof tier === 'string' && tier !== 'auto' ? tier : 'default',
     store: false,
     temperature: request['temperature'] ?? 1,
     text: {

@@ -69,6 +69,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       status,
       output,
       usage: renderResponsesUsage(usage),
+      tier: usage.billing?.tier,
       completedAt: status === 'completed' ? unixSeconds(this.#context.clock) : null,
       incompleteReason: this.#incompleteReason,
     })

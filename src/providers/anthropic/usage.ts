@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { collectFacts, readGeo, readTier, type UsageRun } from '../../core/billing.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
@@ -41,12 +42,15 @@ function mergeCounters(known: Counters, later: Counters): Counters {
 export function parseUsage(value: unknown): ReportedUsage | undefined {
   const { data: usage } = usageCounters.safeParse(value)
   if (!usage) return undefined
-  const runs = usage.iterations?.length ? usage.iterations : [usage]
+  const runs: readonly z.infer<typeof runCounters>[] = usage.iterations?.length
+    ? usage.iterations
+    : [usage]
   const input = sum(runs.map((run) => run.input_tokens))
   const read = sum(runs.map((run) => run.cache_read_input_tokens))
   const written = sum(runs.map((run) => run.cache_creation_input_tokens))
   const writtenFor1h = sum(runs.map((run) => run.cache_creation?.ephemeral_1h_input_tokens))
   const searches = usage.server_tool_use?.web_search_requests
+  const fetches = usage.server_tool_use?.web_fetch_requests
   const thinking = usage.output_tokens_details?.thinking_tokens
   const cached = (read ?? 0) + (written ?? 0)
   return {
@@ -56,6 +60,27 @@ export function parseUsage(value: unknown): ReportedUsage | undefined {
     ...(writtenFor1h && { cacheWrite1hTokens: writtenFor1h }),
     ...(isCount(thinking) && { reasoningTokens: thinking }),
     ...(searches && { webSearches: searches }),
+    billing: collectFacts({
+      // Fast mode has prices of its own: https://platform.claude.com/docs/en/build-with-claude/fast-mode
+      tier: usage.speed === 'fast' ? 'fast' : readTier(usage.service_tier),
+      geo: readGeo(usage.inference_geo),
+      toolCalls: fetches ? { web_fetch: fetches } : undefined,
+      runs: runs.length > 1 ? runs.map(toRun) : undefined,
+    }),
+  }
+}
+
+/** A run of the fallback or of the adviser names its model; the others are of the model that was asked for. */
+function toRun(run: z.infer<typeof runCounters>): UsageRun {
+  const read = run.cache_read_input_tokens ?? 0
+  const written = run.cache_creation_input_tokens ?? 0
+  return {
+    model: run.model,
+    promptTokens: (run.input_tokens ?? 0) + read + written,
+    completionTokens: run.output_tokens ?? 0,
+    cachedTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: run.cache_creation?.ephemeral_1h_input_tokens ?? 0,
   }
 }
 
@@ -75,13 +100,21 @@ const counters = z.object({
   cache_creation: z.object({ ephemeral_1h_input_tokens: count }).nullish().catch(undefined),
 })
 
+const runCounters = counters.extend({ model: z.string().optional().catch(undefined) })
+
 const usageCounters = z.object({
   ...counters.shape,
+  service_tier: z.unknown().optional(),
+  speed: z.unknown().optional(),
+  inference_geo: z.unknown().optional(),
   output_tokens_details: z.object({ thinking_tokens: z.unknown() }).nullish().catch(undefined),
-  server_tool_use: z.object({ web_search_requests: count }).nullish().catch(undefined),
+  server_tool_use: z
+    .object({ web_search_requests: count, web_fetch_requests: count })
+    .nullish()
+    .catch(undefined),
   /**
    * The counters of each run of the model, if the API ran it several times for one answer, for
    * example to compact the conversation. The counters beside them omit some of the runs.
    */
-  iterations: z.array(counters).nullish().catch(undefined),
+  iterations: z.array(runCounters).nullish().catch(undefined),
 })

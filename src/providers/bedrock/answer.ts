@@ -17,7 +17,7 @@ import { collectThinking } from '../claude/thinking-blocks.ts'
 import { toAnnotations } from './citations.ts'
 import { carryContent, isServerCall, readText } from './content.ts'
 import { mapFinishReason } from './finish-reason.ts'
-import { parseUsage } from './usage.ts'
+import { parseUsage, serviceTier } from './usage.ts'
 
 /** Reads the answer of Converse. */
 export function parseConverseAnswer(body: AnswerBody, identity: StreamIdentity): ChatResult {
@@ -27,7 +27,7 @@ export function parseConverseAnswer(body: AnswerBody, identity: StreamIdentity):
     const detail = 'the answer is not a Converse response'
     return { ok: false, failure: { kind: 'malformed', detail } }
   }
-  const { output, stopReason, usage, trace: found } = parsed.data
+  const { output, stopReason, usage, trace: found, serviceTier: tier } = parsed.data
   const message = toCompletionMessage(output.message.content, json)
   // Models do end without a word, and say so.
   if (!stopReason && !hasContent(message)) {
@@ -39,7 +39,7 @@ export function parseConverseAnswer(body: AnswerBody, identity: StreamIdentity):
     answer: createCompletionAnswer({
       ...identity,
       choices: [{ message, finishReason, extra: found ? { trace: found } : undefined }],
-      usage: parseUsage(usage),
+      usage: parseUsage(usage, tier),
     }),
   }
 }
@@ -76,6 +76,7 @@ const answer = z.looseObject({
   output: z.looseObject({ message: z.looseObject({ content: z.array(block) }) }),
   stopReason: optionalText,
   usage: z.unknown().optional(),
+  serviceTier,
   trace,
 })
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { tryParseJson } from '../../wire/json.ts'
 import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
 import { optionalText, trace } from './answer.ts'
+import { serviceTier } from './usage.ts'
 
 /** The events that matter. `messageStart` has only the role. */
 export const eventTypes = [
@@ -37,6 +38,7 @@ const streamEvent = z.object({
     .nullish(),
   stopReason: optionalText,
   usage: z.unknown().optional(),
+  serviceTier,
   trace,
 })
 

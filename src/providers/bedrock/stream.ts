@@ -41,7 +41,7 @@ export class ConverseStream implements FrameDecoder {
   /** Set when the answer is complete, except perhaps for its usage. */
   #stop: { readonly reason: string } | undefined
   /** AWS sends it last; some proxies send it before the stop reason. */
-  #metadata: Pick<StreamEvent, 'usage' | 'trace'> | undefined
+  #metadata: Pick<StreamEvent, 'usage' | 'trace' | 'serviceTier'> | undefined
 
   constructor({ identity, mask }: StreamContext) {
     this.#writer = new ChunkWriter(identity)
@@ -86,7 +86,8 @@ export class ConverseStream implements FrameDecoder {
       const detail = 'an event of the stream is not a ConverseStream event'
       return [createFailedFrame({ kind: 'malformed', detail })]
     }
-    const { contentBlockIndex: block = 0, start, delta, stopReason, usage, trace } = event
+    const { contentBlockIndex: block = 0, start, delta, stopReason } = event
+    const { usage, trace, serviceTier } = event
     switch (type) {
       case 'contentBlockStart':
         return start ? this.#openBlock(block, start) : []
@@ -98,7 +99,7 @@ export class ConverseStream implements FrameDecoder {
         this.#stop = { reason: stopReason ?? '' }
         return this.#metadata ? this.#finish(this.#stop.reason) : []
       case 'metadata':
-        this.#metadata = { usage, trace }
+        this.#metadata = { usage, trace, serviceTier }
         return this.#stop ? this.#finish(this.#stop.reason) : []
       default:
         return type satisfies never
@@ -173,15 +174,16 @@ export class ConverseStream implements FrameDecoder {
 
   #finish(stopReason: string): Frame[] {
     if (stopReason === '' && !this.#writer.hasStarted) {
-      return [createFailedFrame({ kind: 'closed-early' }, parseUsage(this.#metadata?.usage))]
+      const { usage, serviceTier } = this.#metadata ?? {}
+      return [createFailedFrame({ kind: 'closed-early' }, parseUsage(usage, serviceTier))]
     }
     const ended = this.#flushThinking()
     const content = this.#content.finish()
     if (content) ended.push(this.#writer.providerContent(content))
     const reason = mapFinishReason(stopReason, this.#calls.size > 0)
-    const { usage, trace } = this.#metadata ?? {}
+    const { usage, trace, serviceTier } = this.#metadata ?? {}
     const extra = trace ? { trace } : undefined
-    return [...ended, ...this.#writer.finish(reason, parseUsage(usage), extra)]
+    return [...ended, ...this.#writer.finish(reason, parseUsage(usage, serviceTier), extra)]
   }
 }
 

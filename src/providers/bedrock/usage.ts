@@ -1,12 +1,13 @@
 import * as z from 'zod'
+import { collectFacts, readTier } from '../../core/billing.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 
 /**
  * Converts the counters of Converse. Its `inputTokens` exclude the tokens that were read from or
- * written to the cache; `promptTokens` includes them.
+ * written to the cache; `promptTokens` includes them. `tier` is the `serviceTier` beside them.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
  */
-export function parseUsage(value: unknown): ReportedUsage | undefined {
+export function parseUsage(value: unknown, tier: ServiceTier): ReportedUsage | undefined {
   const parsed = usageCounts.safeParse(value)
   if (!parsed.success) return undefined
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data
@@ -22,8 +23,14 @@ export function parseUsage(value: unknown): ReportedUsage | undefined {
       cacheWriteTokens: cacheWriteInputTokens ?? undefined,
     }),
     ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
+    billing: collectFacts({ tier: readTier(tier?.type) }),
   }
 }
+
+type ServiceTier = z.infer<typeof serviceTier>
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html */
+export const serviceTier = z.object({ type: z.unknown().optional() }).nullish().catch(undefined)
 
 const count = z.custom<number>(isCount)
 

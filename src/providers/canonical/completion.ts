@@ -1,6 +1,6 @@
 import type { ChatAnswer } from '../../core/endpoints.ts'
 import { runAtOnce, type Steps } from '../../core/steps.ts'
-import { type ReportedUsage, renderUsage, type Usage } from '../../core/usage.ts'
+import { type ReportedUsage, renderTier, renderUsage, type Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -70,6 +70,7 @@ export function createCompletionAnswer({
       model,
       choices: rendered,
       usage: renderUsage(resolved),
+      ...renderTier(resolved),
     }
     const json = stringifyJson(body)
     yield

@@ -1,3 +1,4 @@
+import { collectFacts, type UsageRun } from '../../core/billing.ts'
 import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
@@ -12,7 +13,20 @@ export function parseUsage(value: unknown): ReportedUsage | undefined {
   const groups = [parseGroup(value['tokens']), parseGroup(value['billed_units'])]
   const counted = groups.find(isComplete) ?? groups.find((group) => group !== undefined)
   const cached = roundCount(value['cached_tokens'])
-  return counted && { ...counted, cachedTokens: isCount(cached) ? cached : undefined }
+  return (
+    counted && {
+      ...counted,
+      cachedTokens: isCount(cached) ? cached : undefined,
+      billing: collectFacts({ runs: toBilledRuns(groups[1]) }),
+    }
+  )
+}
+
+/** The vendor charges for `billed_units`. https://docs.cohere.com/docs/how-does-cohere-pricing-work */
+function toBilledRuns(billed: ReportedUsage | undefined): readonly UsageRun[] | undefined {
+  const { promptTokens, completionTokens } = billed ?? {}
+  if (promptTokens === undefined || completionTokens === undefined) return undefined
+  return [{ promptTokens, completionTokens }]
 }
 
 function isComplete(group: ReportedUsage | undefined): boolean {

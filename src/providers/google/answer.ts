@@ -1,6 +1,5 @@
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCompletionId } from '../../core/ids.ts'
-import type { DialectTarget } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import {
   type CompletionChoice,
@@ -13,6 +12,7 @@ import { parseFailure } from './errors.ts'
 import { mapFinishReason, nativeFinishFields } from './finish-reason.ts'
 import { hasSources, toAnnotations } from './grounding.ts'
 import {
+  type AnswerContext,
   createPartReader,
   type GeminiPart,
   type IndexedCandidate,
@@ -20,14 +20,19 @@ import {
   listCandidates,
   type PartReader,
   parseGeminiResponse,
+  readServedTier,
   type TokenLogprob,
 } from './response.ts'
+import { countSearches } from './searches.ts'
 import { signatureFields, textSignature } from './signatures.ts'
 import { toOpenAiToolCall } from './tools.ts'
 import { parseUsage } from './usage.ts'
 
 /** Parses a 2xx answer that is not streamed. */
-export function parseAnswer(body: AnswerBody, { modelId, clock }: DialectTarget): ChatResult {
+export function parseAnswer(
+  body: AnswerBody,
+  { target: { modelId, clock }, model, header }: AnswerContext,
+): ChatResult {
   const { text: json, value } = body
   const failure = parseFailure(value)
   if (failure) return { ok: false, failure }
@@ -45,7 +50,10 @@ export function parseAnswer(body: AnswerBody, { modelId, clock }: DialectTarget)
       created,
       model: modelId,
       choices: candidates.map((candidate) => toChoice(candidate, { created, readPart })),
-      usage: parseUsage(answer.usageMetadata),
+      usage: parseUsage(answer.usageMetadata, {
+        tier: readServedTier(header),
+        webSearches: countSearches(candidates, model.generation),
+      }),
     }),
   }
 }

@@ -21,8 +21,9 @@ export interface GeminiChatOptions {
 /** Chat with a Gemini model, on the Gemini API or on Vertex AI. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
   const { upstreamId, maxOutputTokens, forwardsMediaUrls } = target
+  const model = geminiModel(upstreamId)
   const geminiTarget = {
-    model: geminiModel(upstreamId),
+    model,
     dialect,
     maxOutputTokens,
     forwardsMediaUrls,
@@ -48,8 +49,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
         choices,
       })
     },
-    parseAnswer: (body) => parseAnswer(body, target),
-    createDecoder: () => new GeminiStream(target),
+    parseAnswer: (body, _, header) => parseAnswer(body, { target, model, header }),
+    createDecoder: (_, header) => new GeminiStream({ target, model, header }),
     parseError,
     streamEnd: 'terminator',
     form: {

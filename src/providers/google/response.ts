@@ -1,7 +1,10 @@
 import * as z from 'zod'
+import type { HeaderReader } from '../../core/endpoints.ts'
+import type { DialectTarget } from '../../core/provider-kind.ts'
 import { extractTexts, minifyJson } from '../../wire/json-text.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
+import type { GeminiModel } from './models.ts'
 
 const partialArg = z.object({
   jsonPath: z.string(),
@@ -129,6 +132,19 @@ export type IndexedCandidate = GeminiCandidate & {
   /** Its place in the response. */
   readonly position: number
   readonly refusal?: string | undefined
+}
+
+/** What an answer is read with. */
+export interface AnswerContext {
+  readonly target: DialectTarget
+  readonly model: GeminiModel
+  /** Reads a header of the answer. */
+  readonly header: HeaderReader
+}
+
+/** Reads the tier that served. https://ai.google.dev/gemini-api/docs/service-tiers */
+export function readServedTier(header: HeaderReader): string | undefined {
+  return header('x-gemini-service-tier')
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
-import type { DialectTarget } from '../../core/provider-kind.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
@@ -11,11 +10,14 @@ import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
 import { repeatedPieces } from './events.ts'
 import {
+  type AnswerContext,
   createPartReader,
   type GeminiResponse,
   listCandidates,
   type PartReader,
+  readServedTier,
 } from './response.ts'
+import { countSearches } from './searches.ts'
 import { StreamChoice } from './stream-choice.ts'
 import { parseUsage } from './usage.ts'
 
@@ -27,7 +29,7 @@ const decoder = new TextDecoder()
  * even calls may follow a finish reason.
  */
 export class GeminiStream implements FrameDecoder {
-  readonly #target: DialectTarget
+  readonly #context: AnswerContext
   readonly #splitter = new SseSplitter()
   readonly #events = new RepeatedJson(repeatedPieces)
   readonly #choices = new Map<number, StreamChoice>()
@@ -35,9 +37,10 @@ export class GeminiStream implements FrameDecoder {
   #writer: ChunkWriter | undefined
   /** Without a prototype, because the vendor chooses the names of its members. */
   readonly #usage: Record<string, unknown> = Object.create(null)
+  #searches: number | undefined
 
-  constructor(target: DialectTarget) {
-    this.#target = target
+  constructor(context: AnswerContext) {
+    this.#context = context
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -71,7 +74,10 @@ export class GeminiStream implements FrameDecoder {
 
   #translate(response: GeminiResponse, readPart: PartReader): Frame[] {
     this.#id ||= response.responseId
-    const frames = flatMapFrames(listCandidates(response), (candidate) => {
+    const candidates = listCandidates(response)
+    // The last event with queries has all of them.
+    this.#searches = countSearches(candidates, this.#context.model.generation) ?? this.#searches
+    const frames = flatMapFrames(candidates, (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
       return choice.translate(candidate, readPart)
@@ -85,11 +91,16 @@ export class GeminiStream implements FrameDecoder {
   /** Counts are running totals, and some appear in early events only: the last of each counts. */
   #count(metadata: Record<string, unknown>): ReportedUsage | undefined {
     Object.assign(this.#usage, metadata)
-    return parseUsage(this.#usage)
+    return this.#parseUsage()
+  }
+
+  #parseUsage(): ReportedUsage | undefined {
+    const tier = readServedTier(this.#context.header)
+    return parseUsage(this.#usage, { tier, webSearches: this.#searches })
   }
 
   #newChoice(index: number): StreamChoice {
-    const { modelId, clock } = this.#target
+    const { modelId, clock } = this.#context.target
     const created = unixSeconds(clock)
     const id = this.#id || newCompletionId()
     this.#writer ??= new ChunkWriter({ id, created, model: modelId })
@@ -110,7 +121,7 @@ export class GeminiStream implements FrameDecoder {
         choice.writer.finishChoice(choice.finishReason, choice.extra),
       ]),
       ...last.flush(),
-      ...last.writer.finish(last.finishReason, parseUsage(this.#usage), last.extra),
+      ...last.writer.finish(last.finishReason, this.#parseUsage(), last.extra),
     ]
   }
 }

@@ -1,14 +1,25 @@
+import { collectFacts, type ModalityTokens, readTier } from '../../core/billing.ts'
 import { countOutside, isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
 /** The counts that grow from one event of a stream to the next. */
 export const growingCounts = ['candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount']
 
+/** What an answer says of its bill outside of `usageMetadata`. */
+export interface AnswerFacts {
+  /** The header `x-gemini-service-tier`, which the Gemini API sends and Vertex AI does not. */
+  readonly tier: string | undefined
+  readonly webSearches: number | undefined
+}
+
 /**
  * Parses `usageMetadata`, in which the vendor often leaves out zeros. Undefined when one of the
  * counts is invalid. https://ai.google.dev/api/generate-content
  */
-export function parseUsage(metadata: unknown): ReportedUsage | undefined {
+export function parseUsage(
+  metadata: unknown,
+  { tier, webSearches }: AnswerFacts,
+): ReportedUsage | undefined {
   if (!isObject(metadata)) return undefined
   const prompt = metadata['promptTokenCount'] ?? undefined
   const toolUse = metadata['toolUsePromptTokenCount'] ?? 0
@@ -31,7 +42,41 @@ export function parseUsage(metadata: unknown): ReportedUsage | undefined {
     completionTokens: Math.max(listed, countBeyond(total, promptTokens, cached)),
     cachedTokens: cached,
     reasoningTokens: thoughts,
+    webSearches,
+    billing: collectFacts({
+      tier: readTier(metadata['trafficType'] ?? tier),
+      modalities: parseModalities(metadata),
+    }),
   }
+}
+
+/** https://ai.google.dev/api/generate-content#UsageMetadata */
+function parseModalities(metadata: Record<string, unknown>): ModalityTokens | undefined {
+  const prompt = metadata['promptTokensDetails']
+  const cached = metadata['cacheTokensDetails']
+  const candidates = metadata['candidatesTokensDetails']
+  if (prompt === undefined && candidates === undefined) return undefined
+  const found = {
+    audioInput: countOf(prompt, 'AUDIO'),
+    cachedAudioInput: countOf(cached, 'AUDIO'),
+    imageInput: countOf(prompt, 'IMAGE'),
+    videoInput: countOf(prompt, 'VIDEO'),
+    audioOutput: countOf(candidates, 'AUDIO'),
+    imageOutput: countOf(candidates, 'IMAGE'),
+  }
+  return Object.values(found).some(Boolean) ? found : undefined
+}
+
+/** Adds up the tokens of a modality; undefined when there are none. */
+function countOf(details: unknown, modality: string): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  let sum = 0
+  for (const entry of details) {
+    if (!isObject(entry) || entry['modality'] !== modality) continue
+    const { tokenCount } = entry
+    if (isCount(tokenCount)) sum += tokenCount
+  }
+  return isCount(sum) && sum > 0 ? sum : undefined
 }
 
 /** Counts the part of the total beyond the prompt: thoughts that no other count has are output. */

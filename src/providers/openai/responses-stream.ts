@@ -58,11 +58,11 @@ function readEvent({ bytes: given, data, event }: RawEvent, deltas: JsonPattern)
       return [
         // An answer without text is an answer too: it commits the stream.
         { bytes: noBytes, kind: 'content', outputBytes: 0, finished: 'all' },
-        { ...quiet, kind: 'done', usage: readResponsesUsage(toMembers(response)['usage']) },
+        { ...quiet, kind: 'done', usage: readResponsesUsage(response) },
       ]
     case 'response.failed': {
-      const { error, usage } = toMembers(response)
-      return [{ ...toErrorFrame(quiet, { error }), usage: readResponsesUsage(usage) }]
+      const { error } = toMembers(response)
+      return [{ ...toErrorFrame(quiet, { error }), usage: readResponsesUsage(response) }]
     }
     case 'error':
       return [toErrorFrame(quiet, toErrorBody(payload))]

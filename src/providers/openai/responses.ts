@@ -64,7 +64,7 @@ function readAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
   return {
     ok: true,
     answer: {
-      usage: readResponsesUsage(value['usage']),
+      usage: readResponsesUsage(value),
       output: generated,
       outputBytes: countUtf8Bytes(generated),
       render: (usage) =>

@@ -43,6 +43,8 @@ class ChunkReader {
   readonly #options: OpenAiStreamOptions
   readonly #endings = new ChoiceEndings()
   readonly #pattern: JsonPattern
+  /** The last `service_tier` of the stream: not every upstream repeats it beside the usage. */
+  #tier: unknown
   /** The identity of the chunks like the learned one. */
   #identity: ChunkIdentity | undefined
 
@@ -102,6 +104,7 @@ class ChunkReader {
 
   #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>, choices: readonly unknown[]): Frame {
     const { form, reader } = this.#options
+    this.#tier = chunk['service_tier'] ?? this.#tier
     let content = false
     let output = ''
     for (const choice of choices) {
@@ -118,7 +121,7 @@ class ChunkReader {
     return {
       bytes: isExtra ? this.#rewriteUsageChunk(bytes, chunk) : bytes,
       kind: content ? 'content' : 'quiet',
-      usage: readChunkUsage(chunk),
+      usage: readChunkUsage(chunk, this.#tier),
       identity: readChunkIdentity(chunk),
       choices: reader && choices.filter(isObject).map((choice) => reader.read(choice)),
       output,
@@ -174,11 +177,11 @@ class ChoiceEndings {
   }
 }
 
-function readChunkUsage(chunk: Record<string, unknown>): ReportedUsage | undefined {
-  const usage = readAnswerUsage(chunk)
+function readChunkUsage(chunk: Record<string, unknown>, tier?: unknown): ReportedUsage | undefined {
+  const usage = readAnswerUsage(tier === undefined ? chunk : { ...chunk, service_tier: tier })
   if (usage !== undefined || isObject(chunk['usage'])) return usage
   const groq = chunk['x_groq']
-  return isObject(groq) ? readUsage(groq['usage']) : undefined
+  return isObject(groq) ? readUsage(groq['usage'], tier) : undefined
 }
 
 /** Azure's first chunk has an empty `id`, an empty `model` and `created` 0. */

@@ -1,11 +1,13 @@
 import { countOutside, isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
+import { readBilling, readServerSearches } from './billing.ts'
 
 /**
- * Reads an OpenAI-shaped `usage` object, including the field names of compatible vendors. Returns
- * undefined, so that the gateway estimates, when it is missing or has an invalid count.
+ * Reads an OpenAI-shaped `usage` object, including the field names of compatible vendors. `tier` is the
+ * `service_tier` beside it. Returns undefined, so that the gateway estimates, when it is missing or has an
+ * invalid count.
  */
-export function readUsage(value: unknown): ReportedUsage | undefined {
+export function readUsage(value: unknown, tier: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = value
   if (isInvalidCount(prompt) || isInvalidCount(completion) || isInvalidCount(total))
@@ -35,7 +37,15 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
         // DashScope: https://help.aliyun.com/zh/model-studio/context-cache
         readDetail(value['prompt_tokens_details'], 'cache_creation_input_tokens') ??
         toCount(value['cache_creation_input_tokens']),
+      cacheWrite12hTokens: readLongWrites(value['prompt_tokens_details']),
       reasoningTokens,
+      webSearches: readServerSearches(value),
+      billing: readBilling({
+        usage: value,
+        input: value['prompt_tokens_details'],
+        output: value['completion_tokens_details'],
+        tier,
+      }),
       estimated: value['estimated'] === true,
       members: value,
     }
@@ -46,10 +56,17 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
 export function readAnswerUsage({
   usage,
   choices,
+  service_tier: tier,
 }: Readonly<Record<string, unknown>>): ReportedUsage | undefined {
-  if (usage !== undefined && usage !== null) return readUsage(usage)
+  if (usage !== undefined && usage !== null) return readUsage(usage, tier)
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined
-  return isObject(first) ? readUsage(first['usage']) : undefined
+  return isObject(first) ? readUsage(first['usage'], tier) : undefined
+}
+
+/** Reads the tokens that OpenAI has written to its cache for twelve hours, from the details of the input. */
+export function readLongWrites(details: unknown): number | undefined {
+  const written = isObject(details) ? details['cache_write_tokens_details'] : undefined
+  return readDetail(written, 'ttl_12h_tokens')
 }
 
 function readCached(value: Readonly<Record<string, unknown>>): number | undefined {

@@ -62,6 +62,16 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     status: 200,
     errorCode: null,
     metadata: {},
+    tier: null,
+    geo: null,
+    cacheWriteLongTokens: 0,
+    audioTokensIn: null,
+    audioTokensOut: null,
+    imageTokensIn: null,
+    imageTokensOut: null,
+    toolCalls: null,
+    costSource: 'calculated',
+    costReported: null,
     ...members,
   }
 }

@@ -1,0 +1,104 @@
+import {
+  type BillingFacts,
+  collectFacts,
+  type ModalityTokens,
+  readTier,
+  type ToolCalls,
+} from '../../core/billing.ts'
+import type { NanoUsd } from '../../core/ids.ts'
+import { toNanoUsd } from '../../core/money.ts'
+import { isCount } from '../../core/usage.ts'
+import { isObject } from '../../wire/json.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+export interface BillingSource {
+  /** The `usage` object. */
+  readonly usage: Members
+  /** Its details of the input and of the output. */
+  readonly input: unknown
+  readonly output: unknown
+  /** `service_tier` of the answer. */
+  readonly tier: unknown
+  readonly toolCalls?: ToolCalls | undefined
+}
+
+/** Reads what an OpenAI-shaped answer says of its bill; undefined when it says nothing. */
+export function readBilling(source: BillingSource): BillingFacts | undefined {
+  const { usage, input, output, tier, toolCalls } = source
+  return collectFacts({
+    tier: readTier(tier),
+    modalities: readModalities(input, output),
+    toolCalls: readServerTools(usage['server_side_tool_usage_details']) ?? toolCalls,
+    statedCost: readStatedCost(usage),
+  })
+}
+
+/** `video_tokens`: DashScope. https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope */
+function readModalities(input: unknown, output: unknown): ModalityTokens | undefined {
+  const audioInput = readPositive(input, 'audio_tokens')
+  const imageInput = readPositive(input, 'image_tokens')
+  const videoInput = readPositive(input, 'video_tokens')
+  const audioOutput = readPositive(output, 'audio_tokens')
+  const imageOutput = readPositive(output, 'image_tokens')
+  return audioInput || imageInput || videoInput || audioOutput || imageOutput
+    ? { audioInput, imageInput, videoInput, audioOutput, imageOutput }
+    : undefined
+}
+
+/** The tools that xAI runs, all but its search of the web. https://docs.x.ai/docs/guides/tools/overview */
+function readServerTools(details: unknown): ToolCalls | undefined {
+  if (!isObject(details)) return undefined
+  const calls = Object.entries(serverTools).flatMap(([name, tool]) => {
+    const count = readPositive(details, name)
+    return count ? [[tool, count] as const] : []
+  })
+  return calls.length > 0 ? Object.fromEntries(calls) : undefined
+}
+
+const serverTools = {
+  x_search_calls: 'x_search',
+  code_interpreter_calls: 'code_execution',
+  file_search_calls: 'collections_search',
+  document_search_calls: 'attachment_search',
+} as const
+
+/** Reads the searches of the web in the usage of xAI. */
+export function readServerSearches(usage: Members): number | undefined {
+  return readPositive(usage['server_side_tool_usage_details'], 'web_search_calls')
+}
+
+/** A tick of xAI is a ten thousand millionth of a dollar. */
+const ticksPerNano = 10n
+
+/**
+ * Reads what the vendor charges, rounded up. Each vendor has its own form: ticks of xAI; an object of Perplexity;
+ * a number of OpenRouter, which is only its fee where the key at the vendor is the customer's own.
+ * https://docs.x.ai/docs/api-reference
+ * https://docs.perplexity.ai/api-reference/sonar-post
+ * https://openrouter.ai/docs/use-cases/usage-accounting
+ */
+function readStatedCost(usage: Members): NanoUsd | undefined {
+  const { cost, cost_in_usd_ticks: ticks, cost_details: details, is_byok: isOwnKey } = usage
+  if (isCount(ticks)) return ((BigInt(ticks) + ticksPerNano - 1n) / ticksPerNano) as NanoUsd
+  if (isObject(cost)) return toStated(cost['total_cost'])
+  if (details === undefined && isOwnKey === undefined) return undefined
+  const fee = toStated(cost)
+  if (fee === undefined || isOwnKey !== true) return fee
+  const upstream = isObject(details) ? toStated(details['upstream_inference_cost']) : undefined
+  return upstream === undefined ? undefined : ((fee + upstream) as NanoUsd)
+}
+
+/** More than any answer costs. */
+const maxStated = 1_000_000
+
+function toStated(usd: unknown): NanoUsd | undefined {
+  if (typeof usd !== 'number' || !(usd >= 0 && usd <= maxStated)) return undefined
+  const amount = toNanoUsd(usd)
+  return (Number(amount) / 1e9 < usd ? amount + 1n : amount) as NanoUsd
+}
+
+function readPositive(details: unknown, name: string): number | undefined {
+  const value = isObject(details) ? details[name] : undefined
+  return isCount(value) && value > 0 ? value : undefined
+}
