@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startReloadTriggers } from '../adapters/node/config/reload-triggers.ts'
 import { nodePorts, serve } from '../adapters/node/index.ts'
 import { nodeConfigFile } from '../adapters/node/ports/config-file.ts'
 import { openNodeStore } from '../adapters/node/ports/store.ts'
 import { nodeUpstream } from '../adapters/node/ports/upstream.ts'
-import { startReloadTriggers } from '../adapters/node/reload-triggers.ts'
 import { createGateway } from '../src/index.ts'
 
 /**

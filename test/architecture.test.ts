@@ -39,13 +39,41 @@ const floorByFolder = new Map(
   floors.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)),
 )
 
-/** The folders under `src/providers`, lowest first; only `index.ts` is above them all. */
-const providerFloors: readonly (readonly string[])[] = [
-  ['canonical', 'base', 'profiles', 'refusals'],
-  ['claude', 'openai', 'translation'],
-  ['anthropic', 'cohere', 'demo', 'google', 'vendors'],
-  ['bedrock', 'vertex'],
-]
+/** The folders inside a large folder, lowest first. Above them all are only the files directly in it. */
+const innerFloors: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'src/providers': [
+    ['canonical', 'base', 'profiles', 'refusals'],
+    ['claude', 'openai', 'translation'],
+    ['anthropic', 'cohere', 'demo', 'google', 'vendors'],
+    ['bedrock', 'vertex'],
+  ],
+  'src/data-plane': [
+    ['cache', 'images', 'models', 'upstream'],
+    ['request'],
+    ['serve'],
+    ['chat', 'embeddings', 'rerank', 'explain'],
+  ],
+  'adapters/node': [
+    ['process', 'failures', 'streams', 'store', 'shared', 'tokenizer'],
+    ['output', 'config', 'cloud', 'traces', 'upstream', 'import'],
+    ['log', 'ports'],
+    ['http'],
+    ['host'],
+    ['admin', 'workers'],
+    ['console'],
+    ['commands'],
+  ],
+}
+
+/** The files that may be directly in such a folder. */
+const innerFiles: Readonly<Record<string, readonly string[]>> = {
+  'src/providers': ['index.ts'],
+  'src/data-plane': ['index.ts', 'plane.ts'],
+  'adapters/node': ['cli.ts', 'index.ts', 'main.ts'],
+}
+
+/** The page that browsers run. It imports nothing else of the repository. */
+const consolePage = 'adapters/node/console/page/'
 
 interface Import {
   readonly from: string
@@ -58,7 +86,7 @@ const files = ['src', 'adapters']
       normalize(join(root, file)),
     ),
   )
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
 
 const imports = files.flatMap((from) => findImports(from, read(from)))
 
@@ -76,7 +104,8 @@ describe('the architecture', () => {
   })
 
   test('docs/architecture.md lists every folder with its floor', () => {
-    const rows = read('docs/architecture.md').matchAll(/^\| (\d) \| `([^`]+)` \|/gm)
+    const [text = ''] = read('docs/architecture.md').split('\n### Inside')
+    const rows = text.matchAll(/^\| (\d) \| `([^`]+)` \|/gm)
     const listed = Array.from(rows, ([, floor, folder]) => `${floor} ${folder}`)
     const expected = floors.flatMap((folders, floor) => folders.map((each) => `${floor} ${each}`))
     expect(listed.sort()).toEqual(expected.sort())
@@ -127,16 +156,49 @@ describe('the architecture', () => {
     expect([...behind].filter((to) => isDriver({ from: '', to }))).toEqual([])
   })
 
-  test('a folder of providers imports from itself or from a lower floor', () => {
-    const floorByProvider = new Map(
-      providerFloors.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)),
+  describe.each(Object.entries(innerFloors))('inside %s', (root, levels) => {
+    const floorByInner = new Map(
+      levels.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)),
     )
-    const wrong = inner.filter(({ from, to }) => {
-      const [here, there] = [getProviderFolder(from), getProviderFolder(to)]
-      if (here === undefined || there === undefined || here === there) return false
-      return (floorByProvider.get(there) ?? 99) >= (floorByProvider.get(here) ?? -1)
+    const inside = (file: string) => file.startsWith(`${root}/`)
+
+    test('every file is in a folder that has a floor, or is one of those above them', () => {
+      const wrong = files.filter((file) => {
+        if (!inside(file)) return false
+        const folder = getInnerFolder(root, file)
+        if (folder !== undefined) return !floorByInner.has(folder)
+        return !innerFiles[root]?.includes(file.slice(root.length + 1))
+      })
+      expect(wrong).toEqual([])
     })
-    expect(wrong).toEqual([])
+
+    test('a folder imports from itself or from a lower floor', () => {
+      const wrong = inner.filter(({ from, to }) => {
+        if (!inside(from) || !inside(to)) return false
+        const [here, there] = [getInnerFolder(root, from), getInnerFolder(root, to)]
+        if (here === undefined || here === there) return false
+        if (there === undefined) return true
+        return (floorByInner.get(there) ?? 99) >= (floorByInner.get(here) ?? -1)
+      })
+      expect(wrong).toEqual([])
+    })
+
+    test('docs/architecture.md lists its folders with their floors', () => {
+      const [, section = ''] = read('docs/architecture.md').split(`### Inside \`${root}\``)
+      const [table = ''] = section.split('\n#')
+      const rows = table.matchAll(/^\| (\d) \| `([^`]+)` \| \S/gm)
+      const listed = Array.from(rows, ([, floor, folder]) => `${floor} ${folder}`)
+      const expected = Array.from(floorByInner, ([folder, floor]) => `${floor} ${folder}`)
+      expect(listed.sort()).toEqual(expected.sort())
+    })
+  })
+
+  test('the page of the console and the rest of the host do not import each other', () => {
+    const crossing = inner.filter(
+      ({ from, to }) => from.startsWith(consolePage) !== to.startsWith(consolePage),
+    )
+    expect(crossing).toEqual([])
+    expect(files.some((file) => file.startsWith(consolePage) && file.endsWith('.tsx'))).toBe(true)
   })
 
   test('vendors never import each other', () => {
@@ -184,7 +246,14 @@ function findImports(from: string, text: string): Import[] {
 
 /** Returns the folder below `src/providers`, of a vendor or shared. */
 function getProviderFolder(file: string): string | undefined {
-  return /^src\/providers\/([^/]+)\//.exec(file)?.[1]
+  return getInnerFolder('src/providers', file)
+}
+
+/** Returns the folder below `root` in which a file is; undefined for a file directly in it, or elsewhere. */
+function getInnerFolder(root: string, file: string): string | undefined {
+  if (!file.startsWith(`${root}/`)) return undefined
+  const [folder, rest] = file.slice(root.length + 1).split('/')
+  return rest === undefined ? undefined : folder
 }
 
 function read(file: string): string {

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../../src/index.ts'
-import { CommandFailure, describeUnexpected } from './command-failure.ts'
 import { addServeCommand, usageHint } from './commands/serve.ts'
-import { printFailure } from './print.ts'
+import { CommandFailure, describeUnexpected } from './failures/command-failure.ts'
+import { printFailure } from './process/print.ts'
 
 /**
  * Runs a command line, given without the names of executable and script. Resolves with the exit code:

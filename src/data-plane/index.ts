@@ -1,17 +1,17 @@
-export { noAttempts } from './admitted-request.ts'
-export { createChatService } from './chat.ts'
+export type { KeptAnswer } from './cache/use.ts'
+export { type CountCall, type CountDoor, serveCounts } from './chat/count-tokens.ts'
 export type {
   ChatDoor,
   DoorCall,
-  KeptAnswer,
   LinkCall,
   ReceivedRequest,
   WriterContext,
-} from './chat-door.ts'
-export { type CountCall, type CountDoor, serveCounts } from './count-tokens.ts'
-export { embeddings } from './embeddings.ts'
-export { type Explanation, renderExplanation } from './explanation.ts'
-export { findAllowed, listAllowed, type ModelListing, plainListing } from './listing.ts'
+} from './chat/door.ts'
+export { createChatService } from './chat/service.ts'
+export { embeddings } from './embeddings/service.ts'
+export { type Explanation, renderExplanation } from './explain/explanation.ts'
+export { findAllowed, listAllowed, type ModelListing, plainListing } from './models/listing.ts'
 export { type Arrival, DataPlane, type ExplainedArrival } from './plane.ts'
-export { rerank } from './rerank.ts'
-export type { Service } from './service.ts'
+export { noAttempts } from './request/admitted.ts'
+export { rerank } from './rerank/service.ts'
+export type { Service } from './serve/service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { splitDocuments } from '../../src/data-plane/call-rerank.ts'
+import { splitDocuments } from '../../src/data-plane/rerank/call.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { afterRetries } from '../support/embed-kinds.ts'
 import { series } from '../support/exposition.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nodeDigest } from '../../adapters/node/ports/system.ts'
+import { nodeDigest } from '../../adapters/node/process/system.ts'
 import type { UpstreamRequest, UpstreamResponse } from '../../src/index.ts'
 import { completion } from '../support/answers.ts'
 import { cacheOn } from '../support/cached.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { nodeDigest } from '../../adapters/node/ports/system.ts'
+import { nodeDigest } from '../../adapters/node/process/system.ts'
 import { completion, wholeStream } from '../support/answers.ts'
 import { cachedProvider, cacheHeaders, cacheOn } from '../support/cached.ts'
 import { embed, vectors } from '../support/embed.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { check } from '../../adapters/node/check.ts'
+import { check } from '../../adapters/node/commands/check.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { Path } from '../../src/config/problem.ts'
 import { listNames } from '../../src/config/schema-tree.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatPaths } from '../../src/data-plane/dropped-header.ts'
+import { formatPaths } from '../../src/data-plane/request/dropped-header.ts'
 
 test('paths are joined by commas, each once', () => {
   expect(formatPaths(['a', 'b.0.c', 'a'])).toBe('a,b.0.c')

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matchEmbed } from '../../src/data-plane/embed-match.ts'
+import { matchEmbed } from '../../src/data-plane/embeddings/match.ts'
 import { toBytes } from '../fuzz/target.ts'
 import { embedMatch } from '../fuzz/targets/matched.ts'
 import { numbered, readItems, vectors } from '../support/embed.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { runAtEndOfTurn } from '../../adapters/node/end-of-turn.ts'
+import { runAtEndOfTurn } from '../../adapters/node/process/end-of-turn.ts'
 
 test('the steps of a turn run together and in order; what they add runs in the next turn', async () => {
   const ran: string[] = []

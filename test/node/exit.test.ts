@@ -32,7 +32,7 @@ async function bundle(contents: string): Promise<string> {
 /** A process that exits with 3 while such a call runs. */
 async function exiting(time: number) {
   const script = await bundle(`
-    import { exit } from './adapters/node/exit.ts'
+    import { exit } from './adapters/node/host/exit.ts'
     import { openNodeStore } from './adapters/node/ports/store.ts'
     const thread = ${JSON.stringify(threadWith(time))}
     const entry = new URL('data:text/javascript,' + encodeURIComponent(thread))
@@ -61,7 +61,7 @@ test('an exit waits only briefly and never ends the thread in the middle of a ca
 
 test('a command that waits for unreferenced handles alone still ends with its own code', async () => {
   const script = await bundle(`
-    import { exitAfter } from './adapters/node/exit.ts'
+    import { exitAfter } from './adapters/node/host/exit.ts'
     const waiting = new Promise((resolve) => setTimeout(resolve, 30, 2).unref())
     exitAfter(waiting.then((code) => (console.log('answer'), code)))
   `)

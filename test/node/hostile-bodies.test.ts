@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../adapters/node/ports/system.ts'
+import { systemClock } from '../../adapters/node/process/system.ts'
 import { createGateway, type Gateway } from '../../src/index.ts'
 import { completion } from '../support/answers.ts'
 import { type Door, doorPaths, type HostileBody, hostileBodies } from '../support/hostile-bodies.ts'

@@ -1,6 +1,6 @@
 import { url } from 'node:inspector'
 import { expect, onTestFinished, test } from 'vitest'
-import { collectGarbage, releaseIdleMemory } from '../../adapters/node/idle-memory.ts'
+import { collectGarbage, releaseIdleMemory } from '../../adapters/node/host/idle-memory.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { rawClient } from './support/raw-client.ts'
 import { deferred } from './support/servers.ts'

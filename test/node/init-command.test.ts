@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { wellKnown } from '../../adapters/node/well-known.ts'
+import { wellKnown } from '../../adapters/node/config/well-known.ts'
 import { checkConfig } from '../../src/index.ts'
 import { runCommand, setVariables } from './support/cli.ts'
 

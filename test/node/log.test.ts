@@ -2,8 +2,9 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type LogOptions, logLevel, nodeLog, wantsColors } from '../../adapters/node/log.ts'
-import { fileOutput } from '../../adapters/node/log-output.ts'
+import { type LogOptions, logLevel, nodeLog } from '../../adapters/node/log/log.ts'
+import { fileOutput } from '../../adapters/node/log/log-output.ts'
+import { wantsColors } from '../../adapters/node/output/style.ts'
 
 const finished = {
   request_id: 'r-1',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { renderStartLines, toLogFields } from '../../adapters/node/host/overview-text.ts'
 import { plain } from '../../adapters/node/output/style.ts'
-import { renderStartLines, toLogFields } from '../../adapters/node/overview-text.ts'
 import { type Overview, version } from '../../src/index.ts'
 
 const overview: Overview = {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { comparePrices } from '../../adapters/node/price-catalogue.ts'
-import { editToml } from '../../adapters/node/toml-edit.ts'
+import { comparePrices } from '../../adapters/node/config/price-catalogue.ts'
+import { editToml } from '../../adapters/node/config/toml-edit.ts'
 import { commandLine } from './support/cli.ts'
 
 const config = `# my gateway

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startReloadTriggers } from '../../adapters/node/reload-triggers.ts'
+import { startReloadTriggers } from '../../adapters/node/config/reload-triggers.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 
 const system = vi.hoisted(() => ({ hasWatches: true }))

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { nodeFingerprint, systemClock } from '../../adapters/node/ports/system.ts'
+import { nodeFingerprint, systemClock } from '../../adapters/node/process/system.ts'
 
 test('a timer fires once, after its delay', async () => {
   const start = systemClock.elapsed()

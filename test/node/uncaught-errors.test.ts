@@ -24,7 +24,7 @@ describe('the logged fields of an error', () => {
 })
 
 test('a guarded process survives uncaught errors and rejections', async () => {
-  const guard = new URL('../../adapters/node/uncaught-errors.ts', import.meta.url)
+  const guard = new URL('../../adapters/node/process/uncaught-errors.ts', import.meta.url)
   const script = `
     import { logUncaughtErrors } from ${JSON.stringify(fileURLToPath(guard))}
     logUncaughtErrors({ write: (level, message, fields) => console.log(level, JSON.stringify(fields)) })

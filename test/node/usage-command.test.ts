@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AdminClient } from '../../adapters/node/admin-client.ts'
+import type { AdminClient } from '../../adapters/node/admin/client.ts'
 import { readUsage } from '../../adapters/node/commands/usage-query.ts'
 import { renderUsage, toCsv } from '../../adapters/node/commands/usage-text.ts'
 import { plain } from '../../adapters/node/output/style.ts'

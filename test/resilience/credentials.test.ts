@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { check } from '../../adapters/node/check.ts'
+import { check } from '../../adapters/node/commands/check.ts'
 import { authorizedUser, token } from '../providers/vertex/support.ts'
 import { wholeStream } from '../support/answers.ts'
 import { called } from '../support/chain.ts'

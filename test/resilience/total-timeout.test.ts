@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../adapters/node/ports/system.ts'
+import { systemClock } from '../../adapters/node/process/system.ts'
 import type { Timer } from '../../src/index.ts'
 import { called, makeChain } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'

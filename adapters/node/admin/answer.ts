@@ -1,5 +1,5 @@
 import { isTable } from '../../../src/config/index.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 
 export interface AdminAnswer {
   readonly status: number

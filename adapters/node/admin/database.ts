@@ -4,13 +4,13 @@ import type { RequestId } from '../../../src/core/ids.ts'
 import type { Log } from '../../../src/core/ports.ts'
 import type { Reply } from '../../../src/core/reply.ts'
 import { createRouter } from '../../../src/http/index.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { readStoreSettings } from '../commands/store.ts'
-import { toDatabaseFailure } from '../database-failure.ts'
-import { noteDatabase } from '../database-note.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { toDatabaseFailure } from '../failures/database-failure.ts'
 import { openNodeStore } from '../ports/store.ts'
-import { systemClock } from '../ports/system.ts'
+import { systemClock } from '../process/system.ts'
 import type { OpenAdminClient } from './api.ts'
+import { noteDatabase } from './database-note.ts'
+import { readStoreSettings } from './store.ts'
 
 export interface DatabaseAdminOptions {
   /** The path of the configuration. */

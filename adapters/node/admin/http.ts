@@ -1,6 +1,6 @@
 import { Agent, errors } from 'undici'
 import type { Millis } from '../../../src/core/ids.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 import { readAdminAnswer } from './answer.ts'
 import type { AdminMethod, OpenAdminClient } from './api.ts'
 

@@ -6,11 +6,11 @@ import {
   type Log,
   type OpenStore,
 } from '../../../src/index.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { noteDatabase } from '../database-note.ts'
-import { createPorts, openGateway } from '../open-gateway.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { createPorts, openGateway } from '../host/open-gateway.ts'
 import { readAdminAnswer } from './answer.ts'
 import type { OpenAdminClient } from './api.ts'
+import { noteDatabase } from './database-note.ts'
 
 export interface OfflineOptions {
   /** The name of the configuration in messages. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { AccessToken, CloudCredentialRequest } from '../../../src/index.ts'
 import { exchangeGoogleFile } from '../../../src/providers/index.ts'
 import { readExcerpt } from '../../../src/wire/body.ts'
-import { systemClock } from '../ports/system.ts'
+import { systemClock } from '../process/system.ts'
 import { StatusError } from './token-failure.ts'
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import * as z from 'zod'
-import { type AdminClient, addAdminOptions, withAdmin } from '../admin-client.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { DatabaseMissing } from '../database-failure.ts'
+import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { DatabaseMissing } from '../failures/database-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
-import { print, printNote } from '../print.ts'
+import { print, printNote } from '../process/print.ts'
 import { parseAmount, toFields } from './account-options.ts'
 import {
   type Account,

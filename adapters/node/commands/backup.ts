@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { StoreSettings } from '../../../src/store/index.ts'
-import { configOption } from '../config-text.ts'
-import { toDatabaseFailure } from '../database-failure.ts'
+import { readStoreSettings } from '../admin/store.ts'
+import { configOption } from '../config/config-text.ts'
+import { toDatabaseFailure } from '../failures/database-failure.ts'
 import { withProgress } from '../output/progress.ts'
 import { copyNodeDatabase } from '../ports/store.ts'
-import { print } from '../print.ts'
-import { readStoreSettings } from './store.ts'
+import { print } from '../process/print.ts'
 
 /** Adds `backup`, which copies the database, also while a gateway uses it. */
 export function addBackupCommand(root: Command): void {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { print } from '../print.ts'
+import { print } from '../process/print.ts'
 
 /** Adds `completion`, which prints a completion script for a shell. */
 export function addCompletionCommand(root: Command): void {

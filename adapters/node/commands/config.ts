@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { loadConfig, type Origin, traceSettings } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
-import { toConfigFailure } from '../config-failure.ts'
-import { configOption, defaultConfig, readConfigText } from '../config-text.ts'
+import { configOption, defaultConfig, readConfigText } from '../config/config-text.ts'
+import { toConfigFailure } from '../failures/config-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle, type Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
-import { readText } from '../ports/system.ts'
-import { print } from '../print.ts'
+import { print } from '../process/print.ts'
+import { readText } from '../process/system.ts'
 
 /** Adds `config`, which shows the settings in force and where each comes from. */
 export function addConfigCommand(root: Command): void {

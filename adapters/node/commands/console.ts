@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { addAdminOptions, findRunningGateway, type RunningGateway } from '../admin-client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { addAdminOptions, findRunningGateway, type RunningGateway } from '../admin/client.ts'
 import { startDemo } from '../console/demo.ts'
 import { serveConsole } from '../console/server.ts'
-import { print } from '../print.ts'
-import { waitForStopSignal } from '../stop-signal.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { waitForStopSignal } from '../host/stop-signal.ts'
+import { print } from '../process/print.ts'
 
 /** Adds `console`, which serves a local page about a running gateway. */
 export function addConsoleCommand(root: Command): void {

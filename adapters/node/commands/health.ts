@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { configOption } from '../config-text.ts'
-import { checkHealth } from '../health.ts'
+import { configOption } from '../config/config-text.ts'
+import { checkHealth } from './health-check.ts'
 
 /** Adds `health`, which asks the running gateway. */
 export function addHealthCommand(root: Command): void {

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { checkConfig } from '../../../src/index.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 import { convertLitellm } from '../import/litellm.ts'
 import { parseYaml } from '../import/yaml.ts'
-import { print, printNote } from '../print.ts'
+import { print, printNote } from '../process/print.ts'
 
 /** Adds `import litellm`, which converts the configuration of another gateway. */
 export function addImportCommand(root: Command): void {

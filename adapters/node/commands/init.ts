@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { CommandFailure } from '../command-failure.ts'
-import { configOption, defaultConfig } from '../config-text.ts'
-import { writeInitialConfig } from '../initial-config.ts'
-import { print } from '../print.ts'
-import { findVendors } from '../well-known.ts'
+import { configOption, defaultConfig } from '../config/config-text.ts'
+import { findVendors } from '../config/well-known.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { print } from '../process/print.ts'
+import { writeInitialConfig } from './initial-config.ts'
 
 /** Adds `init`, which writes a first configuration file. */
 export function addInitCommand(root: Command): void {

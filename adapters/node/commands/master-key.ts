@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { MasterKeyError, openMasterKey, rotateMasterKey } from '../../../src/auth/index.ts'
 import type { OpenStore, Store } from '../../../src/store/index.ts'
 import type { Sealer } from '../../../src/wire/seal.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { configOption } from '../config-text.ts'
-import { print } from '../print.ts'
-import { withStore } from './store.ts'
+import { withStore } from '../admin/store.ts'
+import { configOption } from '../config/config-text.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { print } from '../process/print.ts'
 
 /** Adds `master-key rotate`, which works on the database while no gateway uses it. */
 export function addMasterKeyCommand(root: Command, openStore: OpenStore): void {

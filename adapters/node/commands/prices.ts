@@ -1,23 +1,23 @@
 import type { Command } from 'commander'
 import { type Config, loadConfig } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { toConfigFailure } from '../config-failure.ts'
-import { configOption, defaultConfig, readConfigText } from '../config-text.ts'
-import { formatRoughly } from '../output/amounts.ts'
-import { printJson } from '../output/json.ts'
-import { createStyle, type Style } from '../output/style.ts'
-import { renderTable } from '../output/table.ts'
-import { nodeConfigFile } from '../ports/config-file.ts'
-import { readText } from '../ports/system.ts'
+import { configOption, defaultConfig, readConfigText } from '../config/config-text.ts'
 import {
   comparePrices,
   type PriceChange,
   type PriceComparison,
   type UpcomingPrices,
-} from '../price-catalogue.ts'
-import { print } from '../print.ts'
-import { editToml } from '../toml-edit.ts'
+} from '../config/price-catalogue.ts'
+import { editToml } from '../config/toml-edit.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { toConfigFailure } from '../failures/config-failure.ts'
+import { formatRoughly } from '../output/amounts.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle, type Style } from '../output/style.ts'
+import { renderTable } from '../output/table.ts'
+import { nodeConfigFile } from '../ports/config-file.ts'
+import { print } from '../process/print.ts'
+import { readText } from '../process/system.ts'
 
 /** Adds `prices`, which compares the prices of the file with a catalogue. */
 export function addPricesCommand(root: Command): void {

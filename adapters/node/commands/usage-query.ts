@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { listIntervals, type UsageInterval } from '../../../src/store/index.ts'
-import type { AdminClient } from '../admin-client.ts'
+import type { AdminClient } from '../admin/client.ts'
 
 /** What to sum, by the parameters of `GET /admin/usage`. Times are unix seconds, both included. */
 export interface UsageFilters {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Headers } from '@whatwg-node/fetch'
-import { delegateToFull } from '../delegate.ts'
+import { delegateToFull } from '../ports/delegate.ts'
 
 /**
  * The headers of a request, read directly from those that Node has parsed. For other code they behave like

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { formatPath, isTable } from '../../../src/config/index.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 
 /*
  * The parts of a LiteLLM configuration that are converted. Other settings pass, and are reported.

@@ -1,5 +1,5 @@
 import type { Environment } from '../../../src/index.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 import { type Entry, knownInfo, knownParams, readLitellmFile } from './litellm-file.ts'
 import { type Notes, noteUnknown } from './litellm-notes.ts'
 import { readUpstream } from './litellm-provider.ts'

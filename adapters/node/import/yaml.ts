@@ -1,4 +1,4 @@
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 
 /**
  * Parses a YAML file as LiteLLM's loader reads it: with merge keys, without tags of its own. Rejects with a

@@ -1,4 +1,4 @@
-import { print } from '../print.ts'
+import { print } from '../process/print.ts'
 
 /** Prints a value as indented JSON. */
 export function printJson(value: unknown): Promise<void> {

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
 import type { Environment } from '../../../src/index.ts'
-import { wantsColors } from '../log.ts'
 
 export type Paint = (text: string) => string
 
@@ -17,6 +16,11 @@ export interface Style {
 /** Returns colours at a terminal, unless `NO_COLOR` is set. */
 export function createStyle(env: Environment = process.env): Style {
   return wantsColors(env) ? colors : plain
+}
+
+/** True on a terminal, unless `NO_COLOR` is set. */
+export function wantsColors({ NO_COLOR: declined = '' }: Environment): boolean {
+  return process.stdout.isTTY === true && declined === ''
 }
 
 type Format = keyof Style

@@ -2,7 +2,7 @@ import { Response } from '@whatwg-node/fetch'
 import { headerEntries, isBuffered, type ResponseParts } from '../../../src/core/ports.ts'
 import type { MakeResponse } from '../../../src/index.ts'
 import { toWebStream } from '../../../src/wire/convert-stream.ts'
-import { delegateToFull } from '../delegate.ts'
+import { delegateToFull } from './delegate.ts'
 
 /**
  * A response that the host writes directly from its parts. For other code it behaves like the adapter's

@@ -12,7 +12,7 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
 import { type Log, type TracePort, version } from '../../../src/index.ts'
-import { systemClock } from '../ports/system.ts'
+import { systemClock } from '../process/system.ts'
 import { type ExportPorts, readExportSettings } from './export-settings.ts'
 import { OtlpExporter } from './otlp-exporter.ts'
 import { createServerSpans } from './spans.ts'

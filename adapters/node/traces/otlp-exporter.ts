@@ -8,7 +8,7 @@ import type { Log, Millis, UpstreamPort } from '../../../src/index.ts'
 import { CancelScope } from '../../../src/wire/cancel-scope.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
 import { parseRetryAfter } from '../../../src/wire/retry-after.ts'
-import { systemClock } from '../ports/system.ts'
+import { systemClock } from '../process/system.ts'
 import type { ExportSettings } from './export-settings.ts'
 
 export interface OtlpExporterOptions extends ExportSettings {

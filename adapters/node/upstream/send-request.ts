@@ -9,7 +9,7 @@ import {
   parseContentCoding,
   undecodableFailure,
 } from '../../../src/wire/content-coding.ts'
-import { runAtEndOfTurn } from '../end-of-turn.ts'
+import { runAtEndOfTurn } from '../process/end-of-turn.ts'
 import { type BodyDecoder, type BodySink, createBodyDecoder } from './body-decoder.ts'
 import type { Connection } from './connection.ts'
 import { abortFault, isLostSocket, toUpstreamFault } from './errors.ts'

@@ -1,5 +1,5 @@
 import type { Environment, Overview } from '../../../src/index.ts'
-import type { CommandFailure } from '../command-failure.ts'
+import type { CommandFailure } from '../failures/command-failure.ts'
 
 /** What the primary process sends to a worker. */
 export interface FromPrimary {

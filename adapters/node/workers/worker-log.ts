@@ -1,6 +1,6 @@
 import type { LogLevel } from '../../../src/index.ts'
-import { type LogOptions, type NodeLog, nodeLog } from '../log.ts'
-import { type LogOutput, standardOutput } from '../log-output.ts'
+import { type LogOptions, type NodeLog, nodeLog } from '../log/log.ts'
+import { type LogOutput, standardOutput } from '../log/log-output.ts'
 import type { Channel } from './channel.ts'
 import type { FromPrimary, FromWorker, WorkerStart } from './messages.ts'
 

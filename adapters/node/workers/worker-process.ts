@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
-import { CommandFailure } from '../command-failure.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
 import { Channel } from './channel.ts'
 import type { FromPrimary, FromWorker, StartedWorker, WorkerStart } from './messages.ts'
 

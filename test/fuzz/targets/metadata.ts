@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readMetadata } from '../../../src/data-plane/metadata.ts'
+import { readMetadata } from '../../../src/data-plane/request/metadata.ts'
 import type { FuzzTarget } from '../target.ts'
 
 /** Accepted metadata is the JSON of the header, within the limits. A refusal does not quote the header. */

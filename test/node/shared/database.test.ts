@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openNodeStore } from '../../../adapters/node/ports/store.ts'
-import { systemClock } from '../../../adapters/node/ports/system.ts'
+import { systemClock } from '../../../adapters/node/process/system.ts'
 import { openRedisState } from '../../../adapters/node/shared/redis-state.ts'
 import { gatewayGroup, type Member } from '../../support/gateway-group.ts'
 import { masterKey, pricedProvider } from '../../support/keyed-gateway.ts'

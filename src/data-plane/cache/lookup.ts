@@ -1,0 +1,69 @@
+import type { AnswerCache, AnswerPlace } from '../../cache/index.ts'
+import type { Account } from '../../core/accounts.ts'
+import type { Api } from '../../core/capability.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import { largeBodyBytes } from '../../wire/body-limiter.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
+
+/** A request to a model while the cache is on. */
+export interface CacheLookup {
+  readonly cache: AnswerCache
+  readonly request: Request
+  /** Its body, in which the gateway has found no error. */
+  readonly bytes: Uint8Array
+  /** For reading a large body in steps. */
+  readonly slice: TimeSlice
+  readonly api: Api
+  readonly isStream: boolean
+  readonly route: ModelRoute
+  /** The account that the request would be charged to. */
+  readonly account: Account | undefined
+}
+
+/** The place of a request in the cache. */
+export interface CachePlace {
+  readonly place: AnswerPlace
+  /** False when the client asks for a new answer. */
+  readonly mayRead: boolean
+}
+
+/** Finds the place of a request; undefined when the cache is neither read nor written for it. */
+export async function locateRequest(lookup: CacheLookup): Promise<CachePlace | undefined> {
+  const { cache, request, bytes, api, isStream, route, account } = lookup
+  const directive = readDirective(request.headers)
+  const revision = route.cache?.revision
+  const mayCache = directive !== 'no-store' && bytes.length <= largeBodyBytes
+  if (revision === undefined || !mayCache) return undefined
+  const model = route.id
+  const vendorFields = listVendorFields(api, request)
+  const place = await cache.locate(
+    { api, model, revision, account, isStream, bytes, vendorFields },
+    lookup.slice,
+  )
+  return place && { place, mayRead: directive !== 'no-cache' }
+}
+
+type Directive = 'no-cache' | 'no-store' | undefined
+
+/** Reads the header of a request. The stronger directive wins; unknown ones are ignored. */
+function readDirective(headers: Headers): Directive {
+  const value = headers.get('x-gateway-cache')
+  if (value === null) return undefined
+  const given = new Set(value.toLowerCase().split(/[\s,]+/))
+  if (given.has('no-store')) return 'no-store'
+  return given.has('no-cache') ? 'no-cache' : undefined
+}
+
+/** The APIs of which neither a header nor the query reaches a vendor. */
+const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'embeddings', 'rerank'])
+
+/** Lists everything besides the body that may reach the vendor. */
+export function listVendorFields(api: Api, { headers, url }: Request): readonly string[] {
+  if (bodyOnly.has(api)) return []
+  const fields: string[] = []
+  headers.forEach((value, name) => {
+    if (/^(?:anthropic|openai)-/i.test(name)) fields.push(`${name.toLowerCase()}: ${value}`)
+  })
+  const query = /\?[^#]*/.exec(url)?.[0] ?? ''
+  return [...fields.sort(), query]
+}

@@ -1,0 +1,168 @@
+import type { NativeApi } from '../../core/capability.ts'
+import type { NativeCall } from '../../core/endpoints.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Bytes, Millis } from '../../core/ids.ts'
+import { asHeaderList } from '../../core/ports.ts'
+import type { Model } from '../../core/provider.ts'
+import { type AnswerForm, jsonBytes, type Reply } from '../../core/reply.ts'
+import { attemptsHeader } from '../request/admitted.ts'
+import type { RequestContext } from '../request/context.ts'
+import { cleanReason } from '../request/refusal.ts'
+import type { Handler } from '../serve/service.ts'
+import { callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
+import type { ReceivedRequest } from './door.ts'
+
+/** An API that counts the tokens of a prompt without generating anything. */
+export interface CountDoor {
+  readonly api: NativeApi
+  readonly path: string
+  readonly form: AnswerForm
+  /** Reads a request. Throws LM-1001 with the field at fault. */
+  read(received: ReceivedRequest): Promise<CountCall>
+  /** Renders a count of the gateway's own. */
+  renderEstimate(tokens: number): Uint8Array
+}
+
+/** One request to count. */
+export interface CountCall {
+  readonly model: string
+  readonly native: NativeCall
+  readonly promptTokens: number
+}
+
+/** How many counts may run at once for a key: clients send bursts of them. */
+const maxAtOnce = 64
+
+/** How long the upstream may take: a client waits for the count before it goes on. */
+const maxWait: Millis = 10_000
+/** A count is a few numbers. */
+const maxCountBytes: Bytes = 64 * 1024
+
+/**
+ * Serves counts: asks the model's own upstream if it counts, and estimates otherwise. A count is not
+ * charged, and no limit of the key counts it.
+ */
+export function serveCounts(door: CountDoor): Handler {
+  const running = new Running()
+  return async (request, context) => {
+    const slice = context.startTimeSlice()
+    const authenticated = context.authenticate(request) // LM-4004
+    let leave: (() => void) | undefined
+    try {
+      leave = running.enter(authenticated.keyId) // LM-4006
+      const bytes = await authenticated.readBody(request) // LM-1002
+      const { clock, isUtf8 } = context
+      const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
+      const { chain } = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+      context.releaseParser()
+      const { count, attempts } = await askUpstream(door.api, call, { link: chain[0], context })
+      return reply(count ?? door.renderEstimate(call.promptTokens), attempts)
+    } catch (error) {
+      logRefusal(error, { context, path: door.path, keyId: authenticated.keyId })
+      throw error
+    } finally {
+      leave?.()
+    }
+  }
+}
+
+interface Refused {
+  readonly context: RequestContext
+  readonly path: string
+  readonly keyId: string | undefined
+}
+
+/** Counts have no record, and so no request line. Unexpected errors have a line of their own. */
+function logRefusal(error: unknown, { context: { id, log }, path, keyId }: Refused): void {
+  if (!(error instanceof GatewayError)) return
+  const { status, code, message } = error
+  log.write('info', 'count refused', {
+    request_id: id,
+    key_id: keyId,
+    path,
+    status,
+    error_code: code,
+    reason: cleanReason(message),
+  })
+}
+
+interface Asked {
+  readonly link: Model
+  readonly context: RequestContext
+}
+
+interface Counted {
+  /** Undefined where the upstream does not count, or fails. */
+  readonly count?: Uint8Array
+  readonly attempts: number
+}
+
+const uncounted: Counted = { attempts: 0 }
+
+/** Asks the upstream for its count, where it has one. */
+async function askUpstream(
+  api: NativeApi,
+  { native }: CountCall,
+  { link, context }: Asked,
+): Promise<Counted> {
+  const endpoint = link.native[api]
+  const counting = endpoint?.counting
+  const { breakers, credentials } = context.resilience
+  if (!endpoint || !counting || breakers.isOpen(link)) return uncounted
+  const scope = context.scope.open()
+  scope.endAfter(maxWait, { kind: 'timeout', limit: 'read' })
+  const { bufferAccount, clock, trace } = context
+  const result = await callUpstream<Uint8Array>({
+    link,
+    scope,
+    credential: credentials.takeNext(link),
+    mayResend: true,
+    resends: 0,
+    clock,
+    bufferAccount,
+    trace,
+    streamed: false,
+    maxAnswerBytes: maxCountBytes,
+    request: () => counting.buildRequest(native),
+    parseError: (status, body, header) => endpoint.parseError(status, body, header),
+    async read(response) {
+      const body = await readAnswer(response, { scope, bufferAccount, maxBytes: maxCountBytes })
+      if (counting.isCount(body)) return { ok: true, value: body }
+      return failed({ kind: 'malformed', detail: 'the answer is not a count' })
+    },
+  })
+  scope.close()
+  if (result.ok) return { count: result.value, attempts: 1 }
+  context.log.write('debug', 'the upstream has not counted the tokens', {
+    request_id: context.id,
+    model: link.id,
+    provider: link.provider.name,
+    failure: result.failure.kind,
+  })
+  return { attempts: result.failure.kind === 'no-credential' ? 0 : 1 }
+}
+
+function reply(body: Uint8Array, attempts: number): Reply {
+  return jsonBytes(body, { headers: asHeaderList([attemptsHeader, String(attempts)]) })
+}
+
+/** The counts that run, by key. Without auth there are no keys, and no limit. */
+class Running {
+  readonly #counts = new Map<string, number>()
+
+  /** Takes a place, or throws LM-4006. Returns the function that gives it back. */
+  enter(key: string | undefined): () => void {
+    if (key === undefined) return () => {}
+    const before = this.#counts.get(key) ?? 0
+    if (before >= maxAtOnce) {
+      const message = `at most ${maxAtOnce} counts run at once for a key`
+      throw new GatewayError('LM-4006', message, { retryAfter: 1_000, fields: { scope: 'key' } })
+    }
+    this.#counts.set(key, before + 1)
+    return () => {
+      const left = (this.#counts.get(key) ?? 1) - 1
+      if (left === 0) this.#counts.delete(key)
+      else this.#counts.set(key, left)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import type { Api } from '../../core/capability.ts'
+import type { ImagePart, OutputEstimate } from '../../core/chat.ts'
+import type {
+  AnswerBody,
+  AnswerResult,
+  DialectRequest,
+  HeaderReader,
+  NativeAnswer,
+  StreamEnding,
+  UpstreamError,
+} from '../../core/endpoints.ts'
+import type { FrameDecoder } from '../../core/frame.ts'
+import type { RequestId } from '../../core/ids.ts'
+import type { CacheLife } from '../../core/layout.ts'
+import type { BufferedBody, Clock, IsUtf8, TokenEncoding } from '../../core/ports.ts'
+import type { Model } from '../../core/provider.ts'
+import type { AnswerForm } from '../../core/reply.ts'
+import type { StreamWriter } from '../../stream/stream-writer.ts'
+import type { TokenCountInput } from '../../tokens/index.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
+import type { KeptAnswer } from '../cache/use.ts'
+
+/** One API for chat that the gateway offers to clients. */
+export interface ChatDoor {
+  readonly api: Api
+  /** The path that is POSTed to. */
+  readonly path: string
+  /** A second path, in which `:model+` names the model. It counts instead of the body's. */
+  readonly pathWithModel?: string
+  /** Paths of the API that do not exist here, each with the reason. */
+  readonly absent?: Readonly<Record<string, string>>
+  /** The form of errors and headers; by default that of chat completions. */
+  readonly form?: AnswerForm
+  /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */
+  read(received: ReceivedRequest): Promise<DoorCall>
+}
+
+/** A request whose body has arrived. */
+export interface ReceivedRequest {
+  readonly bytes: Uint8Array
+  readonly request: Request
+  /** For reading a large body in steps. */
+  readonly slice: TimeSlice
+  readonly isUtf8: IsUtf8
+  readonly clock: Clock
+}
+
+/** One request in the API of its client. */
+export interface DoorCall {
+  /** The id of the model that the client names. */
+  readonly model: string
+  readonly stream: boolean
+  /** How many answers the client asks for. */
+  readonly choices: number
+  /** The images of the request, with their paths in this API. */
+  readonly images: readonly ImagePart[]
+  /** The estimated tokens of the prompt. */
+  readonly promptTokens: number
+  /** How long the request asks vendors to keep its prompt in their caches. */
+  readonly cacheLife: CacheLife
+  /** True when the work on the request must yield to other requests. */
+  readonly isHeavy: boolean
+  /** True when the bytes are released as soon as an answer has begun. */
+  readonly isLarge: boolean
+  /**
+   * Parses the request in steps if this link needs more of it than is known from its bytes. Undefined, or
+   * absent, when all is known.
+   */
+  parseFor?(link: Model, slice: TimeSlice): Promise<void> | undefined
+  /** Binds the request to a link. Throws `UntranslatableError` when the link cannot express it. */
+  bind(link: Model): LinkCall
+  /** Prepares the exact count of the request and its generated text. */
+  toCountInput(encoding: TokenEncoding, output: string): TokenCountInput
+  /** Drops the parsed form of a heavy request, which is parsed again when it is needed. */
+  forget(): void
+  /**
+   * Returns an answer that the gateway wrote for an equal request in the form that this one asks for. Absent
+   * on doors for which the gateway writes no answers.
+   */
+  convertAnswer?(kept: KeptAnswer, slice: TimeSlice): BufferedBody | Promise<BufferedBody>
+}
+
+/** One request of a door on its way to one link, and the way of the answer back. */
+export interface LinkCall {
+  /**
+   * Lists the fields that the link cannot honour, as the client's API names them. Throws
+   * `UntranslatableError` when the link cannot express the request at all.
+   */
+  listUnsupported(): readonly string[]
+  /** Estimates the output of the request. Throws `UntranslatableError` when `listUnsupported` does. */
+  estimateOutput(): OutputEstimate
+  buildRequest(): DialectRequest
+  /** Parses a 2xx answer; `render` gives it in the client's API. */
+  parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer>
+  /** Creates the decoder of one 2xx event stream. */
+  createDecoder(header: HeaderReader): FrameDecoder
+  /** Creates the writer of the client's stream. It must not hold the bytes of the request. */
+  createWriter(context: WriterContext): StreamWriter
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
+  /** The media type of the upstream's stream when it is not `text/event-stream`. */
+  readonly streamType?: string | undefined
+  /** A stream that ends after a finish reason is complete even without a terminator. */
+  readonly streamEnd: StreamEnding
+  /** The gateway writes the answer, which is then the same for the client as a stream and whole. */
+  readonly writesAnswer: boolean
+}
+
+/** What a writer may say about the request besides its content. */
+export interface WriterContext {
+  readonly requestId: RequestId
+  /** The client-facing id of the model that serves. */
+  readonly model: string
+  readonly clock: Clock
+}

@@ -1,0 +1,130 @@
+import type { StreamEnding } from '../../core/endpoints.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { Frame, FrameDecoder } from '../../core/frame.ts'
+import type { Millis } from '../../core/ids.ts'
+import type { ByteSource, Clock } from '../../core/ports.ts'
+import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../../core/streams.ts'
+import { type ChainEnd, ClientBytes } from '../../stream/client-bytes.ts'
+import { CommitGate } from '../../stream/commit-gate.ts'
+import { FrameReader } from '../../stream/frame-reader.ts'
+import { Heartbeat } from '../../stream/heartbeat.ts'
+import type { StreamRecorder } from '../../stream/stream-recorder.ts'
+import type { StreamWriter } from '../../stream/stream-writer.ts'
+import { type StreamEnd, Terminator } from '../../stream/terminator.ts'
+import { UpstreamBody } from '../../stream/upstream-body.ts'
+import type { UsageTap } from '../../stream/usage-tap.ts'
+import type { BufferAccount } from '../../wire/buffers.ts'
+import type { CancelScope } from '../../wire/cancel-scope.ts'
+
+/*
+ * The path of a stream, from the upstream to the client:
+ * upstream → frames → commit gate → heartbeat → terminator → usage → client.
+ */
+
+/** How many bytes a stream may send before its first content. */
+const maxBytesBeforeContent = 8 * 1024 * 1024
+
+/** The first half of the path, up to the commit gate: the stream has not sent content yet. */
+export interface PendingStream {
+  readonly upstream: ByteSource
+  readonly frames: Readable<Frame[]>
+  /** Resolves to undefined at the first content, or to the failure that came in its place. */
+  readonly opened: Promise<UpstreamFailure | undefined>
+}
+
+/** Starts to read a stream. It is read up to its first content even while it has no reader. */
+export function openStream(
+  upstream: ByteSource,
+  decoder: FrameDecoder,
+  { streams: { ReadableStream, TransformStream }, bufferAccount }: OpenStreamOptions,
+): PendingStream {
+  const gate = new CommitGate(maxBytesBeforeContent, bufferAccount.openCounter())
+  const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
+    .pipeThrough(new TransformStream(new FrameReader(decoder, bufferAccount.openCounter())))
+    .pipeThrough(new TransformStream(gate, undefined, oneAhead))
+  return { upstream, frames, opened: gate.opened }
+}
+
+export interface OpenStreamOptions {
+  readonly streams: StreamClasses
+  /** Counts the bytes that are held until a frame is complete, or until the first content. */
+  readonly bufferAccount: BufferAccount
+}
+
+export interface ReplyStreamOptions {
+  readonly streams: StreamClasses
+  readonly tap: UsageTap
+  readonly writer: StreamWriter
+  readonly recorder: StreamRecorder | undefined
+  readonly scope: CancelScope
+  readonly clock: Clock
+  readonly heartbeat: Millis
+  readonly streamEnd: StreamEnding
+  /** Converts a failure to the error that the client gets. */
+  readonly toError: (failure: UpstreamFailure) => GatewayError
+  /** Called once, at the end of the stream. */
+  readonly onEnd: (end: StreamEnd) => void
+}
+
+/**
+ * The second half of the path: a committed stream on its way to the client. It ends once, at the
+ * first of: `[DONE]`, a failure, the client's departure, the end of the scope.
+ */
+export class ReplyStream implements ChainEnd {
+  readonly body: Readable<Uint8Array>
+  readonly #upstream: ByteSource
+  readonly #heartbeat: Heartbeat
+  readonly #terminator: Terminator
+  #stopListening: () => void = () => {}
+  #onEnd: ((end: StreamEnd) => void) | undefined
+
+  constructor({ upstream, frames }: PendingStream, options: ReplyStreamOptions) {
+    const { TransformStream } = options.streams
+    this.#upstream = upstream
+    this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
+    const { streamEnd, tap, writer, recorder, toError } = options
+    this.#terminator = new Terminator({ streamEnd, upstream })
+    this.#onEnd = options.onEnd
+    this.body = frames
+      .pipeThrough(new TransformStream(this.#heartbeat, undefined, oneAhead))
+      .pipeThrough(new TransformStream(this.#terminator))
+      .pipeThrough(new TransformStream(tap))
+      .pipeThrough(
+        new TransformStream(
+          new ClientBytes({ end: this, writer, recorder, usage: () => tap.final, toError }),
+          undefined,
+          oneAhead,
+        ),
+      )
+    this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
+  }
+
+  onLast(): void {
+    this.#end()
+  }
+
+  onCancel(): void {
+    this.#fail({ kind: 'client-cancelled' })
+  }
+
+  onBroken(failure: UpstreamFailure): void {
+    this.#fail(failure)
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.#terminator.fail(failure)
+    this.#end()
+  }
+
+  #end(): void {
+    const { outcome } = this.#terminator
+    const onEnd = this.#onEnd
+    if (!outcome || !onEnd) return
+    this.#onEnd = undefined
+    this.#heartbeat.stop()
+    this.#stopListening()
+    if (!outcome.complete) this.#upstream.cancel()
+    onEnd(outcome)
+  }
+}

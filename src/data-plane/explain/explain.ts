@@ -1,0 +1,163 @@
+import type { UsageEstimate } from '../../core/admission.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { toClientError, UpstreamFault } from '../../core/failure.ts'
+import type { Model, Provider } from '../../core/provider.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import {
+  estimateMaxCost,
+  estimateMaxOutput,
+  findPromptPrice,
+  isPriced,
+} from '../../pricing/index.ts'
+import { describeCredentials } from '../../snapshot/index.ts'
+import type { RequestContext } from '../request/context.ts'
+import { judgeLink } from '../serve/expressible.ts'
+import type { PreparedRequest, Service } from '../serve/service.ts'
+import { maskAddress, redactFailure } from '../upstream/redact-failure.ts'
+import type {
+  ExplainedAdmission,
+  ExplainedCall,
+  ExplainedLink,
+  Explanation,
+  MaxUsage,
+} from './explanation.ts'
+
+/** Explains how a request would be handled now, by the steps that serve it. Changes nothing. */
+export async function explainRequest(
+  service: Service,
+  request: Request,
+  context: RequestContext,
+): Promise<Explanation> {
+  const prepared = await catchRefusal(() => service.prepare(request, context))
+  if (prepared instanceof GatewayError) return refuseUnread(prepared)
+  const { route, authenticated } = prepared
+  const estimate = prepared.estimate()
+  const order = authenticated.previewOrder(route, () => estimate)
+  const problem = await catchRefusal(() => prepared.check())
+  const error =
+    problem ??
+    (await catchRefusal(() => authenticated.previewAdmission(route, () => estimate))) ??
+    prepared.findFetchError?.()
+  const links: ExplainedLink[] = []
+  const slice = context.startTimeSlice()
+  for (const link of order) {
+    const isCalled = problem === undefined
+    links.push(await explainLink(link, { prepared, context, estimate, isCalled }))
+    await slice.pause()
+  }
+  return {
+    route,
+    links,
+    usage: measureUsage(route, estimate, context),
+    admission: judgeAdmission(error),
+    error,
+  }
+}
+
+/** Returns what a step of a request returns, or the error that it refuses the request with. */
+async function catchRefusal<Result>(
+  step: () => Result | Promise<Result>,
+): Promise<Result | GatewayError> {
+  try {
+    return await step()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+}
+
+function refuseUnread(error: GatewayError): Explanation {
+  const admission = judgeAdmission(error)
+  return { route: undefined, links: [], usage: undefined, admission, error }
+}
+
+function judgeAdmission(error: GatewayError | undefined): ExplainedAdmission {
+  if (!error) return { verdict: 'admitted' }
+  const scope = error.detail.fields?.['scope']
+  const isLimit = scope === 'key' || scope === 'group'
+  return { verdict: 'refused', code: error.code, scope: isLimit ? scope : undefined }
+}
+
+function measureUsage(
+  { chain }: ModelRoute,
+  estimate: UsageEstimate,
+  { snapshot: { reserveOutputTokens } }: RequestContext,
+): MaxUsage {
+  const outputs = chain.map((link) => {
+    const { tokens, choices } = estimateMaxOutput(link, estimate, reserveOutputTokens)
+    return tokens * choices
+  })
+  const isFree = !chain.some(({ prices }) => isPriced(prices))
+  return {
+    promptTokens: estimate.promptTokens,
+    outputTokens: Math.max(...outputs),
+    cost: isFree ? undefined : estimateMaxCost(chain, estimate, reserveOutputTokens),
+  }
+}
+
+interface LinkContext {
+  readonly prepared: PreparedRequest
+  readonly context: RequestContext
+  readonly estimate: UsageEstimate
+  /** False when the request itself is refused, so that no link is called. */
+  readonly isCalled: boolean
+}
+
+async function explainLink(
+  link: Model,
+  { prepared, context, estimate, isCalled }: LinkContext,
+): Promise<ExplainedLink> {
+  const { dropped, refusal } = judgeLink(link, prepared)
+  const call = refusal || !isCalled ? undefined : await explainCall(link, prepared, context)
+  const failure = call instanceof GatewayError ? call : undefined
+  const { breakers } = context.resilience
+  return {
+    link,
+    credential: describeCredential(link, context),
+    // While its probe runs, a half-open circuit admits no other call.
+    circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
+    dropped: [...new Set(dropped)],
+    promptPrice: isPriced(link.prices) ? findPromptPrice(link, estimate) : undefined,
+    error: refusal?.toError() ?? failure,
+    upstream: call instanceof GatewayError ? undefined : call,
+  }
+}
+
+function describeCredential(
+  link: Model,
+  { resilience: { credentials } }: RequestContext,
+): ExplainedLink['credential'] {
+  const known = describeCredentials(link.provider)
+  if (!credentials.hasParked(link)) return known
+  return { state: 'parked', detail: `parked (${known.detail})` }
+}
+
+/** The longest body that is shown, in bytes. */
+const maxShownBytes = 1024 * 1024
+
+/** Describes the first call to a link, or returns the error of a provider whose address is unknown. */
+async function explainCall(
+  link: Model,
+  prepared: PreparedRequest,
+  { resilience: { credentials }, scope }: RequestContext,
+): Promise<ExplainedCall | GatewayError | undefined> {
+  const { provider } = link
+  try {
+    const request = prepared.buildRequest(link)
+    if (!request) return undefined
+    const complete = request.keyHeader
+      ? undefined
+      : credentials.previewNext(link)?.authorize.complete
+    const { url, body } = complete ? await scope.race(complete(request)) : request
+    const isShown = body.length <= maxShownBytes
+    const text = isShown ? new TextDecoder().decode(body) : undefined
+    return { url: maskAddress(url, provider), body: text }
+  } catch (error) {
+    return toLinkError(error, provider)
+  }
+}
+
+function toLinkError(error: unknown, provider: Provider): GatewayError {
+  if (!(error instanceof UpstreamFault)) throw error
+  return toClientError(redactFailure(error.failure, provider), provider.name)
+}

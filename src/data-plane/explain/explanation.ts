@@ -1,0 +1,112 @@
+import type { BudgetScope } from '../../core/accounts.ts'
+import type { CredentialState } from '../../core/credential-state.ts'
+import { type ErrorCode, type GatewayError, renderError } from '../../core/errors.ts'
+import type { NanoUsd, RequestId } from '../../core/ids.ts'
+import { toUsd } from '../../core/money.ts'
+import type { Model } from '../../core/provider.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import type { PromptPrice } from '../../pricing/index.ts'
+import type { CircuitState } from '../../resilience/index.ts'
+import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+
+/** What would become of a request. */
+export interface Explanation {
+  /** Undefined when the request is refused before its route is known. */
+  readonly route: ModelRoute | undefined
+  /** In the order in which they are tried. */
+  readonly links: readonly ExplainedLink[]
+  readonly usage: MaxUsage | undefined
+  readonly admission: ExplainedAdmission
+  /** What the client gets before any upstream call. */
+  readonly error: GatewayError | undefined
+}
+
+export interface ExplainedLink {
+  readonly link: Model
+  /** `parked` only when a credential is parked for this model. */
+  readonly credential: CredentialState
+  readonly circuit: CircuitState
+  /** The fields that the link leaves out, as dotted paths. */
+  readonly dropped: readonly string[]
+  /** The price at which the prompt is reserved on this link; undefined where it has no prices. */
+  readonly promptPrice: PromptPrice | undefined
+  /** Why the link cannot send the request. */
+  readonly error: GatewayError | undefined
+  readonly upstream: ExplainedCall | undefined
+}
+
+/** The first upstream call to a link. */
+export interface ExplainedCall {
+  /** With credentials masked. */
+  readonly url: string
+  /** The JSON text; undefined when it is too long to be shown. */
+  readonly body: string | undefined
+}
+
+/** The most that a request uses. */
+export interface MaxUsage {
+  readonly promptTokens: number
+  readonly outputTokens: number
+  /** Undefined when no link has prices. */
+  readonly cost: NanoUsd | undefined
+}
+
+export type ExplainedAdmission =
+  | { readonly verdict: 'admitted' }
+  | {
+      readonly verdict: 'refused'
+      readonly code: ErrorCode
+      /** Of the limit or the budget that refuses; undefined when it is none of these. */
+      readonly scope: BudgetScope | undefined
+    }
+
+/** Renders an explanation as JSON. The bodies of upstream calls stay as they are, byte for byte. */
+export function renderExplanation(explanation: Explanation, id: RequestId): string {
+  const { route, links, usage, admission, error } = explanation
+  const refused = admission.verdict === 'refused' ? admission : undefined
+  const show = (shown: GatewayError | undefined) => (shown ? renderError(shown, id).error : null)
+  return stringifyJson({
+    route: route ? { id: route.id, order: links.map(({ link }) => link.id) } : null,
+    links: links.map((explained) => renderLink(explained, show)),
+    estimate: usage
+      ? { prompt_tokens: usage.promptTokens, output_tokens: usage.outputTokens }
+      : null,
+    reservation: usage?.cost === undefined ? null : toUsd(usage.cost),
+    admission: {
+      verdict: admission.verdict,
+      code: refused?.code ?? null,
+      scope: refused?.scope ?? null,
+    },
+    error: show(error),
+  })
+}
+
+function renderLink(
+  { link, credential, circuit, dropped, promptPrice, error, upstream }: ExplainedLink,
+  show: (error: GatewayError | undefined) => object | null,
+): object {
+  return {
+    model: link.id,
+    provider: link.provider.name,
+    credential: credential.state,
+    credential_detail: credential.detail,
+    circuit,
+    dropped,
+    profile: link.chat?.profile?.origin ?? null,
+    prompt_price: promptPrice ? priceSettings[promptPrice] : null,
+    error: show(error),
+    upstream: upstream ? renderCall(upstream) : null,
+  }
+}
+
+/** The settings of the prices that a prompt may have. */
+const priceSettings: Readonly<Record<PromptPrice, string>> = {
+  input: 'cost_per_1m_input',
+  cachedInput: 'cost_per_1m_cached_input',
+  cacheWrite: 'cost_per_1m_cache_write',
+  cacheWrite1h: 'cost_per_1m_cache_write_1h',
+}
+
+function renderCall({ url, body }: ExplainedCall): object {
+  return { url, body: body === undefined ? null : new RawJson(body) }
+}

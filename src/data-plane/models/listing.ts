@@ -1,0 +1,48 @@
+import type { Principal } from '../../core/admission.ts'
+import type { AnswerForm } from '../../core/reply.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import type { Snapshot } from '../../snapshot/index.ts'
+import { modelForbidden } from './model-access.ts'
+
+/** The configured models, and the sender of the request that asks for them. */
+export interface Listing {
+  readonly snapshot: Snapshot
+  readonly caller: Pick<Principal, 'mayUse' | 'findRefusingList'>
+}
+
+/** The form in which an API lists models. */
+export interface ModelListing {
+  /** The form of errors and headers; by default that of chat completions. */
+  readonly form?: AnswerForm
+  /** Whether a request asks in the manner of this API. */
+  isFor(headers: Headers): boolean
+  /** Renders the models that the caller may use. Throws LM-1001 for an invalid query. */
+  list(routes: readonly ModelRoute[], query: URLSearchParams): object
+  /** Renders one model, or throws LM-2001. */
+  describe(route: ModelRoute): object
+}
+
+/** The form of the OpenAI API, for every request that asks in no other manner. */
+export const plainListing: ModelListing = Object.freeze<ModelListing>({
+  isFor: () => true,
+  list: (routes) => ({ object: 'list', data: routes.map(renderEntry) }),
+  describe: renderEntry,
+})
+
+/** Lists the models that the caller may use. */
+export function listAllowed({ snapshot, caller }: Listing): readonly ModelRoute[] {
+  return snapshot.routes().filter(({ id }) => caller.mayUse(id))
+}
+
+/** Returns the model of `GET /v1/models/{id}`, or throws LM-2001 or LM-4005. */
+export function findAllowed(id: string, listing: Listing): ModelRoute {
+  const { snapshot, caller } = listing
+  if (!caller.mayUse(id)) throw modelForbidden(id, listing)
+  return snapshot.route(id, caller)
+}
+
+function renderEntry({ id, provider, created, capabilities, modalities }: ModelRoute): object {
+  // A route belongs to no single provider.
+  const owner = provider?.name ?? 'gateway'
+  return { id, object: 'model', created, owned_by: owner, capabilities, modalities }
+}

@@ -1,0 +1,185 @@
+import type { Admission } from '../../core/admission.ts'
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { Bytes, Millis, NanoUsd } from '../../core/ids.ts'
+import { formatUsd } from '../../core/money.ts'
+import { asHeaderList, type Clock, type HeaderList } from '../../core/ports.ts'
+import type { Model } from '../../core/provider.ts'
+import type { Media } from '../../core/request-record.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import type {
+  CallResult,
+  ChainRequest,
+  LinkFailure,
+  ParkedCredential,
+  Resilience,
+} from '../../resilience/index.ts'
+import type { Draws, Traffic } from '../../routing/index.ts'
+import { StreamRecorder } from '../../stream/stream-recorder.ts'
+import type { BufferAccount } from '../../wire/buffers.ts'
+import type { CancelScope } from '../../wire/cancel-scope.ts'
+import type { SentAnswer } from '../cache/use.ts'
+import { formatPaths } from './dropped-header.ts'
+import { orderRoute } from './link-order.ts'
+import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
+
+export interface AdmittedRequestOptions {
+  readonly context: RunningRequest
+  readonly route: ModelRoute
+  readonly admission: Admission
+  readonly record: RecordBuilder
+  /** By the target; empty unless the route orders its targets by them. */
+  readonly costs?: ReadonlyMap<Model, bigint>
+}
+
+interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
+  readonly traffic: Traffic
+  readonly draws: Draws
+}
+
+/**
+ * A request that was admitted: the only value with which a handler can run the chain, write the
+ * headers of an answer, and end the request.
+ */
+export class AdmittedRequest implements ChainRequest {
+  readonly route: ModelRoute
+  readonly scope: CancelScope
+  readonly clock: Clock
+  readonly arrived: Millis
+  readonly resilience: Resilience
+  readonly #admission: Admission
+  readonly #record: RecordBuilder
+  readonly #traffic: Traffic
+  readonly #draws: Draws
+  readonly #costs: ReadonlyMap<Model, bigint>
+  /** The fields that the link tried last leaves out, as dotted paths. */
+  #dropped: readonly string[] = []
+
+  constructor({ context, route, admission, record, costs }: AdmittedRequestOptions) {
+    this.route = route
+    this.scope = context.scope
+    this.clock = context.clock
+    this.arrived = context.arrived
+    this.resilience = context.resilience
+    this.#admission = admission
+    this.#record = record
+    this.#traffic = context.traffic
+    this.#draws = context.draws
+    this.#costs = costs ?? noCosts
+  }
+
+  orderLinks(): readonly Model[] {
+    return orderRoute(this.route, {
+      resilience: this.resilience,
+      traffic: this.#traffic,
+      random: this.#draws.next,
+      isStream: this.#record.stream,
+      costs: this.#costs,
+    })
+  }
+
+  onLinkStart(link: Model): void {
+    this.#record.startLink(link)
+  }
+
+  onServed(): void {
+    this.#record.markServed()
+  }
+
+  onAttempt(link: Model, result: CallResult<unknown>): void {
+    this.#record.addAttempt(link, result)
+  }
+
+  onParked(link: Model, parked: ParkedCredential): void {
+    this.#record.addParked(link, parked)
+  }
+
+  onLinkFailure(failure: LinkFailure): void {
+    this.#record.addLinkFailure(failure)
+  }
+
+  /** Records the images of the request. */
+  addMedia(media: Media): void {
+    this.#record.media = media
+  }
+
+  /** The maximum size of an answer that is kept; undefined where none is kept. */
+  get maxKeptBytes(): Bytes | undefined {
+    return this.#record.cache?.slot?.maxBytes
+  }
+
+  /** Keeps a whole answer for equal requests, where that is allowed. */
+  keepWhole(sent: SentAnswer): void {
+    const { media } = this.#record
+    this.#record.cache?.slot?.keepWhole({ ...sent, media, dropped: this.#dropped })
+  }
+
+  /** Keeps a whole stream in the same way. */
+  keepStream(sent: SentAnswer): void {
+    const { media } = this.#record
+    this.#record.cache?.slot?.keepStream({ ...sent, media, dropped: this.#dropped })
+  }
+
+  /** Creates the recorder of a stream; undefined where no stream is kept. */
+  createRecorder(account: BufferAccount): StreamRecorder | undefined {
+    const maxBytes = this.maxKeptBytes
+    if (maxBytes === undefined) return undefined
+    return new StreamRecorder({ maxBytes, onResize: (change) => account.addBody(change) })
+  }
+
+  /** Notes the fields that the next link to be tried leaves out. */
+  noteDropped(paths: readonly string[]): void {
+    this.#dropped = paths
+  }
+
+  /** The gateway's headers on an answer that this link has served. `cost`: of a priced answer. */
+  headersFor({ id, provider }: Model, cost?: NanoUsd): HeaderList {
+    return asHeaderList([
+      'x-gateway-model-used',
+      id,
+      'x-gateway-provider',
+      provider.name,
+      attemptsHeader,
+      String(this.#record.attempts),
+      ...(cost === undefined ? [] : ['x-gateway-cost', formatUsd(cost)]),
+      ...(this.#dropped.length === 0 ? [] : ['x-gateway-dropped', formatPaths(this.#dropped)]),
+      ...(this.#record.cache?.headers ?? []),
+      ...this.#admission.headers,
+    ])
+  }
+
+  /** Records that the first content of the stream has arrived. */
+  markFirstToken(): void {
+    this.#record.markFirstToken()
+  }
+
+  /** Records and logs that the stream of the serving link failed after its first content. */
+  addStreamFailure(link: Model, failure: UpstreamFailure): void {
+    this.#record.addStreamFailure(link, failure)
+  }
+
+  /** Counts and logs a stream that ended with `[DONE]` although no choice gave a finish reason. */
+  addUnfinishedStream(link: Model): void {
+    this.#record.addUnfinishedStream(link)
+  }
+
+  /** Undoes the admission, as if the request had not been admitted yet. */
+  withdraw(): void {
+    this.#record.withdrawAdmission()
+  }
+
+  /**
+   * Ends the request: settles its admission and emits its record. Only the first call counts. Returns the
+   * cost of the answer; undefined when its model has no prices.
+   */
+  finish(outcome: RequestOutcome): NanoUsd | undefined {
+    return this.#record.finish(outcome)
+  }
+}
+
+const noCosts: ReadonlyMap<Model, bigint> = new Map()
+
+/** The header with the number of upstream calls. */
+export const attemptsHeader = 'x-gateway-attempts'
+
+/** The header of an answer for which no upstream was called. */
+export const noAttempts: HeaderList = asHeaderList([attemptsHeader, '0'])

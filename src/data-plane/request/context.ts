@@ -1,0 +1,344 @@
+import type { AnswerCache } from '../../cache/index.ts'
+import type { Admission, Authenticator, Principal, UsageEstimate } from '../../core/admission.ts'
+import { type Api, capabilityOf } from '../../core/capability.ts'
+import type { RequestEvents } from '../../core/gateway-events.ts'
+import type { Millis, RequestId } from '../../core/ids.ts'
+import type { RequestOrigin } from '../../core/origin.ts'
+import type {
+  BufferedBody,
+  Clock,
+  ImageFetchPort,
+  IsUtf8,
+  Log,
+  TokenEncoding,
+} from '../../core/ports.ts'
+import type { Model } from '../../core/provider.ts'
+import type { Reply } from '../../core/reply.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import type { StreamClasses } from '../../core/streams.ts'
+import type { Resilience } from '../../resilience/index.ts'
+import type { Draws, Traffic } from '../../routing/index.ts'
+import type { Snapshot } from '../../snapshot/index.ts'
+import { findEncoding } from '../../tokens/index.ts'
+import type { RequestTrace } from '../../traces/index.ts'
+import { readBody } from '../../wire/body.ts'
+import type { BodySlot } from '../../wire/body-limiter.ts'
+import type { BufferAccount, Buffers } from '../../wire/buffers.ts'
+import type { CancelScope } from '../../wire/cancel-scope.ts'
+import { TimeSlice } from '../../wire/time-slice.ts'
+import { digestRequest } from '../cache/digest-request.ts'
+import { createHit, type KeptAnswer } from '../cache/use.ts'
+import { modelForbidden } from '../models/model-access.ts'
+import { AdmittedRequest } from './admitted.ts'
+import { answerFromCache } from './answer-from-cache.ts'
+import { replyFromCache } from './cached-reply.ts'
+import { estimateCosts, orderRoute } from './link-order.ts'
+import { putModelInBody } from './model-in-path.ts'
+import type { RecordBuilder } from './record-builder.ts'
+
+/** What all requests share. */
+export interface RequestPorts {
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  readonly isUtf8: IsUtf8
+  readonly log: Log
+  readonly streams: StreamClasses
+  readonly traffic: Traffic
+  /** Absent where the host cannot fetch images. */
+  readonly imageFetch: ImageFetchPort | undefined
+  readonly cache: AnswerCache
+  readonly events: RequestEvents
+}
+
+export interface RequestContextOptions {
+  readonly ports: RequestPorts
+  readonly origin: RequestOrigin
+  /** The model that the path names, which counts instead of the body's. */
+  readonly modelInPath: string | undefined
+  readonly api: Api
+  readonly snapshot: Snapshot
+  readonly scope: CancelScope
+  readonly resilience: Resilience
+  /** For the order of targets. */
+  readonly draws: Draws
+  readonly buffers: Buffers
+  readonly bufferAccount: BufferAccount
+  readonly slot: BodySlot
+  readonly record: RecordBuilder
+  readonly trace: RequestTrace
+  /** The host has a tokenizer. */
+  readonly canCount: boolean
+}
+
+/**
+ * What a handler serves one request with. Nothing in it changes while the request runs.
+ *
+ * The types hold the order of a request: `authenticate` returns the only value that can read the
+ * body, resolve a model and `admit`; `admit` returns the only value that can run a chain and answer.
+ */
+export class RequestContext {
+  readonly id: RequestId
+  /** The configuration in force when the request arrived. */
+  readonly snapshot: Snapshot
+  /** Ends when the client leaves or the process must stop. */
+  readonly scope: CancelScope
+  readonly clock: Clock
+  readonly isUtf8: IsUtf8
+  readonly log: Log
+  readonly streams: StreamClasses
+  readonly traffic: Traffic
+  readonly imageFetch: ImageFetchPort | undefined
+  readonly resilience: Resilience
+  readonly draws: Draws
+  readonly buffers: Buffers
+  /** Counts the bytes that this request holds of `buffers`. */
+  readonly bufferAccount: BufferAccount
+  readonly trace: RequestTrace
+  /** On the clock that never jumps. */
+  readonly arrived: Millis
+  readonly #options: RequestContextOptions
+
+  constructor(options: RequestContextOptions) {
+    const { ports, record } = options
+    this.id = options.origin.id
+    this.snapshot = options.snapshot
+    this.scope = options.scope
+    this.clock = ports.clock
+    this.isUtf8 = ports.isUtf8
+    this.log = ports.log
+    this.streams = ports.streams
+    this.traffic = ports.traffic
+    this.imageFetch = ports.imageFetch
+    this.resilience = options.resilience
+    this.draws = options.draws
+    this.buffers = options.buffers
+    this.bufferAccount = options.bufferAccount
+    this.trace = options.trace
+    this.arrived = record.arrived
+    this.#options = options
+  }
+
+  /** Identifies the sender, or throws LM-4004. */
+  authenticate(request: Request): AuthenticatedRequest {
+    const { ports, origin, record } = this.#options
+    const principal = ports.authenticator.authenticate(request, origin)
+    record.principal = principal
+    record.asked = this.#options.modelInPath
+    return new AuthenticatedRequest(this, this.#options, principal)
+  }
+
+  /** Starts a time slice for the long computations of this request. */
+  startTimeSlice(): TimeSlice {
+    return new TimeSlice(this.clock, this.scope)
+  }
+
+  /** Lets the next large body be parsed: nothing holds the parsed form of this one any longer. */
+  releaseParser(): void {
+    this.#options.slot.endParsing()
+  }
+
+  /** Gives back the room of the body: nothing holds its bytes any longer. */
+  releaseBody(): void {
+    this.#options.slot.release()
+  }
+
+  /** The encoding to count a link's tokens with; undefined where estimates are not replaced. */
+  findEncoding(link: Model): TokenEncoding | undefined {
+    const isWanted = this.snapshot.tokenizer === 'accurate' && this.#options.canCount
+    return isWanted ? findEncoding(link) : undefined
+  }
+}
+
+/** A request whose sender is known. */
+export class AuthenticatedRequest {
+  readonly #context: RequestContext
+  readonly #options: RequestContextOptions
+  readonly #principal: Principal
+  /** Of the request as it was received; undefined where it has not been computed. */
+  #digest: string | undefined
+
+  constructor(context: RequestContext, options: RequestContextOptions, principal: Principal) {
+    this.#context = context
+    this.#options = options
+    this.#principal = principal
+  }
+
+  /** The id of the key; undefined without auth. */
+  get keyId(): string | undefined {
+    return this.#principal.account?.keyId
+  }
+
+  /**
+   * Resolves to the whole body, with the model that the path names, once it may be parsed; LM-1002
+   * when it is over the limit. Large bodies are parsed one at a time: the next one after
+   * `releaseParser`.
+   */
+  async readBody(request: Request): Promise<Uint8Array> {
+    const { slot, snapshot, scope, modelInPath, record } = this.#options
+    const wait = (turn: Promise<void>) => this.#wait(turn)
+    const bytes = await scope.race(readBody(request, { maxBytes: snapshot.bodyLimit, slot, wait }))
+    const turn = slot.startParsing()
+    if (turn) await wait(turn)
+    const named = modelInPath === undefined ? bytes : putModelInBody(bytes, modelInPath)
+    record.unread = named
+    return named
+  }
+
+  /** The route of the model that a request names; LM-2001, LM-4005, LM-2002. */
+  resolve({ model, stream = false }: NamedModel): ModelRoute {
+    const { record, snapshot, api } = this.#options
+    record.stream = stream
+    record.asked = model
+    record.unread = undefined
+    const caller = this.#principal
+    if (!caller.mayUse(model)) throw modelForbidden(model, { snapshot, caller })
+    const route = snapshot.resolve(model, capabilityOf[api], caller)
+    record.model = route
+    return route
+  }
+
+  /** True when `answerRepeat` may have an answer. */
+  get mayRepeat(): boolean {
+    return !this.#options.ports.cache.repeats.isEmpty
+  }
+
+  /**
+   * Answers a request from the cache whose exact bytes were read and checked before; LM-4005, LM-4002.
+   * Resolves to undefined for any other, which must be read.
+   */
+  async answerRepeat(request: Request, bytes: Uint8Array): Promise<Reply | undefined> {
+    const { record, ports, api, snapshot } = this.#options
+    const { cache, events } = ports
+    const { account } = this.#principal
+    const digesting = digestRequest({ cache, request, bytes, api, account })
+    this.#digest = digesting instanceof Promise ? await digesting : digesting
+    const known = this.#digest && cache.repeats.find(this.#digest, snapshot)
+    if (!known) return undefined
+    const { model, isStream: stream, place } = known
+    const route = this.resolve({ model, stream })
+    const finding = cache.find(place)
+    const found = finding instanceof Promise ? await finding : finding
+    // An answer in another form is converted by the door, which has to read the request.
+    if (found?.answer.key !== place.key) return undefined
+    const use = createHit(found.age)
+    events.cacheUsed(use.result)
+    record.cache = use
+    const admitting = this.#admitHit(route)
+    const admitted = admitting instanceof Promise ? await admitting : admitting
+    return replyFromCache(found.answer, admitted)
+  }
+
+  /**
+   * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
+   * Resolves to undefined when the upstream must be asked. For routes with a cache only.
+   */
+  async answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
+    const { record, ports, api, scope, snapshot } = this.#options
+    const { cache, events, clock } = ports
+    const { account } = this.#principal
+    const { request, bytes } = asked
+    const digest = this.#digest ?? (await digestRequest({ cache, request, bytes, api, account }))
+    return answerFromCache({
+      request,
+      bytes,
+      slice: asked.slice,
+      convertAnswer: (kept) => asked.convertAnswer?.(kept) ?? kept.body,
+      cache,
+      events,
+      api,
+      isStream: record.stream,
+      route,
+      account,
+      scope,
+      clock,
+      arrived: record.arrived,
+      admitHit: () => this.#admitHit(route),
+      noteUse: (use) => {
+        record.cache = use
+      },
+      noteLocated: (located) => {
+        if (digest !== undefined) cache.repeats.note(digest, snapshot, located)
+      },
+    })
+  }
+
+  /**
+   * Admits the request, or throws LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything that
+   * costs.
+   */
+  admit(
+    route: ModelRoute,
+    estimate: () => UsageEstimate,
+  ): AdmittedRequest | Promise<AdmittedRequest> {
+    const { record, snapshot, api } = this.#options
+    const { reserveOutputTokens } = snapshot
+    record.account = this.#principal.account
+    const { id } = this.#context
+    const admitting = this.#principal.admit({ id, api, stream: record.stream, route, estimate })
+    return this.#enter(admitting, (admission) => {
+      const costs = estimateCosts(route, { estimate, reserveOutputTokens })
+      return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
+    })
+  }
+
+  /** Throws what `admit` would throw now, and changes nothing. */
+  previewAdmission(route: ModelRoute, estimate: () => UsageEstimate): void | Promise<void> {
+    return this.#principal.previewAdmission({ route, estimate })
+  }
+
+  /** Returns the links in the order in which the next request to the route tries them. */
+  previewOrder(route: ModelRoute, estimate: () => UsageEstimate): readonly Model[] {
+    const { record, snapshot, resilience, ports, draws } = this.#options
+    const { reserveOutputTokens } = snapshot
+    return orderRoute(route, {
+      resilience,
+      traffic: ports.traffic,
+      random: draws.lookAhead(),
+      isStream: record.stream,
+      costs: estimateCosts(route, { estimate, reserveOutputTokens }),
+    })
+  }
+
+  #admitHit(route: ModelRoute): AdmittedRequest | Promise<AdmittedRequest> {
+    const { record } = this.#options
+    record.account = this.#principal.account
+    return this.#enter(
+      this.#principal.admitHit(),
+      (admission) => new AdmittedRequest({ context: this.#context, route, admission, record }),
+    )
+  }
+
+  /** Records the admission. It waits only where the admission does: in memory it is made at once. */
+  #enter(
+    admitting: Admission | Promise<Admission>,
+    toRequest: (admission: Admission) => AdmittedRequest,
+  ): AdmittedRequest | Promise<AdmittedRequest> {
+    const enter = (admission: Admission): AdmittedRequest => {
+      this.#options.record.admission = admission
+      return toRequest(admission)
+    }
+    return admitting instanceof Promise ? admitting.then(enter) : enter(admitting)
+  }
+
+  /** Waits behind other bodies, until the total timeout at most. */
+  #wait(turn: Promise<void>): Promise<void> {
+    const { scope, snapshot, record, ports } = this.#options
+    const left = record.arrived + snapshot.totalTimeout - ports.clock.elapsed()
+    const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
+    return scope.race(turn).finally(stop)
+  }
+}
+
+/** A request and its body. */
+interface AskedRequest {
+  readonly request: Request
+  readonly bytes: Uint8Array
+  readonly slice: TimeSlice
+  /** Returns an answer to an equal request in the form that this one asks for; absent where all have one. */
+  convertAnswer?(kept: KeptAnswer): BufferedBody | Promise<BufferedBody>
+}
+
+interface NamedModel {
+  readonly model: string
+  readonly stream?: boolean
+}

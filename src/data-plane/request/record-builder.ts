@@ -1,0 +1,260 @@
+import type { Account } from '../../core/accounts.ts'
+import type { Admission, Principal } from '../../core/admission.ts'
+import { type Api, capabilityOf } from '../../core/capability.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { AttemptOutcome, RequestEvents } from '../../core/gateway-events.ts'
+import type { Millis, NanoUsd, RequestId } from '../../core/ids.ts'
+import type { Metadata } from '../../core/metadata.ts'
+import type { Clock, Log } from '../../core/ports.ts'
+import type { Model } from '../../core/provider.ts'
+import type { FailedLink, Media, Refusal, RequestRecord } from '../../core/request-record.ts'
+import type { Usage } from '../../core/usage.ts'
+import { calculateCost, isPriced } from '../../pricing/index.ts'
+import {
+  type CallResult,
+  isLinkFault,
+  type LinkFailure,
+  type ParkedCredential,
+} from '../../resilience/index.ts'
+import type { LinkRun, Traffic } from '../../routing/index.ts'
+import type { TokenCountInput } from '../../tokens/index.ts'
+import type { RequestTrace } from '../../traces/index.ts'
+import type { CacheUse } from '../cache/use.ts'
+import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
+
+/** An exact count that is still to be made, and the admission whose cost it adjusts. */
+export interface PendingCount {
+  readonly input: TokenCountInput
+  readonly admission: Admission
+}
+
+/** How a request has ended. */
+export interface RequestOutcome {
+  readonly status: number
+  readonly errorCode?: ErrorCode | undefined
+  readonly refusal?: Refusal | undefined
+  readonly served?: Model | undefined
+  readonly usage?: Usage | undefined
+  readonly searchUnits?: number | undefined
+  /** Called only when the gateway has estimated `usage`. Absent where an exact count is not made. */
+  readonly toCountInput?: (() => TokenCountInput) | undefined
+}
+
+export interface RecordBuilderOptions {
+  readonly id: RequestId
+  readonly api: Api
+  readonly metadata: Metadata
+  readonly clock: Clock
+  readonly log: Log
+  readonly events: RequestEvents
+  readonly traffic: Traffic
+  readonly trace: RequestTrace
+  /** Called once: releases what the request holds. */
+  readonly release: () => void
+  /** Called once, after `release`, with the finished record. */
+  readonly emit: (record: RequestRecord, pending: PendingCount | undefined) => void
+}
+
+/**
+ * Collects the record of one request while the request runs. `finish` ends the request: it releases
+ * what the request holds, settles its admission and emits the record.
+ */
+export class RecordBuilder {
+  /** When the request arrived, on the clock that never jumps. */
+  readonly arrived: Millis
+  principal: Principal | undefined
+  /** The model or the route that the request names. */
+  model: RequestRecord['model']
+  /** The model that the request names, before it is resolved. */
+  asked: string | undefined
+  /** The body until the model that it names has been read, for the record of a body that cannot be read. */
+  unread: Uint8Array | undefined
+  stream = false
+  media: Media | undefined
+  account: Account | undefined
+  admission: Admission | undefined
+  /** Undefined while the cache is off. */
+  cache: CacheUse | undefined
+  readonly #options: RecordBuilderOptions
+  #timeToFirstToken: Millis | undefined
+  #attempts = 0
+  #lastCalled: Model | undefined
+  #failed: FailedLink[] | undefined
+  #run: LinkRun | undefined
+  #isFinished = false
+
+  constructor(options: RecordBuilderOptions) {
+    this.#options = options
+    this.arrived = options.clock.elapsed()
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished
+  }
+
+  /** Upstream calls so far, over all links. */
+  get attempts(): number {
+    return this.#attempts
+  }
+
+  /** Records that the request moves on to a link. */
+  startLink(link: Model): void {
+    this.#run?.end()
+    this.#run = this.#options.traffic.begin(link, this.stream)
+  }
+
+  /** Records that the link has answered. */
+  markServed(): void {
+    this.#run?.markServed()
+  }
+
+  /** Records one attempt. An attempt without a credential made no upstream call. */
+  addAttempt(link: Model, result: CallResult<unknown>): void {
+    if (result.resent) this.#addCall(link, 'resent')
+    const outcome = result.ok ? 'success' : result.failure.kind
+    if (outcome !== 'no-credential') this.#addCall(link, outcome)
+    if (!result.ok) this.#logFailure(link, result.failure)
+  }
+
+  /** Logs a credential that is parked. */
+  addParked(link: Model, parked: ParkedCredential): void {
+    const { id, log } = this.#options
+    logParked(log, { id, link, parked })
+  }
+
+  /** Records a link that did not serve. */
+  addLinkFailure(failure: LinkFailure): void {
+    if ('failure' in failure) this.#leaveLink(failure.failure)
+    const failed = toFailedLink(failure)
+    if (failed) (this.#failed ??= []).push(failed)
+  }
+
+  /** Records that the stream of the serving link failed after its first content. */
+  addStreamFailure(link: Model, failure: UpstreamFailure): void {
+    this.#logFailure(link, failure)
+    this.#options.trace.failStream(failure)
+    const before = (this.#failed ?? []).reduce((sum, { attempts }) => sum + attempts, 0)
+    this.addLinkFailure({ link, failure, attempts: this.#attempts - before })
+  }
+
+  /** Logs and counts a stream that ended with `[DONE]` although no choice gave a finish reason. */
+  addUnfinishedStream(link: Model): void {
+    const { id, log, events } = this.#options
+    log.write('warn', 'a stream has ended without a finish reason: it may be cut off', {
+      request_id: id,
+      model: link.id,
+      provider: link.provider.name,
+    })
+    events.streamUnfinished(link)
+  }
+
+  /** Undoes the admission, before another one takes its place. */
+  withdrawAdmission(): void {
+    this.admission?.withdraw()
+    this.admission = undefined
+    this.account = undefined
+  }
+
+  /** Records the arrival of the first content. Only the first call counts. */
+  markFirstToken(): void {
+    this.#timeToFirstToken ??= this.#options.clock.elapsed() - this.arrived
+  }
+
+  /**
+   * Ends the request. Only the first call counts. Returns the cost of the answer, charged or not; undefined
+   * when nothing was answered, or by a model without prices.
+   */
+  finish(given: RequestOutcome): NanoUsd | undefined {
+    if (this.#isFinished) return undefined
+    const outcome = this.cache?.slot?.hasClientLeft ? { ...given, ...clientLeft } : given
+    const { served, usage, toCountInput } = outcome
+    const input = usage?.estimatedSide && toCountInput?.()
+    this.#isFinished = true
+    const { id, api, metadata, clock, trace, release, emit } = this.#options
+    this.#run?.end()
+    release()
+    this.cache?.slot?.close()
+    const price = this.#calculatePrice(outcome)
+    const cost = this.#settle(outcome, price)
+    const record: RequestRecord = {
+      requestId: id,
+      keyId: this.principal?.account?.keyId,
+      account: this.account,
+      keyTerm: this.admission?.keyTerm,
+      groupTerm: this.admission?.groupTerm,
+      cost,
+      api,
+      capability: capabilityOf[api],
+      stream: this.stream,
+      media: this.media,
+      model: this.model,
+      served,
+      lastCalled: this.#lastCalled,
+      failed: this.#failed,
+      refusal: outcome.refusal,
+      status: outcome.status,
+      errorCode: outcome.errorCode,
+      usage,
+      searchUnits: outcome.searchUnits,
+      latency: clock.elapsed() - this.arrived,
+      timeToFirstToken: this.#timeToFirstToken,
+      cacheHit: this.#isHit,
+      attempts: this.#attempts,
+      metadata,
+    }
+    trace.end(record)
+    const { admission } = this
+    emit(record, input && admission && { input, admission })
+    return price
+  }
+
+  /**
+   * Settles the admission and returns the cost. A request that fails after its admission keeps its
+   * TPM debit and is charged for what it used.
+   */
+  #settle({ status, errorCode, usage }: RequestOutcome, price: NanoUsd = free): NanoUsd {
+    // A request that made an upstream call is accounted, even when it failed.
+    if (this.#attempts === 0 && isNotAccounted(errorCode)) {
+      this.admission?.withdraw()
+      this.account = undefined
+    }
+    this.admission?.settle({ cost: price, tokens: status === 200 ? usage?.totalTokens : undefined })
+    return price
+  }
+
+  #calculatePrice({ served, usage, searchUnits }: RequestOutcome): NanoUsd | undefined {
+    if (!served || !usage || !isPriced(served.prices)) return undefined
+    return this.#isHit ? free : calculateCost(served.prices, usage, searchUnits)
+  }
+
+  get #isHit(): boolean {
+    return this.cache?.result === 'hit'
+  }
+
+  #leaveLink(failure: UpstreamFailure): void {
+    if (isLinkFault(failure)) this.#run?.markFailed()
+    this.#run?.end()
+  }
+
+  #addCall(link: Model, outcome: AttemptOutcome): void {
+    this.#attempts++
+    this.#lastCalled = link
+    this.#options.events.upstreamAttempted(link, outcome)
+  }
+
+  #logFailure(link: Model, failure: UpstreamFailure): void {
+    const { id, log } = this.#options
+    logFailedAttempt(log, { id, link, failure, attempt: this.#attempts })
+  }
+}
+
+const free = 0n as NanoUsd
+
+/** What the record of a request says whose client has left, whatever became of its call. */
+const clientLeft = Object.freeze({ status: 499, errorCode: 'LM-6001' } as const)
+
+/** A request that is malformed, or that its model cannot serve, leaves no trace in any account. */
+function isNotAccounted(code: ErrorCode | undefined): boolean {
+  return code !== undefined && /^LM-[12]/.test(code)
+}

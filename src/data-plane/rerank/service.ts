@@ -1,0 +1,146 @@
+import type { UsageEstimate } from '../../core/admission.ts'
+import type { DialectRequest, RerankEndpoint } from '../../core/endpoints.ts'
+import type { Model } from '../../core/provider.ts'
+import { jsonBytes, type Reply } from '../../core/reply.ts'
+import type { Ranking, RerankCall } from '../../core/rerank.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import { runSplitChain, type Served } from '../../resilience/index.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
+import type { AdmittedRequest } from '../request/admitted.ts'
+import type { AuthenticatedRequest, RequestContext } from '../request/context.ts'
+import type { PreparedRequest, Service } from '../serve/service.ts'
+import { callRerank, type RankedPart, type RerankPart, splitDocuments } from './call.ts'
+import { countRerank, estimateUsage, renderCounts, toUsage } from './counts.ts'
+import { readRerank } from './input.ts'
+
+/** `POST /v1/rerank`, and its aliases. */
+export const rerank: Service = Object.freeze({
+  api: 'rerank',
+  prepare,
+  async serve(request, context) {
+    const prepared = await prepare(request, context) // LM-4004, LM-1002, LM-1001, LM-2010, LM-2001, LM-4005, LM-2002
+    const { authenticated, route, call } = prepared
+    const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
+    if (cached) return cached // LM-4002
+    const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
+    const admitted = admitting instanceof Promise ? await admitting : admitting
+
+    const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
+      split: (link) => splitDocuments(call, getEndpoint(link)),
+      call: (part, attempt) => callRerank(part, attempt, context),
+    }) // LM-3xxx, LM-6001
+    return reply(served, { call, context, admitted })
+  },
+} satisfies Service)
+
+async function prepare(request: Request, context: RequestContext): Promise<PreparedRerank> {
+  const slice = context.startTimeSlice()
+  const authenticated = context.authenticate(request) // LM-4004
+  const bytes = await authenticated.readBody(request) // LM-1002
+  const call = await readRerank(bytes, slice) // LM-1001, LM-2010
+  context.releaseParser()
+  const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+  return new PreparedRerank({ authenticated, request, bytes, slice, call, route })
+}
+
+type RerankParts = Pick<
+  PreparedRerank,
+  'authenticated' | 'request' | 'bytes' | 'slice' | 'call' | 'route'
+>
+
+/** A request to rank documents whose route is known. */
+class PreparedRerank implements PreparedRequest {
+  readonly authenticated: AuthenticatedRequest
+  readonly request: Request
+  readonly bytes: Uint8Array
+  readonly slice: TimeSlice
+  readonly call: RerankCall
+  readonly route: ModelRoute
+
+  constructor({ authenticated, request, bytes, slice, call, route }: RerankParts) {
+    this.authenticated = authenticated
+    this.request = request
+    this.bytes = bytes
+    this.slice = slice
+    this.call = call
+    this.route = route
+  }
+
+  /** Every link can rank every request. */
+  check(): void {}
+
+  listDropped(): readonly string[] {
+    return []
+  }
+
+  estimate(): UsageEstimate {
+    return estimateUsage(this.call)
+  }
+
+  buildRequest(link: Model): DialectRequest {
+    const endpoint = getEndpoint(link)
+    // A request has at least one document, so it has a part.
+    const [first] = splitDocuments(this.call, endpoint) as [RerankPart]
+    return endpoint.buildRequest(first.call)
+  }
+}
+
+/** A route for rerank has only links with a rerank endpoint. */
+function getEndpoint(link: Model): RerankEndpoint {
+  return link.rerank as RerankEndpoint
+}
+
+interface ServedCall {
+  readonly call: RerankCall
+  readonly context: RequestContext
+  readonly admitted: AdmittedRequest
+}
+
+function reply(
+  { value: parts, link, scope }: Served<readonly RankedPart[]>,
+  { call, context, admitted }: ServedCall,
+): Reply {
+  scope.close()
+  const asked = call.topN ?? call.documents.length
+  const results = mergeRanked(parts).slice(0, asked)
+  if (results.length < asked) {
+    context.log.write('warn', 'fewer results than requested', {
+      request_id: context.id,
+      model: link.id,
+      provider: link.provider.name,
+      asked,
+      results: results.length,
+    })
+  }
+  const counts = countRerank(call, parts)
+  const body = encoder.encode(
+    JSON.stringify({
+      model: link.id,
+      results: results.map((result) => renderResult(result, call)),
+      usage: renderCounts(counts),
+    }),
+  )
+  const usage = toUsage(counts)
+  const searchUnits = counts.searchUnits.value
+  admitted.keepWhole({ body, link, usage, searchUnits })
+  const cost = admitted.finish({ status: 200, served: link, usage, searchUnits })
+  return jsonBytes(body, { headers: admitted.headersFor(link, cost) })
+}
+
+const encoder = new TextEncoder()
+
+/** Merges the results of all parts, best first; equal scores stay in the order of the request. */
+function mergeRanked(parts: readonly RankedPart[]): Ranking[] {
+  return parts
+    .flatMap(({ results }) => results)
+    .sort((a, b) => b.score - a.score || a.index - b.index)
+}
+
+/** Echoes the document from the request: vendors differ in its shape, and it would cost traffic. */
+function renderResult({ index, score }: Ranking, call: RerankCall): object {
+  return {
+    index,
+    relevance_score: score,
+    ...(call.returnDocuments && { document: { text: call.documents[index] } }),
+  }
+}
