@@ -10,11 +10,11 @@ import type { ModelRoute } from '../../core/route.ts'
 import { createPromptUsage, type Usage } from '../../core/usage.ts'
 import { runSplitChain, type Served } from '../../resilience/index.ts'
 import { estimateEmbedTokens, toEmbedCountInput } from '../../tokens/index.ts'
-import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
-import type { AuthenticatedRequest, RequestContext } from '../request/context.ts'
+import type { RequestContext } from '../request/context.ts'
 import { checkExpressible, explainSkip } from '../serve/expressible.ts'
-import type { PreparedRequest, Service } from '../serve/service.ts'
+import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
+import { createService, type Service } from '../serve/service.ts'
 import { renderEmbeddings } from './answer.ts'
 import { splitBatches } from './batches.ts'
 import { areComparable, callEmbed, type EmbeddedBatch } from './call.ts'
@@ -25,20 +25,22 @@ import { bindInputType } from './input-type.ts'
 import { matchEmbed, passesAsWritten } from './match.ts'
 
 /** `POST /v1/embeddings`. */
-export const embeddings: Service = Object.freeze({
+export const embeddings: Service = createService<PreparedEmbed>({
   api: 'embeddings',
-  prepare,
-  async serve(request, context) {
-    const prepared = await prepare(request, context) // LM-4004, LM-1002, LM-1001, LM-2001, LM-4005, LM-2002
-    const { authenticated, route, sent, slice } = prepared
-    prepared.check() // LM-1001, LM-2003, LM-2008
-    const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
-    if (cached) return cached // LM-4002
-    const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
-    const admitted = admitting instanceof Promise ? await admitting : admitting
-    const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
+  async read(arrived, context) {
+    const { authenticated, bytes, slice } = arrived
+    const matched = matchEmbed(bytes, context.isUtf8)
+    const read = matched ?? (await readEmbed(bytes, slice)) // LM-1001
+    const route = authenticated.resolve(read) // LM-2001, LM-4005, LM-2002
+    const needsTexts = matched !== undefined && !passesAsWritten(matched, route)
+    const sent = needsTexts ? await readEmbed(bytes, slice) : read
+    context.releaseParser()
+    return new PreparedEmbed(arrived, { context, sent, route })
+  },
+  async run(prepared, { context, admitted }) {
+    const call = await fetchImages(prepared.sent, context) // LM-2005, LM-2006, LM-2007
     admitted.addMedia(measureMedia(call))
-    await slice.pause()
+    await prepared.slice.pause()
 
     const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
       explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
@@ -47,67 +49,46 @@ export const embeddings: Service = Object.freeze({
     }) // LM-3xxx, LM-6001
     return reply(served, { call, context, admitted })
   },
-} satisfies Service)
+})
 
-async function prepare(request: Request, context: RequestContext): Promise<PreparedEmbed> {
-  const slice = context.startTimeSlice()
-  const authenticated = context.authenticate(request) // LM-4004
-  const bytes = await authenticated.readBody(request) // LM-1002
-  const matched = matchEmbed(bytes, context.isUtf8)
-  const read = matched ?? (await readEmbed(bytes, slice)) // LM-1001
-  const route = authenticated.resolve(read) // LM-2001, LM-4005, LM-2002
-  const needsTexts = matched !== undefined && !passesAsWritten(matched, route)
-  const sent = needsTexts ? await readEmbed(bytes, slice) : read
-  context.releaseParser()
-  return new PreparedEmbed({ context, authenticated, request, bytes, slice, sent, route })
-}
-
-type EmbedParts = Pick<
-  PreparedEmbed,
-  'authenticated' | 'request' | 'bytes' | 'slice' | 'sent' | 'route'
-> & { readonly context: RequestContext }
-
-/** A request for embeddings whose route is known. */
-class PreparedEmbed implements PreparedRequest {
-  readonly authenticated: AuthenticatedRequest
-  readonly request: Request
-  readonly bytes: Uint8Array
-  readonly slice: TimeSlice
-  /** The request before its images are fetched. */
+interface ReadEmbed {
+  readonly context: RequestContext
   readonly sent: EmbedCall
   readonly route: ModelRoute
+}
+
+/** A request for embeddings whose route is known. */
+class PreparedEmbed extends PreparedRequest {
+  /** The request before its images are fetched. */
+  readonly sent: EmbedCall
   readonly #context: RequestContext
 
-  constructor({ context, authenticated, request, bytes, slice, sent, route }: EmbedParts) {
-    this.#context = context
-    this.authenticated = authenticated
-    this.request = request
-    this.bytes = bytes
-    this.slice = slice
+  constructor(arrived: ArrivedRequest, { context, sent, route }: ReadEmbed) {
+    super(arrived, route)
     this.sent = sent
-    this.route = route
+    this.#context = context
   }
 
-  check(): void {
+  override check(): void {
     checkInput(this.sent, this.route)
     checkExpressible(this.route, this)
   }
 
-  listDropped(link: Model): readonly string[] {
+  override listDropped(link: Model): readonly string[] {
     const isDropped = this.sent.dimensions !== undefined && !getEndpoint(link).supportsDimensions
     return isDropped ? ['dimensions'] : []
   }
 
-  estimate(): UsageEstimate {
+  override estimate(): UsageEstimate {
     return { promptTokens: estimateEmbedTokens(this.sent.input) }
   }
 
-  findFetchError(): GatewayError | undefined {
+  override findFetchError(): GatewayError | undefined {
     const plan = planFetch(this.sent, this.#context)
     return plan.kind === 'refused' ? plan.error : undefined
   }
 
-  buildRequest(link: Model): DialectRequest | undefined {
+  override buildRequest(link: Model): DialectRequest | undefined {
     if (planFetch(this.sent, this.#context).kind !== 'nothing') return undefined
     // An input has at least one item, so it has a batch.
     const [first] = splitBatches(bindInputType(this.sent, link), link) as [EmbedCall]

@@ -12,7 +12,8 @@ import {
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
 import { judgeLink } from '../serve/expressible.ts'
-import type { PreparedRequest, Service } from '../serve/service.ts'
+import type { PreparedRequest } from '../serve/prepared-request.ts'
+import type { Service } from '../serve/service.ts'
 import { maskAddress, redactFailure } from '../upstream/redact-failure.ts'
 import type {
   ExplainedAdmission,
@@ -37,7 +38,7 @@ export async function explainRequest(
   const error =
     problem ??
     (await catchRefusal(() => authenticated.previewAdmission(route, () => estimate))) ??
-    prepared.findFetchError?.()
+    prepared.findFetchError()
   const links: ExplainedLink[] = []
   const slice = context.startTimeSlice()
   for (const link of order) {

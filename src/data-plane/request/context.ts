@@ -1,19 +1,12 @@
 import type { AnswerCache } from '../../cache/index.ts'
+import type { Account } from '../../core/accounts.ts'
 import type { Admission, Authenticator, Principal, UsageEstimate } from '../../core/admission.ts'
 import { type Api, capabilityOf } from '../../core/capability.ts'
 import type { RequestEvents } from '../../core/gateway-events.ts'
 import type { Millis, RequestId } from '../../core/ids.ts'
 import type { RequestOrigin } from '../../core/origin.ts'
-import type {
-  BufferedBody,
-  Clock,
-  ImageFetchPort,
-  IsUtf8,
-  Log,
-  TokenEncoding,
-} from '../../core/ports.ts'
+import type { Clock, ImageFetchPort, IsUtf8, Log, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { Reply } from '../../core/reply.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { StreamClasses } from '../../core/streams.ts'
 import type { Resilience } from '../../resilience/index.ts'
@@ -26,17 +19,14 @@ import type { BodySlot } from '../../wire/body-limiter.ts'
 import type { BufferAccount, Buffers } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { TimeSlice } from '../../wire/time-slice.ts'
-import { digestRequest } from '../cache/digest-request.ts'
-import { createHit, type KeptAnswer } from '../cache/use.ts'
+import type { CacheUse } from '../cache/use.ts'
 import { modelForbidden } from '../models/model-access.ts'
 import { AdmittedRequest } from './admitted.ts'
-import { answerFromCache } from './answer-from-cache.ts'
-import { replyFromCache } from './cached-reply.ts'
 import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
 
-/** What all requests share. */
+/** The ports that every request uses. */
 export interface RequestPorts {
   readonly authenticator: Authenticator
   readonly clock: Clock
@@ -118,6 +108,14 @@ export class RequestContext {
     this.#options = options
   }
 
+  get api(): Api {
+    return this.#options.api
+  }
+
+  get cache(): AnswerCache {
+    return this.#options.ports.cache
+  }
+
   /** Identifies the sender, or throws LM-4004. */
   authenticate(request: Request): AuthenticatedRequest {
     const { ports, origin, record } = this.#options
@@ -154,8 +152,6 @@ export class AuthenticatedRequest {
   readonly #context: RequestContext
   readonly #options: RequestContextOptions
   readonly #principal: Principal
-  /** Of the request as it was received; undefined where it has not been computed. */
-  #digest: string | undefined
 
   constructor(context: RequestContext, options: RequestContextOptions, principal: Principal) {
     this.#context = context
@@ -166,6 +162,16 @@ export class AuthenticatedRequest {
   /** The id of the key; undefined without auth. */
   get keyId(): string | undefined {
     return this.#principal.account?.keyId
+  }
+
+  /** The account that the request would be charged to; undefined without auth. */
+  get account(): Account | undefined {
+    return this.#principal.account
+  }
+
+  /** Whether the client asks for a stream, once the model is resolved. */
+  get isStream(): boolean {
+    return this.#options.record.stream
   }
 
   /**
@@ -195,71 +201,6 @@ export class AuthenticatedRequest {
     const route = snapshot.resolve(model, capabilityOf[api], caller)
     record.model = route
     return route
-  }
-
-  /** True when `answerRepeat` may have an answer. */
-  get mayRepeat(): boolean {
-    return !this.#options.ports.cache.repeats.isEmpty
-  }
-
-  /**
-   * Answers a request from the cache whose exact bytes were read and checked before; LM-4005, LM-4002.
-   * Resolves to undefined for any other, which must be read.
-   */
-  async answerRepeat(request: Request, bytes: Uint8Array): Promise<Reply | undefined> {
-    const { record, ports, api, snapshot } = this.#options
-    const { cache, events } = ports
-    const { account } = this.#principal
-    const digesting = digestRequest({ cache, request, bytes, api, account })
-    this.#digest = digesting instanceof Promise ? await digesting : digesting
-    const known = this.#digest && cache.repeats.find(this.#digest, snapshot)
-    if (!known) return undefined
-    const { model, isStream: stream, place } = known
-    const route = this.resolve({ model, stream })
-    const finding = cache.find(place)
-    const found = finding instanceof Promise ? await finding : finding
-    // An answer in another form is converted by the door, which has to read the request.
-    if (found?.answer.key !== place.key) return undefined
-    const use = createHit(found.age)
-    events.cacheUsed(use.result)
-    record.cache = use
-    const admitting = this.#admitHit(route)
-    const admitted = admitting instanceof Promise ? await admitting : admitting
-    return replyFromCache(found.answer, admitted)
-  }
-
-  /**
-   * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
-   * Resolves to undefined when the upstream must be asked. For routes with a cache only.
-   */
-  async answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
-    const { record, ports, api, scope, snapshot } = this.#options
-    const { cache, events, clock } = ports
-    const { account } = this.#principal
-    const { request, bytes } = asked
-    const digest = this.#digest ?? (await digestRequest({ cache, request, bytes, api, account }))
-    return answerFromCache({
-      request,
-      bytes,
-      slice: asked.slice,
-      convertAnswer: (kept) => asked.convertAnswer?.(kept) ?? kept.body,
-      cache,
-      events,
-      api,
-      isStream: record.stream,
-      route,
-      account,
-      scope,
-      clock,
-      arrived: record.arrived,
-      admitHit: () => this.#admitHit(route),
-      noteUse: (use) => {
-        record.cache = use
-      },
-      noteLocated: (located) => {
-        if (digest !== undefined) cache.repeats.note(digest, snapshot, located)
-      },
-    })
   }
 
   /**
@@ -299,7 +240,15 @@ export class AuthenticatedRequest {
     })
   }
 
-  #admitHit(route: ModelRoute): AdmittedRequest | Promise<AdmittedRequest> {
+  /** Notes how the cache serves the request. */
+  useCache(use: CacheUse): undefined {
+    const { record, ports } = this.#options
+    ports.events.cacheUsed(use.result)
+    record.cache = use
+  }
+
+  /** Admits a request that the cache answers, which costs nothing, or throws LM-4002. */
+  admitHit(route: ModelRoute): AdmittedRequest | Promise<AdmittedRequest> {
     const { record } = this.#options
     record.account = this.#principal.account
     return this.#enter(
@@ -327,15 +276,6 @@ export class AuthenticatedRequest {
     const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
     return scope.race(turn).finally(stop)
   }
-}
-
-/** A request and its body. */
-interface AskedRequest {
-  readonly request: Request
-  readonly bytes: Uint8Array
-  readonly slice: TimeSlice
-  /** Returns an answer to an equal request in the form that this one asks for; absent where all have one. */
-  convertAnswer?(kept: KeptAnswer): BufferedBody | Promise<BufferedBody>
 }
 
 interface NamedModel {

@@ -5,79 +5,58 @@ import { jsonBytes, type Reply } from '../../core/reply.ts'
 import type { Ranking, RerankCall } from '../../core/rerank.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { runSplitChain, type Served } from '../../resilience/index.ts'
-import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
-import type { AuthenticatedRequest, RequestContext } from '../request/context.ts'
-import type { PreparedRequest, Service } from '../serve/service.ts'
+import type { RequestContext } from '../request/context.ts'
+import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
+import { createService, type Service } from '../serve/service.ts'
 import { callRerank, type RankedPart, type RerankPart, splitDocuments } from './call.ts'
 import { countRerank, estimateUsage, renderCounts, toUsage } from './counts.ts'
 import { readRerank } from './input.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
-export const rerank: Service = Object.freeze({
+export const rerank: Service = createService<PreparedRerank>({
   api: 'rerank',
-  prepare,
-  async serve(request, context) {
-    const prepared = await prepare(request, context) // LM-4004, LM-1002, LM-1001, LM-2010, LM-2001, LM-4005, LM-2002
-    const { authenticated, route, call } = prepared
-    const cached = route.cache && (await authenticated.answerFromCache(route, prepared))
-    if (cached) return cached // LM-4002
-    const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
-    const admitted = admitting instanceof Promise ? await admitting : admitting
-
+  async read(arrived, context) {
+    const call = await readRerank(arrived.bytes, arrived.slice) // LM-1001, LM-2010
+    context.releaseParser()
+    const route = arrived.authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+    return new PreparedRerank(arrived, { call, route })
+  },
+  async run({ call }, { context, admitted }) {
     const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
       split: (link) => splitDocuments(call, getEndpoint(link)),
       call: (part, attempt) => callRerank(part, attempt, context),
     }) // LM-3xxx, LM-6001
     return reply(served, { call, context, admitted })
   },
-} satisfies Service)
+})
 
-async function prepare(request: Request, context: RequestContext): Promise<PreparedRerank> {
-  const slice = context.startTimeSlice()
-  const authenticated = context.authenticate(request) // LM-4004
-  const bytes = await authenticated.readBody(request) // LM-1002
-  const call = await readRerank(bytes, slice) // LM-1001, LM-2010
-  context.releaseParser()
-  const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-  return new PreparedRerank({ authenticated, request, bytes, slice, call, route })
-}
-
-type RerankParts = Pick<
-  PreparedRerank,
-  'authenticated' | 'request' | 'bytes' | 'slice' | 'call' | 'route'
->
-
-/** A request to rank documents whose route is known. */
-class PreparedRerank implements PreparedRequest {
-  readonly authenticated: AuthenticatedRequest
-  readonly request: Request
-  readonly bytes: Uint8Array
-  readonly slice: TimeSlice
+interface ReadRerank {
   readonly call: RerankCall
   readonly route: ModelRoute
+}
 
-  constructor({ authenticated, request, bytes, slice, call, route }: RerankParts) {
-    this.authenticated = authenticated
-    this.request = request
-    this.bytes = bytes
-    this.slice = slice
+/** A request to rank documents whose route is known. */
+class PreparedRerank extends PreparedRequest {
+  readonly call: RerankCall
+
+  constructor(arrived: ArrivedRequest, { call, route }: ReadRerank) {
+    super(arrived, route)
     this.call = call
-    this.route = route
   }
 
   /** Every link can rank every request. */
-  check(): void {}
+  override check(): void {}
 
-  listDropped(): readonly string[] {
+  override listDropped(): readonly string[] {
     return []
   }
 
-  estimate(): UsageEstimate {
+  override estimate(): UsageEstimate {
     return estimateUsage(this.call)
   }
 
-  buildRequest(link: Model): DialectRequest {
+  override buildRequest(link: Model): DialectRequest {
     const endpoint = getEndpoint(link)
     // A request has at least one document, so it has a part.
     const [first] = splitDocuments(this.call, endpoint) as [RerankPart]

@@ -3,7 +3,7 @@ import type { ModelRoute } from '../../core/route.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
 import type { RequestContext } from '../request/context.ts'
-import type { PreparedRequest } from './service.ts'
+import type { PreparedRequest } from './prepared-request.ts'
 
 /** A request, as far as it is known what links can express of it. */
 export type Expressible = Pick<PreparedRequest, 'listDropped'>

@@ -1,11 +1,10 @@
-import type { UsageEstimate } from '../../core/admission.ts'
 import type { Api } from '../../core/capability.ts'
-import type { DialectRequest } from '../../core/endpoints.ts'
-import type { GatewayError } from '../../core/errors.ts'
-import type { Model } from '../../core/provider.ts'
 import type { Reply } from '../../core/reply.ts'
-import type { ModelRoute } from '../../core/route.ts'
-import type { AuthenticatedRequest, RequestContext } from '../request/context.ts'
+import type { AdmittedRequest } from '../request/admitted.ts'
+import type { RequestContext } from '../request/context.ts'
+import { answerFromCache } from './answer-from-cache.ts'
+import { answerRepeat, digestArrived } from './answer-repeat.ts'
+import type { ArrivedRequest, PreparedRequest } from './prepared-request.ts'
 
 /** One API of the data plane. */
 export interface Service {
@@ -18,23 +17,53 @@ export interface Service {
 
 export type Handler = (request: Request, context: RequestContext) => Promise<Reply>
 
-/** A request that has been read and whose route is known. Nothing of it has been counted, and nothing sent. */
-export interface PreparedRequest {
-  readonly authenticated: AuthenticatedRequest
-  readonly route: ModelRoute
-  /** Checks the request against the whole chain; LM-1001 or LM-2xxx. */
-  check(): void
-  /**
-   * Lists the fields that a link would drop, as dotted paths. Throws `UntranslatableError` when the link
-   * cannot express the request at all.
-   */
-  listDropped(link: Model): readonly string[]
-  estimate(): UsageEstimate
-  /** Returns the error, LM-2005 or LM-2006, of an admitted request whose images are not fetched. */
-  findFetchError?(): GatewayError | undefined
-  /**
-   * Writes the first call to a link, once `check` and `listDropped` have passed. Returns undefined when
-   * images would have to be fetched before.
-   */
-  buildRequest(link: Model): DialectRequest | undefined
+/** What differs between the APIs. */
+export interface ServiceSteps<Prepared extends PreparedRequest> {
+  readonly api: Api
+  /** Reads a request and finds its route; LM-1001, LM-2010, LM-2001, LM-4005, LM-2002. */
+  read(arrived: ArrivedRequest, context: RequestContext): Promise<Prepared>
+  /** Sends an admitted request upstream and answers it; LM-2005, LM-2006, LM-2007, LM-3xxx, LM-6001. */
+  run(prepared: Prepared, admission: Admitted): Promise<Reply>
+}
+
+export interface Admitted {
+  readonly context: RequestContext
+  readonly admitted: AdmittedRequest
+}
+
+/** Creates the service of one API. The order of its steps is the order of the errors that a client can get. */
+export function createService<Prepared extends PreparedRequest>({
+  api,
+  read,
+  run,
+}: ServiceSteps<Prepared>): Service {
+  return Object.freeze({
+    api,
+    prepare: async (request, context) => read(await receive(request, context), context),
+    async serve(request, context) {
+      const arrived = await receive(request, context) // LM-4004, LM-1002
+      const { cache, snapshot } = context
+      const digest = cache.repeats.isEmpty ? undefined : await digestArrived(arrived, context)
+      const repeated =
+        digest === undefined ? undefined : await answerRepeat(arrived, { cache, snapshot, digest })
+      if (repeated) return repeated // LM-4005, LM-4002
+      const prepared = await read(arrived, context) // LM-1001, LM-2010, LM-2001, LM-4005, LM-2002
+      const { authenticated, route, slice, isHeavy } = prepared
+      if (isHeavy) await slice.pause()
+      prepared.check() // LM-2003, LM-2004, LM-2008, LM-1001
+      if (isHeavy) await slice.pause()
+      const cached = route.cache && (await answerFromCache(prepared, { context, digest }))
+      if (cached) return cached // LM-4002
+      const admitting = authenticated.admit(route, () => prepared.estimate()) // LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
+      const admitted = admitting instanceof Promise ? await admitting : admitting
+      if (isHeavy) await slice.pause()
+      return run(prepared, { context, admitted }) // LM-2005, LM-2006, LM-2007, LM-3xxx, LM-6001
+    },
+  } satisfies Service)
+}
+
+async function receive(request: Request, context: RequestContext): Promise<ArrivedRequest> {
+  const slice = context.startTimeSlice()
+  const authenticated = context.authenticate(request) // LM-4004
+  return { authenticated, request, bytes: await authenticated.readBody(request), slice } // LM-1002
 }

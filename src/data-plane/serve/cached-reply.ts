@@ -1,7 +1,7 @@
 import type { CachedAnswer } from '../../cache/index.ts'
 import { asHeaderList } from '../../core/ports.ts'
 import { jsonBytes, type Reply, streamHeaders } from '../../core/reply.ts'
-import type { AdmittedRequest } from './admitted.ts'
+import type { AdmittedRequest } from '../request/admitted.ts'
 
 /** Ends a request with an answer from the cache. It costs nothing. */
 export function replyFromCache(answer: CachedAnswer, admitted: AdmittedRequest): Reply {
