@@ -168,6 +168,7 @@ function row(at: number, days: number): NewUsageRow {
     toolCalls: null,
     costSource: 'calculated',
     costReported: null,
+    price: null,
   }
 }
 

@@ -206,6 +206,7 @@ const usageRow = z.strictObject({
   tool_calls: z.partialRecord(z.enum(vendorTools), count).nullable(),
   cost_source: z.enum(costSources).nullable(),
   cost_reported: usd.nullable(),
+  price: text.nullable(),
 })
 
 const recentRequest = z.strictObject({
@@ -342,6 +343,9 @@ const explanation = z.strictObject({
         ])
         .nullable()
         .describe('The setting at whose price the prompt is reserved; null without prices.'),
+      price: text
+        .nullable()
+        .describe('The entries of the prices at which it would cost most; null for the base.'),
       error: z.looseObject({}).nullable(),
       upstream: z.looseObject({ url: text }).nullable(),
     }),

@@ -1,7 +1,6 @@
-import type { BillingFacts, UsageRun } from '../core/billing.ts'
+import type { BillingFacts } from '../core/billing.ts'
 import type { Clock } from '../core/ports.ts'
-import type { Model } from '../core/provider.ts'
-import type { RecordSink, RequestRecord } from '../core/request-record.ts'
+import type { RecordPrice, RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ChargedRow, CostSource } from '../store/index.ts'
@@ -84,40 +83,40 @@ type BillingColumns = Pick<
   | 'imageTokensOut'
   | 'toolCalls'
   | 'costSource'
+  | 'price'
   | 'costReported'
 >
 
 /** Returns what a row says of the bill of an answer, besides its tokens. */
-function toBillingColumns({ usage, served, cacheHit }: RequestRecord): BillingColumns {
+function toBillingColumns({ usage, price, cacheHit }: RequestRecord): BillingColumns {
   const { tier, geo, modalities, toolCalls, statedCost } = usage?.billing ?? noFacts
   const { cacheWrite1hTokens: for1h = 0, cacheWrite12hTokens: for12h = 0 } = usage ?? {}
   const searches = usage?.webSearches
   return {
-    tier: tier ?? null,
-    geo: geo ?? null,
+    tier: price?.tier ?? tier ?? null,
+    geo: price?.geo ?? geo ?? null,
     cacheWriteLongTokens: clampCount(for1h + for12h),
     audioTokensIn: modalities?.audioInput ?? null,
     audioTokensOut: modalities?.audioOutput ?? null,
     imageTokensIn: modalities?.imageInput ?? null,
     imageTokensOut: modalities?.imageOutput ?? null,
     toolCalls: searches ? { web_search: searches, ...toolCalls } : (toolCalls ?? null),
-    costSource: usage && served?.hasPrice ? findCostSource(usage, { served, cacheHit }) : null,
+    costSource: usage && price ? findCostSource(usage, price, cacheHit) : null,
+    price: price?.label ?? null,
     costReported: (!cacheHit && statedCost) || null,
   }
 }
 
 const noFacts: BillingFacts = Object.freeze({})
 
-interface PricedAnswer {
-  readonly served: Model
-  readonly cacheHit: boolean
-}
-
-function findCostSource(usage: Usage, { served, cacheHit }: PricedAnswer): CostSource {
+function findCostSource(
+  { estimated }: Usage,
+  { isApproximate }: RecordPrice,
+  cacheHit: boolean,
+): CostSource {
   if (cacheHit) return 'free'
-  if (usage.estimated) return 'estimated'
-  const isOther = ({ model }: UsageRun) => model !== undefined && model !== served.upstreamId
-  return usage.billing?.runs?.some(isOther) ? 'approximate' : 'calculated'
+  if (estimated) return 'estimated'
+  return isApproximate ? 'approximate' : 'calculated'
 }
 
 /** Clamps a count: the sum over several upstream calls can exceed what a column holds. */

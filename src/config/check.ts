@@ -2,6 +2,7 @@ import type { KindFacts } from '../core/provider-kind.ts'
 import { checkFallbacks } from './check-fallbacks.ts'
 import { checkKinds } from './check-kinds.ts'
 import { checkNames } from './check-names.ts'
+import { checkPrices } from './check-prices.ts'
 import { checkRoutes } from './check-routes.ts'
 import { type LenientConfig, parseLenient } from './lenient.ts'
 import type { Finding } from './problem.ts'
@@ -11,6 +12,7 @@ export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonl
   const config = parseLenient(table)
   return [
     ...checkKinds(config.providers, kinds),
+    ...checkPrices(config.providers),
     ...checkNames(config),
     ...checkFallbacks(config),
     ...checkRoutes(config),

@@ -20,6 +20,18 @@ function list<Entry extends z.ZodType>(entry: Entry) {
 /** The name of a profile, or the table that may name one. */
 const profile = optional(z.union([z.string(), z.object({ base: optional(z.string()) })]))
 
+/** Loose, because a price counts as given even when it is malformed. */
+const priceEntry = z
+  .looseObject({
+    above_input: optional(z.number()),
+    time_zone: optional(z.string()),
+    from: optional(z.string()),
+    until: optional(z.string()),
+  })
+  .catch({})
+
+export type LenientPriceEntry = z.infer<typeof priceEntry>
+
 const model = z
   .object({
     id: optional(z.string()),
@@ -28,9 +40,10 @@ const model = z
     upstream_id: optional(z.string()),
     input_type: optional(z.string()),
     profile,
+    prices: list(priceEntry),
     fallbacks: list(optional(z.string())),
   })
-  .catch({ capabilities: null, fallbacks: [] })
+  .catch({ capabilities: null, prices: [], fallbacks: [] })
 
 const provider = z
   // Loose, so that every setting of the provider can be checked against its kind.

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
+import { priceEntry } from './price-schema.ts'
 import { profileSetting } from './profile-schema.ts'
 import {
   amount,
@@ -11,7 +12,9 @@ import {
   duration,
   headerText,
   price,
+  priceFactor,
   text,
+  tierName,
   variableName,
   wholeNumber,
   word,
@@ -36,11 +39,17 @@ const modelSchema = z.strictObject({
   max_batch_size: wholeNumber(1, 16_384).optional(),
   cost_per_1m_input: price.optional(),
   cost_per_1m_output: price.optional(),
+  cost_per_1m_reasoning: price.optional(),
   cost_per_1m_cached_input: price.optional(),
   cost_per_1m_cache_write: price.optional(),
   cost_per_1m_cache_write_1h: price.optional(),
   cost_per_1k_searches: price.optional(),
   cost_per_1k_web_searches: price.optional(),
+  cost_per_1k_requests: price.optional(),
+  /** Prices that hold under conditions. */
+  prices: z.array(priceEntry).max(100).default([]),
+  /** The longest prompt, for requests whose prompt the vendor has stored. */
+  max_input_tokens: wholeNumber(1, 1_000_000_000).optional(),
   fallbacks: distinct(z.string()).default([]),
 })
 
@@ -77,6 +86,12 @@ export const providerSchema = z.strictObject({
   latency_ms: delay.optional(),
   tokens_per_second: amount(0, 1_000_000).optional(),
   failure_rate: amount(0, 1).optional(),
+  /** A factor for the prices of tokens of all models. */
+  price_multiplier: priceFactor.optional(),
+  /** What an absent tier, or `auto`, may become. */
+  auto_tier: z.tuple([tierName], tierName).default(['standard']),
+  /** The same for the region. */
+  auto_geo: z.tuple([tierName], tierName).default(['global']),
   models: z.array(modelSchema).default([]),
 })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { maxTimerDelay } from '../core/ids.ts'
+import { factorDecimals } from '../core/price-settings.ts'
 
 /** A whole number in a range. The message for 0 says that 0 is not allowed. */
 export function wholeNumber(min: number, max: number) {
@@ -26,6 +27,17 @@ export const byteCount = wholeNumber(1, 2 ** 31 - 1)
 
 /** US dollars. */
 export const price = amount(0, 1_000_000)
+
+/** A factor of prices. More decimals would be rounded. */
+export const priceFactor = amount(0, 1000).refine(
+  (factor) => Number(factor.toFixed(factorDecimals)) === factor,
+  { error: `must have at most ${factorDecimals} decimals` },
+)
+
+/** The name of a service tier or a region, as answers give it. */
+export const tierName = z.string().regex(/^[a-z\d][a-z\d_.-]{0,39}$/, {
+  error: 'must be 1 to 40 lower-case letters, digits, "_", "." or "-"',
+})
 
 /** Text of at least one character, none of them a control character. */
 export const text = z.string().regex(/^\P{Cc}+$/u, {

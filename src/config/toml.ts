@@ -22,16 +22,21 @@ export function parseToml(text: string): Parsed {
   }
 }
 
+/** The settings that are dates. */
+const dates: ReadonlySet<string> = new Set(['from', 'until'])
+
 /**
- * Replaces dates by null, which the schema rejects everywhere. No setting is a date, and the object
- * that the parser creates for one would pass as an empty table.
+ * Replaces dates by null, which the schema rejects everywhere, because the object that the parser creates for
+ * one would pass as an empty table. The settings that are dates become texts.
  */
 function eraseDates(table: object): void {
   const pending = [table]
   for (const branch of pending) {
     for (const [key, value] of Object.entries(branch)) {
-      if (value instanceof TomlDate) Reflect.set(branch, key, null)
-      else if (typeof value === 'object') pending.push(value)
+      if (value instanceof TomlDate) {
+        const isDate = dates.has(key) && value.isDate()
+        Reflect.set(branch, key, isDate ? value.toISOString() : null)
+      } else if (typeof value === 'object' && value !== null) pending.push(value)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { priceNames } from '../core/price-settings.ts'
 import { quote } from './problem.ts'
 import type { ModelConfig } from './provider-schema.ts'
 import type { RouteConfig } from './route-schema.ts'
@@ -70,13 +71,5 @@ function findCacheWarnings(
 
 /** True when any price of a model is configured, even if it is 0. */
 export function hasPrice(model: ModelConfig): boolean {
-  return [
-    model.cost_per_1m_input,
-    model.cost_per_1m_output,
-    model.cost_per_1m_cached_input,
-    model.cost_per_1m_cache_write,
-    model.cost_per_1m_cache_write_1h,
-    model.cost_per_1k_searches,
-    model.cost_per_1k_web_searches,
-  ].some((cost) => cost !== undefined)
+  return model.prices.length > 0 || priceNames.some((name) => model[name] !== undefined)
 }

@@ -6,6 +6,7 @@ import type { NanoUsd, RequestId } from './ids.ts'
 import type { CacheLife } from './layout.ts'
 import type { RequestOrigin } from './origin.ts'
 import { asHeaderList, type HeaderList } from './ports.ts'
+import type { PriceAsk } from './price-table.ts'
 import type { Model } from './provider.ts'
 import type { ModelRoute } from './route.ts'
 
@@ -19,6 +20,8 @@ export interface UsageEstimate {
   readonly output?: (link: Model) => OutputEstimate
   /** The unit that rerank is billed by; absent for other capabilities. */
   readonly searchUnits?: number
+  /** Absent where the prices of no link depend on it. */
+  readonly ask?: PriceAsk | undefined
 }
 
 /** A request whose admission is only previewed. */

@@ -1,8 +1,10 @@
 import type { Capability, Modality } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } from './endpoints.ts'
-import type { Millis, ModelId, NanoUsd, ProviderName, UnixSeconds } from './ids.ts'
+import type { Millis, ModelId, ProviderName, UnixSeconds } from './ids.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
+import type { PriceTable } from './price-table.ts'
+import type { Prices } from './prices.ts'
 import type { Authorizer, ProviderKind } from './provider-kind.ts'
 
 /** The credential of a provider, as it was when the snapshot was built. */
@@ -66,19 +68,6 @@ export interface Provider {
   readonly send: UpstreamPort
 }
 
-/** Prices of a model in nano-dollars per million tokens, and per thousand searches. */
-export interface Prices {
-  readonly input: NanoUsd
-  readonly output: NanoUsd
-  readonly cachedInput: NanoUsd
-  readonly cacheWrite: NanoUsd
-  /** For tokens that are written to a cache for one hour. */
-  readonly cacheWrite1h: NanoUsd
-  readonly searches: NanoUsd
-  /** Searches of the web that the vendor ran for an answer. */
-  readonly webSearches?: NanoUsd
-}
-
 /** A configured model bound to its provider: a link of the chains that contain it. */
 export interface Model {
   readonly id: ModelId
@@ -93,7 +82,14 @@ export interface Model {
   readonly inputType: string | undefined
   /** The configured maximum number of items of one call for embeddings. */
   readonly maxBatchSize: number | undefined
+  /** The prices of a model without a table; else those of its standard tier for short prompts. */
   readonly prices: Prices
+  /** Absent where prices depend on nothing but the kind of token. */
+  readonly priceTable?: PriceTable | undefined
+  /** The longest prompt that the model takes, in tokens; absent when not configured. */
+  readonly maxInputTokens?: number | undefined
+  /** Finds the model of the same provider with this name of the vendor. */
+  readonly findSibling?: ((upstreamId: string) => Model | undefined) | undefined
   /** A price is configured, which may be 0. Without one its answers cost nothing. */
   readonly hasPrice: boolean
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */

@@ -34,6 +34,17 @@ export interface Refusal {
   readonly groupId: GroupId | undefined
 }
 
+/** What the price of an answer was found by. */
+export interface RecordPrice {
+  /** The entries of the configuration that held, in ASCII; undefined for the base. */
+  readonly label: string | undefined
+  /** What the answer says, or else what was assumed; undefined where neither is known. */
+  readonly tier: string | undefined
+  readonly geo: string | undefined
+  /** A part ran on a model whose prices are not known. */
+  readonly isApproximate: boolean
+}
+
 /** The record of a finished request. Each request has one, however it ended. */
 export interface RequestRecord {
   readonly requestId: RequestId
@@ -46,6 +57,8 @@ export interface RequestRecord {
   readonly groupTerm: BudgetTerm | undefined
   /** By the prices of the model that served; charged to the account, if there is one. */
   readonly cost: NanoUsd
+  /** How the price was found; undefined when nothing was answered, or by a model without prices. */
+  readonly price: RecordPrice | undefined
   readonly api: Api
   readonly capability: Capability
   readonly stream: boolean

@@ -1,5 +1,6 @@
+import type { UsageRun } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { Prices } from '../core/provider.ts'
+import type { Prices } from '../core/prices.ts'
 import type { Usage } from '../core/usage.ts'
 
 /*
@@ -8,7 +9,7 @@ import type { Usage } from '../core/usage.ts'
  * a count times a price may exceed the safe integers.
  */
 export const millionthsPerNano = 1_000_000n
-const searchMillionths = 1_000n
+const perThousand = 1_000n
 
 /**
  * Calculates what an answer costs, rounded half up. `promptTokens` includes the cached tokens and the
@@ -20,19 +21,45 @@ export function calculateCost(
   usage: Usage,
   searchUnits: number | undefined,
 ): NanoUsd {
+  return roundCost(sumTokens(prices, usage) + sumFees(prices, usage, searchUnits))
+}
+
+/** Rounds millionths half up to nano-dollars. */
+export function roundCost(sum: bigint): NanoUsd {
+  return ((sum + millionthsPerNano / 2n) / millionthsPerNano) as NanoUsd
+}
+
+type TokenCounts = UsageRun & Pick<Usage, 'reasoningTokens'>
+
+/** Prices the tokens of one call, in millionths. */
+export function sumTokens(prices: Prices, usage: TokenCounts): bigint {
   const written = Math.min(usage.promptTokens, usage.cacheWriteTokens ?? 0)
   const cached = Math.min(usage.promptTokens - written, usage.cachedTokens ?? 0)
   const writtenFor1h = Math.min(written, usage.cacheWrite1hTokens ?? 0)
   const uncached = usage.promptTokens - written - cached
-  const sum =
+  const { reasoning: perReasoning = prices.output } = prices
+  const reasoning = Math.min(usage.completionTokens, usage.reasoningTokens ?? 0)
+  return (
     multiply(uncached, prices.input) +
     multiply(cached, prices.cachedInput) +
     multiply(written - writtenFor1h, prices.cacheWrite) +
     multiply(writtenFor1h, prices.cacheWrite1h) +
-    multiply(usage.completionTokens, prices.output) +
+    multiply(usage.completionTokens - reasoning, prices.output) +
+    multiply(reasoning, perReasoning)
+  )
+}
+
+/** Prices what is not a token, in millionths. */
+export function sumFees(
+  prices: Prices,
+  { webSearches = 0 }: Usage,
+  searchUnits: number | undefined,
+): bigint {
+  return (
     multiplySearches(searchUnits, prices) +
-    multiply(usage.webSearches ?? 0, prices.webSearches ?? 0n) * searchMillionths
-  return ((sum + millionthsPerNano / 2n) / millionthsPerNano) as NanoUsd
+    multiply(webSearches, prices.webSearches ?? 0n) * perThousand +
+    multiplyRequest(prices)
+  )
 }
 
 /** Multiplies a count by a price. Most counts and many prices are zero, which needs no bigint. */
@@ -42,5 +69,10 @@ export function multiply(count: number, price: bigint): bigint {
 
 /** The price of search units, in millionths of a nano-dollar. */
 export function multiplySearches(searchUnits: number | undefined, { searches }: Prices): bigint {
-  return multiply(searchUnits ?? 0, searches) * searchMillionths
+  return multiply(searchUnits ?? 0, searches) * perThousand
+}
+
+/** The price of one request, in millionths of a nano-dollar. */
+export function multiplyRequest({ requests }: Prices): bigint {
+  return requests === undefined ? 0n : requests * perThousand
 }

@@ -1,10 +1,17 @@
+export {
+  type AnsweredRequest,
+  type AnswerPrice,
+  priceAnswer,
+} from './answer-price.ts'
 export { calculateCost } from './cost.ts'
+export { createPriceTable, type PriceTableOptions, toBasePrices } from './price-table.ts'
 export { isPriced, toPrices } from './prices.ts'
 export {
+  type DearestPrices,
   estimateMaxCost,
   estimateMaxLinkCost,
   estimateMaxOutput,
   estimateMaxTokens,
-  findPromptPrice,
+  findDearest,
   type PromptPrice,
 } from './reservation.ts'

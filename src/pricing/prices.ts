@@ -1,11 +1,15 @@
 import type { NanoUsd } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
-import type { Prices } from '../core/provider.ts'
+import type { Prices } from '../core/prices.ts'
+import type { Model } from '../core/provider.ts'
+import { type Factor, multiplyPrice, one } from './factor.ts'
 
 /** The prices of a model in US dollars, as its configuration entry has them. */
 export interface ConfiguredPrices {
   readonly cost_per_1m_input?: number | undefined
   readonly cost_per_1m_output?: number | undefined
+  /** The price of output by default. */
+  readonly cost_per_1m_reasoning?: number | undefined
   /** The price of input by default. */
   readonly cost_per_1m_cached_input?: number | undefined
   /** The price of input by default. */
@@ -14,33 +18,47 @@ export interface ConfiguredPrices {
   readonly cost_per_1m_cache_write_1h?: number | undefined
   readonly cost_per_1k_searches?: number | undefined
   readonly cost_per_1k_web_searches?: number | undefined
+  readonly cost_per_1k_requests?: number | undefined
 }
 
-/** Converts configured prices to nano-dollars. A price that is not configured is 0, or its default. */
-export function toPrices(configured: ConfiguredPrices): Prices {
-  const input = toNano(configured.cost_per_1m_input, free)
-  const cacheWrite = toNano(configured.cost_per_1m_cache_write, input)
+/**
+ * Converts configured prices to nano-dollars. A price that is not configured is 0, or its default. The factor
+ * applies to the prices of tokens, before the defaults, and not to fees.
+ */
+export function toPrices(configured: ConfiguredPrices, factor: Factor = one): Prices {
+  const ofTokens = (usd: number | undefined, byDefault: NanoUsd) =>
+    usd === undefined ? byDefault : multiplyPrice(toNanoUsd(usd), factor)
+  const input = ofTokens(configured.cost_per_1m_input, free)
+  const output = ofTokens(configured.cost_per_1m_output, free)
+  const cacheWrite = ofTokens(configured.cost_per_1m_cache_write, input)
   return {
     input,
-    output: toNano(configured.cost_per_1m_output, free),
-    cachedInput: toNano(configured.cost_per_1m_cached_input, input),
+    output,
+    cachedInput: ofTokens(configured.cost_per_1m_cached_input, input),
     cacheWrite,
-    cacheWrite1h: toNano(configured.cost_per_1m_cache_write_1h, cacheWrite),
-    searches: toNano(configured.cost_per_1k_searches, free),
+    cacheWrite1h: ofTokens(configured.cost_per_1m_cache_write_1h, cacheWrite),
+    ...(configured.cost_per_1m_reasoning !== undefined && {
+      reasoning: ofTokens(configured.cost_per_1m_reasoning, output),
+    }),
+    searches: toFee(configured.cost_per_1k_searches) ?? free,
     ...(configured.cost_per_1k_web_searches !== undefined && {
       webSearches: toNanoUsd(configured.cost_per_1k_web_searches),
+    }),
+    ...(configured.cost_per_1k_requests !== undefined && {
+      requests: toNanoUsd(configured.cost_per_1k_requests),
     }),
   }
 }
 
 /** True when anything that a model does has a price. */
-export function isPriced(prices: Prices): boolean {
+export function isPriced({ prices, priceTable }: Pick<Model, 'prices' | 'priceTable'>): boolean {
+  if (priceTable) return true
   for (const name in prices) if (prices[name as keyof Prices]! > 0n) return true
   return false
 }
 
 const free = 0n as NanoUsd
 
-function toNano(usd: number | undefined, byDefault: NanoUsd): NanoUsd {
-  return usd === undefined ? byDefault : toNanoUsd(usd)
+function toFee(usd: number | undefined): NanoUsd | undefined {
+  return usd === undefined ? undefined : toNanoUsd(usd)
 }

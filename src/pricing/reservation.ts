@@ -1,10 +1,12 @@
 import type { UsageEstimate } from '../core/admission.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { CacheLife } from '../core/layout.ts'
-import type { Model, Prices } from '../core/provider.ts'
+import type { PriceAsk, ResolvedPrices } from '../core/price-table.ts'
+import type { Prices } from '../core/prices.ts'
+import type { Model } from '../core/provider.ts'
 import type { ProviderKind } from '../core/provider-kind.ts'
 import type { ModelRoute } from '../core/route.ts'
-import { millionthsPerNano, multiply, multiplySearches } from './cost.ts'
+import { millionthsPerNano, multiply, multiplyRequest, multiplySearches } from './cost.ts'
 
 /** Estimates the tokens that a request uses at most: the debit of its TPM limit. */
 export function estimateMaxTokens(
@@ -36,13 +38,80 @@ export function estimateMaxLinkCost(
   estimate: UsageEstimate,
   reserveOutputTokens: number,
 ): bigint {
-  const { prices } = link
-  const { tokens, choices } = estimateMaxOutput(link, estimate, reserveOutputTokens)
-  return (
-    multiply(estimate.promptTokens, prices[findPromptPrice(link, estimate)]) +
-    multiply(tokens, prices.output) * BigInt(choices) +
-    multiplySearches(estimate.searchUnits, prices)
-  )
+  return findDearest(link, estimate, reserveOutputTokens).cost
+}
+
+/** The most that a request costs on a link, and the prices at which it does. */
+export interface DearestPrices {
+  /** In millionths of a nano-dollar. */
+  readonly cost: bigint
+  /** The dearest of the prices that the prompt can have. */
+  readonly promptPrice: PromptPrice
+  /** The entries that make the request dearest, in ASCII; undefined for the base. */
+  readonly label: string | undefined
+}
+
+/**
+ * Finds the most that a request costs on a link. A vendor may run a model several times for one answer, each time
+ * at prices of its own, so the dearest prompt, output and fees count, also when they are of different entries.
+ */
+export function findDearest(
+  link: Model,
+  estimate: UsageEstimate,
+  reserveOutputTokens: number,
+): DearestPrices {
+  const output = estimateMaxOutput(link, estimate, reserveOutputTokens)
+  const promptTokens = estimateMaxPrompt(link, estimate)
+  const parts = listReachablePrices(link, promptTokens, estimate).map(({ prices, label }) => {
+    const promptPrice = findPromptPrice(prices, link.provider.kind, estimate)
+    const { output: perText, reasoning: perReasoning = perText } = prices
+    const perOutput = perReasoning > perText ? perReasoning : perText
+    return {
+      label,
+      promptPrice,
+      prompt: multiply(promptTokens, prices[promptPrice]),
+      output: multiply(output.tokens, perOutput) * BigInt(output.choices),
+      fees: multiplySearches(estimate.searchUnits, prices) + multiplyRequest(prices),
+    }
+  })
+  const [first] = parts
+  if (parts.length === 1 && first) {
+    const { label, promptPrice, prompt, output: generated, fees } = first
+    return { cost: prompt + generated + fees, promptPrice, label }
+  }
+  const sum = ({ prompt, output: generated, fees }: (typeof parts)[number]) =>
+    prompt + generated + fees
+  const dearest = parts.reduce((most, part) => (sum(part) > sum(most) ? part : most))
+  const largest = (name: 'prompt' | 'output' | 'fees') =>
+    parts.reduce((most, part) => (part[name] > most ? part[name] : most), 0n)
+  return {
+    cost: largest('prompt') + largest('output') + largest('fees'),
+    promptPrice: dearest.promptPrice,
+    label: dearest.label,
+  }
+}
+
+function listReachablePrices(
+  { prices, priceTable }: Model,
+  promptTokens: number,
+  { ask = unknownAsk }: UsageEstimate,
+): readonly ResolvedPrices[] {
+  return priceTable?.listReachable(promptTokens, ask) ?? [{ prices, label: undefined }]
+}
+
+const unknownAsk: PriceAsk = Object.freeze({
+  tier: undefined,
+  geo: undefined,
+  at: 0,
+  hasStoredPrompt: false,
+})
+
+/** A prompt that the body does not show counts as the longest that the model takes, where that is known. */
+function estimateMaxPrompt(
+  { maxInputTokens = 0 }: Model,
+  { promptTokens, ask }: UsageEstimate,
+): number {
+  return ask?.hasStoredPrompt ? Math.max(promptTokens, maxInputTokens) : promptTokens
 }
 
 /** The names of the prices that a token of a prompt may have. */
@@ -51,12 +120,13 @@ export type PromptPrice = keyof Pick<
   'input' | 'cachedInput' | 'cacheWrite' | 'cacheWrite1h'
 >
 
-/** Finds the dearest of the prices that the prompt of a request can have on a link. */
-export function findPromptPrice(
-  { prices, provider }: Model,
-  { cacheLife }: Pick<UsageEstimate, 'cacheLife'>,
+/** Finds the dearest of the prices that the prompt of a request can have. */
+function findPromptPrice(
+  prices: Prices,
+  kind: ProviderKind,
+  { cacheLife }: UsageEstimate,
 ): PromptPrice {
-  const reachable = cacheLife === undefined ? neverCached : listReachable(cacheLife, provider.kind)
+  const reachable = cacheLife === undefined ? neverCached : listReachable(cacheLife, kind)
   return reachable.reduce((dearest, name) => (prices[name] > prices[dearest] ? name : dearest))
 }
 

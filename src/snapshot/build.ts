@@ -9,10 +9,11 @@ import {
 import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
+import type { PriceTable } from '../core/price-table.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { DialectTarget, StreamUsage } from '../core/provider-kind.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { toPrices } from '../pricing/index.ts'
+import { createPriceTable, toBasePrices } from '../pricing/index.ts'
 import { bindNative, getKind } from '../providers/index.ts'
 import { buildUsable } from './authorizer.ts'
 import { buildRoutes } from './build-routes.ts'
@@ -53,10 +54,14 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
   for (const entry of config.providers) {
     const provider = buildProvider(entry, { config, sources, unchanged })
     providers.push(provider)
+    const siblings = new Map<string, Model>()
+    const findSibling = (upstreamId: string) => siblings.get(upstreamId)
     for (const modelEntry of entry.models) {
       const created = unchanged.model(modelEntry, entry)?.created ?? now
       const target = createTarget(modelEntry, { config, owner: entry, provider, sources })
-      models.set(modelEntry.id, buildModel(modelEntry, { target, provider, created }))
+      const model = buildModel(modelEntry, { owner: entry, target, provider, created, findSibling })
+      models.set(modelEntry.id, model)
+      siblings.set(model.upstreamId, model)
       const warning = provider.kind.findWarning?.(target)
       if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
     }
@@ -206,12 +211,17 @@ function createTarget(
 }
 
 interface ModelParts {
+  readonly owner: ProviderConfig
+  readonly findSibling: Model['findSibling']
   readonly target: DialectTarget
   readonly provider: Provider
   readonly created: UnixSeconds
 }
 
-function buildModel(entry: ModelConfig, { target, provider, created }: ModelParts): Model {
+function buildModel(
+  entry: ModelConfig,
+  { owner, target, provider, created, findSibling }: ModelParts,
+): Model {
   const { kind } = provider
   return {
     id: entry.id as ModelId,
@@ -222,7 +232,10 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
     maxOutputTokens: entry.max_output_tokens,
     inputType: entry.input_type,
     maxBatchSize: entry.max_batch_size,
-    prices: toPrices(entry),
+    prices: toBasePrices(entry, owner.price_multiplier),
+    priceTable: buildPriceTable(entry, owner, provider),
+    maxInputTokens: entry.max_input_tokens,
+    findSibling,
     hasPrice: hasPrice(entry),
     created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
@@ -230,6 +243,23 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
     rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
   }
+}
+
+/** Undefined for a model whose prices depend on nothing but the kind of token. */
+function buildPriceTable(
+  { prices, ...base }: ModelConfig,
+  owner: ProviderConfig,
+  { totalTimeout }: Provider,
+): PriceTable | undefined {
+  if (prices.length === 0) return undefined
+  return createPriceTable({
+    base,
+    entries: prices,
+    multiplier: owner.price_multiplier,
+    autoTiers: owner.auto_tier,
+    autoGeos: owner.auto_geo,
+    totalTimeout,
+  })
 }
 
 /** With auth off nothing is charged, so `auto` does not ask upstreams for the usage of streams. */

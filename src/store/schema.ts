@@ -123,6 +123,7 @@ export const usageLog = sqliteTable(
     costSource: text('cost_source'),
     costReportedUsd: integer('cost_reported_usd'),
     costReportedNano: integer('cost_reported_nano'),
+    price: text(),
   } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [
     index(usageLogByTime).on(table.ts),

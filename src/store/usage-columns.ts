@@ -60,6 +60,8 @@ const definitions = {
   costSource: nullable(text<CostSource>('cost_source')),
   /** What the vendor says that it charges. */
   costReported: nullableMoney('cost_reported'),
+  /** The entries of the prices that held; null for the base. */
+  price: nullable(text('price')),
 }
 
 type Definitions = typeof definitions
@@ -301,5 +303,6 @@ export function readFields(row: NewUsageRow): readonly unknown[] {
     row.toolCalls,
     row.costSource,
     row.costReported,
+    row.price,
   ]
 }

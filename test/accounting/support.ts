@@ -14,7 +14,8 @@ import {
   type Log,
   type LogLevel,
 } from '../../src/core/ports.ts'
-import type { Model, Prices } from '../../src/core/provider.ts'
+import type { Prices } from '../../src/core/prices.ts'
+import type { Model } from '../../src/core/provider.ts'
 import type { ModelRoute } from '../../src/core/route.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'

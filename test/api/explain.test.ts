@@ -43,6 +43,7 @@ describe('an explanation', () => {
           dropped: [],
           profile: 'openai (kind)',
           prompt_price: 'cost_per_1m_input',
+          price: null,
           error: null,
           upstream: {
             url: 'https://api.openai.com/v1/chat/completions',

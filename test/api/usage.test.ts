@@ -77,6 +77,7 @@ describe('a row of the usage log', () => {
         toolCalls: null,
         costSource: 'calculated',
         costReported: null,
+        price: null,
       },
     ])
     const exported = await gateway.admin('GET', '/admin/usage/export')

@@ -83,6 +83,8 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
       stream_usage: 'auto',
       remote_images: false,
       map_input_type: false,
+      auto_tier: ['standard'],
+      auto_geo: ['global'],
       models: [
         {
           id: 'gpt-4o',
@@ -90,6 +92,7 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
           modalities: ['text'],
           cache: false,
           reasoning: false,
+          prices: [],
           fallbacks: [],
         },
       ],

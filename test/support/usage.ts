@@ -46,6 +46,7 @@ export const usageRow: NewUsageRow = {
   toolCalls: null,
   costSource: 'calculated',
   costReported: null,
+  price: null,
 }
 
 /** Appends rows like `usageRow`, each with its own differences. */

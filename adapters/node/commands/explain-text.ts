@@ -14,6 +14,7 @@ const linkSchema = z.looseObject({
   dropped: z.array(z.string()),
   profile: z.string().nullish(),
   prompt_price: z.string().nullish(),
+  price: z.string().nullish(),
   error: errorSchema,
   upstream: z.looseObject({ url: z.string(), body: z.unknown() }).nullable(),
 })
@@ -74,6 +75,7 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
     ...(price !== 'cost_per_1m_input' && !error ? [`   reserves the prompt at ${price}`] : []),
+    ...(link.price && !error ? [`   reserves at the prices of: ${link.price}`] : []),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
 }

@@ -94,5 +94,6 @@ function toRow(
     toolCalls: null,
     costSource: 'calculated',
     costReported: null,
+    price: null,
   }
 }

@@ -61,6 +61,7 @@ export function toLostRow(lost: LostRequest): ChargedRow {
     toolCalls: null,
     costSource: 'estimated',
     costReported: null,
+    price: null,
     keyTerm,
     groupTerm,
   }

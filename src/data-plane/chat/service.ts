@@ -33,7 +33,10 @@ export function createChatService(door: ChatDoor): Service {
       const { call, slice } = prepared
       const serving = runChain<ChatResponse>(admitted, {
         explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
-        call: (attempt) => callChat(call, attempt, context),
+        call: (attempt) => {
+          admitted.markSent(attempt.link)
+          return callChat(call, attempt, context)
+        },
       }) // LM-3xxx, LM-6001
       // By now the first link has translated the request.
       context.releaseParser()

@@ -3,12 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { toClientError, UpstreamFault } from '../../core/failure.ts'
 import type { Model, Provider } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import {
-  estimateMaxCost,
-  estimateMaxOutput,
-  findPromptPrice,
-  isPriced,
-} from '../../pricing/index.ts'
+import { estimateMaxCost, estimateMaxOutput, findDearest, isPriced } from '../../pricing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
 import { judgeLink } from '../serve/expressible.ts'
@@ -32,7 +27,7 @@ export async function explainRequest(
   const prepared = await catchRefusal(() => service.prepare(request, context))
   if (prepared instanceof GatewayError) return refuseUnread(prepared)
   const { route, authenticated } = prepared
-  const estimate = prepared.estimate()
+  const estimate = authenticated.estimate(prepared)
   const order = authenticated.previewOrder(route, () => estimate)
   const problem = await catchRefusal(() => prepared.check())
   const error =
@@ -88,7 +83,7 @@ function measureUsage(
     const { tokens, choices } = estimateMaxOutput(link, estimate, reserveOutputTokens)
     return tokens * choices
   })
-  const isFree = !chain.some(({ prices }) => isPriced(prices))
+  const isFree = !chain.some(isPriced)
   return {
     promptTokens: estimate.promptTokens,
     outputTokens: Math.max(...outputs),
@@ -118,7 +113,9 @@ async function explainLink(
     // While its probe runs, a half-open circuit admits no other call.
     circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
     dropped: [...new Set(dropped)],
-    promptPrice: isPriced(link.prices) ? findPromptPrice(link, estimate) : undefined,
+    dearest: isPriced(link)
+      ? findDearest(link, estimate, context.snapshot.reserveOutputTokens)
+      : undefined,
     error: refusal?.toError() ?? failure,
     upstream: call instanceof GatewayError ? undefined : call,
   }

@@ -5,7 +5,7 @@ import type { NanoUsd, RequestId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import type { PromptPrice } from '../../pricing/index.ts'
+import type { DearestPrices, PromptPrice } from '../../pricing/index.ts'
 import type { CircuitState } from '../../resilience/index.ts'
 import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
 
@@ -28,8 +28,8 @@ export interface ExplainedLink {
   readonly circuit: CircuitState
   /** The fields that the link leaves out, as dotted paths. */
   readonly dropped: readonly string[]
-  /** The price at which the prompt is reserved on this link; undefined where it has no prices. */
-  readonly promptPrice: PromptPrice | undefined
+  /** The prices at which the request is reserved on this link; undefined where it has none. */
+  readonly dearest: DearestPrices | undefined
   /** Why the link cannot send the request. */
   readonly error: GatewayError | undefined
   readonly upstream: ExplainedCall | undefined
@@ -82,7 +82,7 @@ export function renderExplanation(explanation: Explanation, id: RequestId): stri
 }
 
 function renderLink(
-  { link, credential, circuit, dropped, promptPrice, error, upstream }: ExplainedLink,
+  { link, credential, circuit, dropped, dearest, error, upstream }: ExplainedLink,
   show: (error: GatewayError | undefined) => object | null,
 ): object {
   return {
@@ -93,7 +93,8 @@ function renderLink(
     circuit,
     dropped,
     profile: link.chat?.profile?.origin ?? null,
-    prompt_price: promptPrice ? priceSettings[promptPrice] : null,
+    prompt_price: dearest ? priceSettings[dearest.promptPrice] : null,
+    price: dearest?.label ?? null,
     error: show(error),
     upstream: upstream ? renderCall(upstream) : null,
   }

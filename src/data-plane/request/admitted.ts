@@ -81,6 +81,11 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.startLink(link)
   }
 
+  /** Records when a call to a link is sent. */
+  markSent(link: Model): void {
+    this.#record.markSent(link)
+  }
+
   onServed(): void {
     this.#record.markServed()
   }
@@ -141,6 +146,9 @@ export class AdmittedRequest implements ChainRequest {
       attemptsHeader,
       String(this.#record.attempts),
       ...(cost === undefined ? [] : ['x-gateway-cost', formatUsd(cost)]),
+      ...(cost === undefined || this.#record.priceLabel === undefined
+        ? []
+        : ['x-gateway-price', this.#record.priceLabel]),
       ...(this.#dropped.length === 0 ? [] : ['x-gateway-dropped', formatPaths(this.#dropped)]),
       ...(this.#record.cache?.headers ?? []),
       ...this.#admission.headers,

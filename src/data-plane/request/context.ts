@@ -6,6 +6,7 @@ import type { RequestEvents } from '../../core/gateway-events.ts'
 import type { Millis, RequestId } from '../../core/ids.ts'
 import type { RequestOrigin } from '../../core/origin.ts'
 import type { Clock, ImageFetchPort, IsUtf8, Log, TokenEncoding } from '../../core/ports.ts'
+import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { StreamClasses } from '../../core/streams.ts'
@@ -24,6 +25,7 @@ import { modelForbidden } from '../models/model-access.ts'
 import { AdmittedRequest } from './admitted.ts'
 import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
+import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
 import type { RecordBuilder } from './record-builder.ts'
 
 /** The ports that every request uses. */
@@ -207,12 +209,12 @@ export class AuthenticatedRequest {
    * Admits the request, or throws LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything that
    * costs.
    */
-  admit(
-    route: ModelRoute,
-    estimate: () => UsageEstimate,
-  ): AdmittedRequest | Promise<AdmittedRequest> {
+  admit(prepared: EstimatedRequest): AdmittedRequest | Promise<AdmittedRequest> {
     const { record, snapshot, api } = this.#options
     const { reserveOutputTokens } = snapshot
+    const { route } = prepared
+    record.ask = this.#readAsk(prepared)
+    const estimate = () => this.#estimate(prepared, record.ask)
     record.account = this.#principal.account
     const { id } = this.#context
     const admitting = this.#principal.admit({ id, api, stream: record.stream, route, estimate })
@@ -220,6 +222,20 @@ export class AuthenticatedRequest {
       const costs = estimateCosts(route, { estimate, reserveOutputTokens })
       return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
     })
+  }
+
+  /** Estimates a request with what its prices depend on. */
+  estimate(prepared: EstimatedRequest): UsageEstimate {
+    return this.#estimate(prepared, this.#readAsk(prepared))
+  }
+
+  #estimate(prepared: EstimatedRequest, ask: PriceAsk | undefined): UsageEstimate {
+    const estimate = prepared.estimate()
+    return ask ? { ...estimate, ask } : estimate
+  }
+
+  #readAsk({ route, bytes }: EstimatedRequest): PriceAsk | undefined {
+    return readPriceAsk(route, bytes, this.#options.ports.clock.now())
   }
 
   /** Throws what `admit` would throw now, and changes nothing. */

@@ -2,7 +2,7 @@ import type { Millis } from '../../core/ids.ts'
 import type { Clock, Tokenizer } from '../../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../../core/request-record.ts'
 import { applyExactCounts, type Usage } from '../../core/usage.ts'
-import { calculateCost } from '../../pricing/index.ts'
+import { priceAnswer } from '../../pricing/index.ts'
 import { countExactly } from '../../tokens/index.ts'
 import type { PendingCount } from './record-builder.ts'
 
@@ -68,12 +68,12 @@ export class ExactCounts {
 function withExactUsage(
   record: RequestRecord,
   exact: Usage,
-  { admission }: PendingCount,
+  { admission, ask, sentAt }: PendingCount,
 ): RequestRecord {
   const { served, searchUnits } = record
   const usage = record.usage ? applyExactCounts(record.usage, exact) : exact
   if (!served) return { ...record, usage }
-  const cost = calculateCost(served.prices, usage, searchUnits)
-  admission.adjust(cost)
-  return { ...record, usage, cost }
+  const price = priceAnswer(served, { usage, searchUnits, ask, sentAt })
+  admission.adjust(price.cost)
+  return { ...record, usage, cost: price.cost, price: record.price && price }
 }

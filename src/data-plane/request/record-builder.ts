@@ -7,10 +7,11 @@ import type { AttemptOutcome, RequestEvents } from '../../core/gateway-events.ts
 import type { Millis, NanoUsd, RequestId } from '../../core/ids.ts'
 import type { Metadata } from '../../core/metadata.ts'
 import type { Clock, Log } from '../../core/ports.ts'
+import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { FailedLink, Media, Refusal, RequestRecord } from '../../core/request-record.ts'
 import type { Usage } from '../../core/usage.ts'
-import { calculateCost, isPriced } from '../../pricing/index.ts'
+import { type AnswerPrice, isPriced, priceAnswer } from '../../pricing/index.ts'
 import {
   type CallResult,
   isLinkFault,
@@ -27,6 +28,9 @@ import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
 export interface PendingCount {
   readonly input: TokenCountInput
   readonly admission: Admission
+  /** What the price of the request depends on. */
+  readonly ask: PriceAsk | undefined
+  readonly sentAt: Millis | undefined
 }
 
 /** How a request has ended. */
@@ -76,7 +80,12 @@ export class RecordBuilder {
   admission: Admission | undefined
   /** Undefined while the cache is off. */
   cache: CacheUse | undefined
+  /** Undefined where the prices of no link depend on it. */
+  ask: PriceAsk | undefined
   readonly #options: RecordBuilderOptions
+  /** When the last call was sent, on the wall clock; undefined for a link without a table of prices. */
+  #sentAt: Millis | undefined
+  #price: AnswerPrice | undefined
   #timeToFirstToken: Millis | undefined
   #attempts = 0
   #lastCalled: Model | undefined
@@ -102,6 +111,17 @@ export class RecordBuilder {
   startLink(link: Model): void {
     this.#run?.end()
     this.#run = this.#options.traffic.begin(link, this.stream)
+    this.markSent(link)
+  }
+
+  /** Records when a call to a link is sent. */
+  markSent({ priceTable }: Model): void {
+    this.#sentAt = priceTable && this.#options.clock.now()
+  }
+
+  /** The entries of the prices that the answer was priced by, in ASCII. Undefined for the base. */
+  get priceLabel(): string | undefined {
+    return this.#price?.label
   }
 
   /** Records that the link has answered. */
@@ -175,7 +195,8 @@ export class RecordBuilder {
     this.#run?.end()
     release()
     this.cache?.slot?.close()
-    const price = this.#calculatePrice(outcome)
+    this.#price = this.#findPrice(outcome)
+    const price = this.#price?.cost
     const cost = this.#settle(outcome, price)
     const record: RequestRecord = {
       requestId: id,
@@ -184,6 +205,7 @@ export class RecordBuilder {
       keyTerm: this.admission?.keyTerm,
       groupTerm: this.admission?.groupTerm,
       cost,
+      price: this.#price,
       api,
       capability: capabilityOf[api],
       stream: this.stream,
@@ -205,7 +227,8 @@ export class RecordBuilder {
     }
     trace.end(record)
     const { admission } = this
-    emit(record, input && admission && { input, admission })
+    const { ask } = this
+    emit(record, input && admission && { input, admission, ask, sentAt: this.#sentAt })
     return price
   }
 
@@ -223,9 +246,10 @@ export class RecordBuilder {
     return price
   }
 
-  #calculatePrice({ served, usage, searchUnits }: RequestOutcome): NanoUsd | undefined {
-    if (!served || !usage || !isPriced(served.prices)) return undefined
-    return this.#isHit ? free : calculateCost(served.prices, usage, searchUnits)
+  #findPrice({ served, usage, searchUnits }: RequestOutcome): AnswerPrice | undefined {
+    if (!served || !usage || !isPriced(served)) return undefined
+    if (this.#isHit) return freeOfCharge
+    return priceAnswer(served, { usage, searchUnits, ask: this.ask, sentAt: this.#sentAt })
   }
 
   get #isHit(): boolean {
@@ -250,6 +274,15 @@ export class RecordBuilder {
 }
 
 const free = 0n as NanoUsd
+
+/** The price of an answer from the cache. */
+const freeOfCharge: AnswerPrice = Object.freeze({
+  cost: free,
+  label: undefined,
+  tier: undefined,
+  geo: undefined,
+  isApproximate: false,
+})
 
 /** What the record of a request says whose client has left, whatever became of its call. */
 const clientLeft = Object.freeze({ status: 499, errorCode: 'LM-6001' } as const)

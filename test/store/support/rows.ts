@@ -72,6 +72,7 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     toolCalls: null,
     costSource: 'calculated',
     costReported: null,
+    price: null,
     ...members,
   }
 }

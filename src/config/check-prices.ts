@@ -1,0 +1,70 @@
+import { priceNames } from '../core/price-settings.ts'
+import type { LenientPriceEntry, LenientProvider } from './lenient.ts'
+import { type Finding, type Path, quote } from './problem.ts'
+
+/** Checks the entries of `[[providers.models.prices]]`. */
+export function* checkPrices(providers: readonly LenientProvider[]): Generator<Finding> {
+  for (const [i, { models }] of providers.entries()) {
+    for (const [j, { prices }] of models.entries()) {
+      for (const [k, entry] of prices.entries()) {
+        const path = ['providers', i, 'models', j, 'prices', k]
+        yield* checkEntry(path, entry)
+        yield* checkStep(path, entry, prices.slice(0, k))
+      }
+    }
+  }
+}
+
+const conditions = ['above_input', 'tier', 'geo', 'hours', 'from', 'until'] as const
+
+function* checkEntry(path: Path, entry: LenientPriceEntry): Generator<Finding> {
+  if (!conditions.some((name) => name in entry)) {
+    yield { path, message: `needs a condition: ${conditions.join(', ')}` }
+  }
+  if (!('multiply' in entry) && !priceNames.some((name) => name in entry)) {
+    yield { path, message: 'needs a price, or multiply' }
+  }
+  for (const name of ['days', 'time_zone'] as const) {
+    if (name in entry && !('hours' in entry))
+      yield { path: [...path, name], message: 'needs hours' }
+  }
+  const { time_zone: zone, from, until } = entry
+  if (zone !== undefined && !isTimeZone(zone)) {
+    yield { path: [...path, 'time_zone'], message: `unknown time zone ${quote(zone)}` }
+  }
+  if (from !== undefined && until !== undefined && until <= from) {
+    yield { path: [...path, 'until'], message: 'must be later than from' }
+  }
+}
+
+/** A later step with a lower bound would take the place of an earlier one for prompts above both. */
+function* checkStep(
+  path: Path,
+  entry: LenientPriceEntry,
+  earlier: readonly LenientPriceEntry[],
+): Generator<Finding> {
+  const above = entry.above_input
+  if (above === undefined) return
+  const own = describeConditions(entry)
+  const before = earlier.findLast(
+    (other) => other.above_input !== undefined && describeConditions(other) === own,
+  )?.above_input
+  if (before === undefined || before < above) return
+  const message = `must be more than ${before}, the step before it: steps rise`
+  yield { path: [...path, 'above_input'], message }
+}
+
+/** The conditions of an entry besides its step. */
+function describeConditions(entry: LenientPriceEntry): string {
+  const { tier, geo, hours, days, time_zone: zone, from, until } = entry
+  return JSON.stringify([tier, geo, hours, days, zone, from, until].map((one) => one ?? null))
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone })
+    return true
+  } catch {
+    return false
+  }
+}

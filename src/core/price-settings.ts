@@ -1,0 +1,19 @@
+/** The names of the settings of prices. */
+export const priceNames = [
+  'cost_per_1m_input',
+  'cost_per_1m_output',
+  'cost_per_1m_reasoning',
+  'cost_per_1m_cached_input',
+  'cost_per_1m_cache_write',
+  'cost_per_1m_cache_write_1h',
+  'cost_per_1k_searches',
+  'cost_per_1k_web_searches',
+  'cost_per_1k_requests',
+] as const
+
+/** The days of a week as the configuration names them, from Sunday. */
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+export type Weekday = (typeof weekdays)[number]
+
+/** The decimals that a configured factor may have. */
+export const factorDecimals = 4

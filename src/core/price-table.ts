@@ -1,0 +1,41 @@
+import type { Millis } from './ids.ts'
+import type { Prices } from './prices.ts'
+
+/** What the price of one call of a vendor depends on. */
+export interface PriceFacts {
+  /** All tokens of the prompt, those read from or written to a cache included. */
+  readonly promptTokens: number
+  /** The service tier that served, as `readTier` normalises it. */
+  readonly tier: string
+  readonly geo: string
+  /** When the call was sent, on the wall clock. */
+  readonly at: Millis
+}
+
+/** What a request says of the prices that it asks for. */
+export interface PriceAsk {
+  /** Undefined for `auto`, and where the request names no tier. */
+  readonly tier: string | undefined
+  readonly geo: string | undefined
+  /** When the request arrived, on the wall clock. */
+  readonly at: Millis
+  /** The prompt continues what the vendor has stored, so its size is unknown. */
+  readonly hasStoredPrompt: boolean
+}
+
+/** The prices of some facts, and the entries of the configuration that they come from. */
+export interface ResolvedPrices {
+  readonly prices: Prices
+  /** The entries that hold, in ASCII; undefined for the base. */
+  readonly label: string | undefined
+}
+
+/** The prices of a model that depend on more than the kind of token. */
+export interface PriceTable {
+  /** Returns the prices of one call. */
+  resolve(facts: PriceFacts): ResolvedPrices
+  /** Returns all prices that the calls of a request with at most this prompt may have. */
+  listReachable(promptTokens: number, ask: PriceAsk): readonly ResolvedPrices[]
+  /** The tier and the region that are assumed where an answer does not name them. */
+  readonly assumed: Pick<PriceFacts, 'tier' | 'geo'>
+}
