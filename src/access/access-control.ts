@@ -15,7 +15,7 @@ import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { RequestRecord } from '../core/request-record.ts'
-import type { SharedState } from '../core/shared-state.ts'
+import type { SharedState, SharedStateName } from '../core/shared-state.ts'
 import type { Workers } from '../core/workers.ts'
 import type { HealthReport } from '../health/index.ts'
 import type { BudgetReading } from '../metrics/index.ts'
@@ -94,7 +94,7 @@ export interface AccessOptions {
   /** What this gateway shares with others; undefined when it shares nothing. */
   readonly shared: SharedState | undefined
   /** Names it. */
-  readonly sharing: string | undefined
+  readonly sharing: SharedStateName | undefined
   readonly fingerprint?: Fingerprint | undefined
   readonly env: Environment
   readonly clock: Clock

@@ -29,6 +29,7 @@ export function announceChanges(store: Store, shared: SharedState): Store {
     ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
     ...announce(store),
     journal: store.journal,
+    claimId: store.claimId,
     audited: (entry) => announce(store.audited(entry)),
     abandon: () => store.abandon(),
     close: () => store.close(),

@@ -5,9 +5,9 @@ import { ConfigError } from '../core/start-error.ts'
 import type { AccountRows } from '../store/index.ts'
 import { openWebhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
-import { announceChanges } from './announced-store.ts'
 import { createKeyedAccess, type KeyedAccessOptions } from './keyed.ts'
 import { noAccessControl } from './none.ts'
+import { openClaimedStore } from './open-store.ts'
 import { toStartError } from './start-checks.ts'
 
 /** Access control and the stored provider keys of the first snapshot: failures here end the start. */
@@ -18,25 +18,15 @@ export interface OpenedAccess {
 
 /** Opens the database when auth is on. Rejects with a `ConfigError` or a `StartError`. */
 export async function openAccess(options: AccessOptions): Promise<OpenedAccess> {
-  const { config, env, log, openStore } = options
+  const { config, env, openStore } = options
   if (!config.auth.enabled) return { access: noAccessControl, storedKeys: new Map() }
   if (!openStore) {
     throw new ConfigError(['auth.enabled: this host has no database, so auth must be off'])
   }
   try {
     const master = await openMasterKey(env['GATEWAY_MASTER_KEY'])
-    const store = await openStore({
-      path: config.auth.db_path,
-      token: env['GATEWAY_DB_AUTH_TOKEN'],
-      journalFolder: config.auth.journal_dir,
-      claim: { sharing: options.sharing, onConflict: options.allowSecond ? 'report' : 'reject' },
-      report: (message, fields, level = 'error') => log.write(level, message, fields),
-    })
-    return await openKeyed({
-      ...options,
-      master,
-      store: options.shared ? announceChanges(store, options.shared) : store,
-    }).catch(async (error: unknown) => {
+    const store = await openClaimedStore({ ...options, openStore })
+    return await openKeyed({ ...options, master, store }).catch(async (error: unknown) => {
       await store.close()
       throw error
     })

@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Environment } from '../core/ports.ts'
 import { ConfigError, StartError } from '../core/start-error.ts'
-import { databaseInUse, StoreFault } from '../store/index.ts'
+import { databaseInUse, databaseShared, StoreFault } from '../store/index.ts'
 import { findUnsignedError, UnsignedWebhooksError, unsigned } from '../webhooks/index.ts'
 
 /** The reasons why a gateway could not start in this environment, apart from the database. */
@@ -31,7 +31,8 @@ export function toStartError(error: unknown): unknown {
   }
   const problem = storageProblem(error)
   if (problem === undefined) return error
-  const isInUse = error instanceof StoreFault && error.code === databaseInUse
+  const code = error instanceof StoreFault ? error.code : undefined
+  const isInUse = code === databaseInUse || code === databaseShared
   return new StartError(isInUse ? `${problem}; ${inUseHint}` : problem, { cause: error })
 }
 

@@ -27,6 +27,15 @@ export interface SharedState {
   close(): Promise<void>
 }
 
+/** A shared state as a configuration names it. Contains no credential. */
+export interface SharedStateName {
+  readonly prefix: string
+  /** The host and the port. */
+  readonly address: string
+  /** The number of the database on the server. */
+  readonly database: number
+}
+
 /** A call that runs with others. Arguments and reply can be written in JSON. */
 export interface BatchedCall {
   readonly name: string

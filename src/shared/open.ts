@@ -1,6 +1,11 @@
 import { type Config, isServerAddress } from '../config/index.ts'
 import type { Environment, Log } from '../core/ports.ts'
-import { type OpenSharedState, type SharedState, SharedStateFault } from '../core/shared-state.ts'
+import {
+  type OpenSharedState,
+  type SharedState,
+  SharedStateFault,
+  type SharedStateName,
+} from '../core/shared-state.ts'
 import { ConfigError, StartError } from '../core/start-error.ts'
 
 export interface SharedStatePorts {
@@ -30,18 +35,18 @@ export async function openSharedState(
   }
 }
 
-/**
- * Names the state that this process shares with others: equal for all that share it. Contains no credential.
- * Undefined without `[shared]`.
- */
+/** Names the state that this process shares with others; undefined without `[shared]`. */
 export function nameSharing(
   { shared }: Config,
   { env }: Pick<SharedStatePorts, 'env'>,
-): string | undefined {
+): SharedStateName | undefined {
   if (!shared) return undefined
   const { hostname, port, pathname } = new URL(getUrl(shared, env))
-  const database = /\d+$/.exec(pathname)?.[0] ?? '0'
-  return `prefix "${shared.prefix}" on ${hostname}:${port || '6379'}, database ${database}`
+  return {
+    prefix: shared.prefix,
+    address: `${hostname.toLowerCase()}:${port || '6379'}`,
+    database: Number(/\d+$/.exec(pathname)?.[0] ?? '0'),
+  }
 }
 
 /** The address that the configuration names. One of the two is set and valid: see the checks of the start. */

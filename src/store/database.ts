@@ -28,6 +28,14 @@ import type { LostCharge, LostLookup, UsageListQuery, UsageText } from './usage-
 
 export type { ClientDatabase } from './audit.ts'
 export {
+  describeState,
+  type HeldState,
+  isOwnState,
+  type OwnState,
+  readHeldState,
+  writeHeldState,
+} from './held-state.ts'
+export {
   type Claimant,
   type Holder,
   type Lease,

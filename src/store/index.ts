@@ -10,6 +10,7 @@ export {
   changeTopics,
   databaseInUse,
   databaseMissing,
+  databaseShared,
   StoreFault,
   sealedPurposes,
   storeMethods,

@@ -13,7 +13,7 @@ export interface Holder {
 
 /** A process that wants to hold a database. */
 export interface Claimant extends Holder {
-  /** Names the state that it shares. Processes that share the same state hold a database together. */
+  /** The state that it shares, as `writeHeldState` writes it. Processes with equal texts hold a database together. */
   readonly sharing?: string | undefined
 }
 

@@ -228,7 +228,7 @@ export const gatewayLease = sqliteTable('gateway_lease', {
   holder: text().notNull(),
   /** A readable description of the process. */
   process: text().notNull(),
-  /** Names the state that it shares with other gateways; null when it shares none. */
+  /** The state that it shares with other gateways, as `writeHeldState` writes it; null when it shares none. */
   sharing: text(),
   /** Unix milliseconds by the clock of the database. */
   endsAt: integer('ends_at').notNull(),

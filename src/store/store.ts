@@ -1,6 +1,7 @@
 import type { BudgetGroup } from '../core/accounts.ts'
 import type { AuditAction, AuditEntry } from '../core/audit.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
+import type { SharedStateName } from '../core/shared-state.ts'
 import type {
   AccountRows,
   GrantError,
@@ -35,6 +36,8 @@ import type {
 export interface Store {
   /** Undefined where usage rows cannot be kept outside of the process. */
   readonly journal: Journal | undefined
+  /** The id of the claim that this gateway holds with all that share its state; undefined when it holds none. */
+  readonly claimId?: string | undefined
 
   /**
    * Reads every key and group, tombstones included, in order of creation; with `since`, a count of
@@ -131,7 +134,10 @@ export interface Store {
   close(): Promise<void>
 }
 
-export type StoreMethod = Exclude<keyof Store, 'journal' | 'audited' | 'abandon' | 'close'>
+export type StoreMethod = Exclude<
+  keyof Store,
+  'journal' | 'claimId' | 'audited' | 'abandon' | 'close'
+>
 
 /**
  * The methods that call the database. Both ends of the database's thread are built from this list.
@@ -198,6 +204,9 @@ export type OpenStore = (settings: StoreSettings) => Promise<Store>
 /** The code of a `StoreFault`: another gateway uses the database. */
 export const databaseInUse = 'DATABASE_IN_USE'
 
+/** The same, where both gateways share their state, by another name of it or another state. */
+export const databaseShared = 'DATABASE_SHARED'
+
 /** The code of a `StoreFault`: there is no database, and `onMissing` forbids to create one. */
 export const databaseMissing = 'DATABASE_MISSING'
 
@@ -229,10 +238,15 @@ export type StoreReport = (
 /** The claim of a gateway on its database: others may use it only when all of them share their state. */
 export interface StoreClaim {
   /** Names the state that the gateway shares with others; undefined when it counts alone. */
-  readonly sharing?: string | undefined
+  readonly sharing?: SharedStateName | undefined
+  /**
+   * The ids of claims whose gateways were met on that state: gateways that hold such a claim share it, although
+   * they have another name for it.
+   */
+  readonly met?: readonly string[] | undefined
   /**
    * While other gateways use the database that do not share this state, opening rejects with
-   * `DATABASE_IN_USE`, or reports it.
+   * `DATABASE_IN_USE` or `DATABASE_SHARED`, or reports it.
    */
   readonly onConflict: 'reject' | 'report'
 }

@@ -223,7 +223,8 @@ test('a command has no journal', async () => {
 })
 
 describe('on a libSQL server', () => {
-  const shared: StoreClaim = { sharing: 'state', onConflict: 'reject' }
+  const state = { prefix: 'gateway', address: 'redis:6379', database: 0 }
+  const shared: StoreClaim = { sharing: state, onConflict: 'reject' }
   const idsIn = ({ execute }: LibsqlServer) =>
     execute('select request_id from usage_log order by id')
 

@@ -1,4 +1,5 @@
 import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -33,6 +34,11 @@ afterAll(() => {
   built.remove()
   thread.remove()
 })
+
+/** The claim of a gateway that shares its state. */
+function claim(prefix: string): StoreClaim {
+  return { sharing: { prefix, address: 'redis:6379', database: 0 }, onConflict: 'reject' }
+}
 
 /** The claim of a gateway that shares no state. */
 const sole: StoreClaim = { onConflict: 'reject' }
@@ -145,7 +151,12 @@ describe('processes that share their state', () => {
 
     const { code, stderr } = await finished(await gateway(database, 'b'))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/, which shares its state: prefix "a" on 127\.0\.0\.1:1, database 0; /)
+    const state = (prefix: string) =>
+      `prefix "${prefix}" on 127.0.0.1:1 of ${hostname()}, database 0`
+    expect(stderr).toContain(
+      `, which shares its state: ${state('a')}; the state of this one is ${state('b')}, ` +
+        'which is away, so the two cannot be compared; stop it first',
+    )
     expect(stderr).not.toContain('canary')
 
     for (const one of group) {
@@ -279,24 +290,26 @@ describe('a second gateway on a database server', () => {
 
   test('gateways that share their state hold the lease together', async () => {
     const { url } = await libsqlServer()
-    const claim = (sharing: string): StoreClaim => ({ sharing, onConflict: 'reject' })
     const first = await opened(url, { claim: claim('a') })
     await opened(url, { claim: claim('a') })
     await first.close()
+    const theirs = ', which shares its state: prefix "a" on redis:6379, database 0'
     await expect(opened(url, { claim: claim('b') })).rejects.toMatchObject({
-      code: 'DATABASE_IN_USE',
-      message: expect.stringMatching(/, which shares its state: a$/),
+      code: 'DATABASE_SHARED',
+      message: expect.stringMatching(
+        new RegExp(`${theirs}; the state of this one is prefix "b" on redis:6379, database 0$`),
+      ),
     })
-    await expect(opened(url)).rejects.toThrow(/, which shares its state: a$/)
+    await expect(opened(url)).rejects.toThrow(new RegExp(`${theirs}$`))
   })
 
   test('gateways that share their state do not join one that does not', async () => {
     const { url } = await libsqlServer()
     const alone = await opened(url)
-    const claim: StoreClaim = { sharing: 'a', onConflict: 'reject' }
-    await expect(opened(url, { claim })).rejects.toThrow(/, which does not share its state$/)
+    const refused = opened(url, { claim: claim('a') })
+    await expect(refused).rejects.toThrow(/, which does not share its state$/)
     await alone.close()
-    await opened(url, { claim })
+    await opened(url, { claim: claim('a') })
   })
 
   test('a command does not block the start of a gateway', async () => {

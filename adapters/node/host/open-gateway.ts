@@ -1,5 +1,10 @@
 import { ConfigError, type Environment, type Gateway, StartError } from '../../../src/index.ts'
-import { databaseInUse, databaseMissing, StoreFault } from '../../../src/store/index.ts'
+import {
+  databaseInUse,
+  databaseMissing,
+  databaseShared,
+  StoreFault,
+} from '../../../src/store/index.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
 import { toDatabaseFailure } from '../failures/database-failure.ts'
 import { ProxySettingError } from '../upstream/proxy-rules.ts'
@@ -26,9 +31,10 @@ export async function openGateway(gateway: Promise<Gateway>, inUseHint?: string)
     if (error instanceof ConfigError) throw new CommandFailure(2, ...error.problems)
     if (!(error instanceof StartError)) throw error
     const { cause } = error
-    const isInUse = cause instanceof StoreFault && cause.code === databaseInUse
+    const code = cause instanceof StoreFault ? cause.code : undefined
+    const isInUse = code === databaseInUse || code === databaseShared
     if (isInUse && inUseHint !== undefined) {
-      throw new DatabaseInUse(1, `${cause.message}; ${inUseHint}`)
+      throw new DatabaseInUse(1, `${(cause as StoreFault).message}; ${inUseHint}`)
     }
     if (cause instanceof StoreFault && cause.code === databaseMissing) {
       throw toDatabaseFailure(cause)

@@ -7,7 +7,6 @@ import {
   type AccountRows,
   type AuditedStore,
   auditedMethods,
-  type Journal,
   parseUsageRows,
   type Store,
   StoreFault,
@@ -19,9 +18,10 @@ import {
 import type { DatabaseCopy } from '../store/backup.ts'
 import { sharedNow } from '../store/call-deadline.ts'
 import { identifyProcess } from '../store/claim.ts'
+import type { OpenedDatabase } from '../store/claimed-database.ts'
 import { FileJournal } from '../store/file-journal.ts'
 import { requireContent, toFilePath } from '../store/file-path.ts'
-import type { JournalPlace, LeftFiles } from '../store/journal-place.ts'
+import type { LeftFiles } from '../store/journal-place.ts'
 import {
   isRemote,
   type StoreCall,
@@ -55,10 +55,11 @@ export async function openNodeStore(
   if (settings.onMissing === 'reject') requireFile(settings.path)
   const thread = new StoreThread(settings, options)
   try {
-    const place = await thread.open()
+    const { journal: place, claimId } = await thread.open()
     const findLeft = (places: readonly string[]) => thread.listLeft(places)
     const { report } = settings
-    return createStore(thread, place && new FileJournal({ ...place, findLeft, report }))
+    const journal = place && new FileJournal({ ...place, findLeft, report })
+    return createStore(thread, { journal, claimId })
   } catch (fault) {
     await thread.close()
     throw fault
@@ -85,7 +86,10 @@ function requireFile(path: string): void {
   if (!isRemote(path)) requireContent(toFilePath(path))
 }
 
-function createStore(thread: StoreThread, journal: Journal | undefined): Store {
+function createStore(
+  thread: StoreThread,
+  { journal, claimId }: Pick<Store, 'journal' | 'claimId'>,
+): Store {
   const methods = storeMethods.map((method) => {
     return [method, (...args: unknown[]) => thread.call(method, ...args)]
   })
@@ -100,6 +104,7 @@ function createStore(thread: StoreThread, journal: Journal | undefined): Store {
     // The store behind the thread has the same methods, with the same results.
     ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
     journal,
+    claimId,
     // With the results of the same methods, too.
     addUsage: (batch) => thread.call('addUsage', batch.text()) as ReturnType<Store['addUsage']>,
     addLostUsage: (batch, lookup) =>
@@ -142,7 +147,7 @@ const crashPauseMs = 5_000
 
 /** Sends the thread one call at a time, so that a crash fails only the call that was running. */
 class StoreThread {
-  readonly #settings: ThreadSettings
+  #settings: ThreadSettings
   readonly #timeout: Millis
   readonly #report: StoreReport
   readonly #entry: URL
@@ -173,11 +178,16 @@ class StoreThread {
     return this.#current !== undefined
   }
 
-  async open(): Promise<JournalPlace | undefined> {
-    const place = await this.call('open')
-    this.#isOpen = true
+  async open(): Promise<OpenedDatabase> {
     // As `ClaimedDatabase.open` returns it.
-    return place as JournalPlace | undefined
+    const opened = (await this.call('open')) as OpenedDatabase
+    this.#isOpen = true
+    const { claim } = this.#settings
+    // Another thread after a crash joins the same claim.
+    if (claim && opened.claimId !== undefined) {
+      this.#settings = { ...this.#settings, claim: { ...claim, met: [opened.claimId] } }
+    }
+    return opened
   }
 
   async listLeft(places: readonly string[]): Promise<LeftFiles> {

@@ -1,9 +1,14 @@
 import type { Client } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import type { ClientDatabase } from '../../../src/store/database.ts'
-import { databaseInUse, StoreFault, type StoreReport } from '../../../src/store/index.ts'
+import { type ClientDatabase, describeState, readHeldState } from '../../../src/store/database.ts'
+import {
+  databaseInUse,
+  databaseShared,
+  StoreFault,
+  type StoreReport,
+} from '../../../src/store/index.ts'
 import { CallDeadline } from './call-deadline.ts'
-import type { OtherHolder } from './claim.ts'
+import { identifyState, type OtherHolder, type TakenClaim } from './claim.ts'
 import { FileClaim } from './file-claim.ts'
 import { toFilePath } from './file-path.ts'
 import {
@@ -24,16 +29,20 @@ import { toStoreFault } from './store-fault.ts'
 /** A database, in a file or on a server, with the gateway's claim on it. */
 export interface ClaimedDatabase {
   readonly db: ClientDatabase
-  /**
-   * Takes the claim and opens the database, or rejects with the reason. Resolves to the place of the
-   * journal; undefined for a command, and when a gateway has no place for it.
-   */
-  open(): Promise<JournalPlace | undefined>
+  /** Takes the claim and opens the database, or rejects with the reason. */
+  open(): Promise<OpenedDatabase>
   /** Lists what ended processes have left of their journals, as `JournalSlot` does. */
   listLeft(places: readonly string[]): LeftFiles
   close(): Promise<void>
   /** Stops retries, and stops waiting for the server, from now on. */
   abandon(): void
+}
+
+export interface OpenedDatabase {
+  /** Undefined for a command, and when a gateway has no place for its journal. */
+  readonly journal: JournalPlace | undefined
+  /** The id of a claim that gateways hold together, while this process holds it. */
+  readonly claimId: string | undefined
 }
 
 export interface ClaimedDatabaseOptions {
@@ -51,7 +60,9 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
   const path = toFilePath(settings.path)
   const database = new LocalDatabase({ path, deadline, report, onMissing: settings.onMissing })
   const db = toDrizzle(database)
-  const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
+  const claim =
+    settings.claim &&
+    new FileClaim({ path, db, holder: settings.claim, state: identifyState(settings.claim) })
   const slot =
     settings.claim &&
     new JournalSlot({
@@ -64,10 +75,10 @@ function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): 
       // Here for the claim, which creates a file of its own.
       if (claim && settings.onMissing === 'reject') requireDatabase(path)
       // Before anything else: opening may migrate the database to this version.
-      checkClaim(await claim?.take(), { name: path, settings, report })
+      const claimId = checkClaim(await claim?.take(), { name: path, settings, report })
       await database.open()
       await claim?.recordHolder()
-      return slot?.take()
+      return { claimId, journal: slot?.take() }
     },
     listLeft: (places) => slot?.listLeft(places) ?? noFiles,
     async close() {
@@ -91,6 +102,7 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
     new ServerClaim({
       db: toDrizzle(leases),
       holder,
+      state: identifyState(holder),
       duration,
       isRequired: holder.onConflict === 'reject',
       waiting: (process) =>
@@ -107,9 +119,10 @@ function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions)
   return {
     db: toDrizzle(database),
     async open() {
-      checkClaim(await claim?.take(), { name: `at ${extractHost(url)}`, settings, report })
+      const name = `at ${extractHost(url)}`
+      const claimId = checkClaim(await claim?.take(), { name, settings, report })
       await database.open()
-      return journal && tryTake(journal, report)
+      return { claimId, journal: journal && tryTake(journal, report) }
     },
     listLeft: (places) => journal?.slot.listLeft(places) ?? noFiles,
     async close() {
@@ -148,22 +161,36 @@ interface ClaimContext {
   readonly report: StoreReport
 }
 
-/** Reports another holder of the claim, or throws a `StoreFault` unless conflicts are only reported. */
+/**
+ * Returns the id of a claim that was taken. Reports another holder, or throws a `StoreFault` unless conflicts are
+ * only reported.
+ */
 function checkClaim(
-  other: OtherHolder | undefined,
+  claim: TakenClaim | OtherHolder | undefined,
   { name, settings, report }: ClaimContext,
-): void {
-  if (!other) return
-  const { process, sharing } = other
-  if (settings.claim?.onConflict === 'report') return report(othersMessage, { process })
+): string | undefined {
+  if (!claim) return undefined
+  if (claim.kind === 'taken') return claim.id
+  const { process, sharing } = claim
+  if (settings.claim?.onConflict === 'report') {
+    report(othersMessage, { process })
+    return undefined
+  }
   const reason = `another gateway uses the database ${name}: ${process}`
-  throw new StoreFault(`${reason}${describeSharing(sharing, settings)}`, databaseInUse)
+  const areBothShared = sharing !== null && settings.claim?.sharing !== undefined
+  throw new StoreFault(
+    `${reason}${describeSharing(sharing, settings)}`,
+    areBothShared ? databaseShared : databaseInUse,
+  )
 }
 
-/** Says what the other gateway shares, unless neither of the two shares anything. */
+/** Says what each gateway shares, unless neither of the two shares anything. */
 function describeSharing(others: string | null, { claim }: ThreadSettings): string {
-  if (others !== null) return `, which shares its state: ${others}`
-  return claim?.sharing === undefined ? '' : ', which does not share its state'
+  const own = claim && identifyState(claim)
+  if (others === null) return own ? ', which does not share its state' : ''
+  const held = readHeldState(others)
+  const theirs = `, which shares its state: ${held ? describeState(held) : others}`
+  return own ? `${theirs}; the state of this one is ${describeState(own.name)}` : theirs
 }
 
 const othersMessage = 'another gateway uses this database: each of them grants the full budgets'

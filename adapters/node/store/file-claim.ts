@@ -1,10 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import type { Millis } from '../../../src/core/ids.ts'
-import { type Claimant, readLastHolder, recordHolder } from '../../../src/store/database.ts'
-import type { Claim, OtherHolder } from './claim.ts'
+import {
+  type Holder,
+  isOwnState,
+  type OwnState,
+  readHeldState,
+  readLastHolder,
+  recordHolder,
+  writeHeldState,
+} from '../../../src/store/database.ts'
+import type { Claim, OtherHolder, TakenClaim } from './claim.ts'
 import { Connection, toClient } from './connection.ts'
 import { prepareFile } from './file.ts'
 import { isLocked, toOpenFault } from './store-fault.ts'
@@ -12,7 +21,9 @@ import { isLocked, toOpenFault } from './store-fault.ts'
 export interface FileClaimOptions {
   readonly path: string
   readonly db: LibSQLDatabase
-  readonly holder: Claimant
+  readonly holder: Holder
+  /** The state that this process shares; undefined when it shares none. */
+  readonly state: OwnState | undefined
 }
 
 /**
@@ -23,41 +34,38 @@ export interface FileClaimOptions {
  */
 export class FileClaim implements Claim {
   readonly #options: FileClaimOptions
-  #lock: Connection | undefined
+  #taken: Lock | undefined
 
   constructor(options: FileClaimOptions) {
     this.#options = options
   }
 
-  async take(): Promise<OtherHolder | undefined> {
-    const { path, holder } = this.#options
-    if (this.#lock) return undefined
-    let sharing: string | null
+  async take(): Promise<TakenClaim | OtherHolder> {
+    const { path, state } = this.#options
+    let found: Lock | Held
     try {
       prepareFile(path)
       const file = createLockFile(path)
-      const taken =
-        holder.sharing === undefined ? lockAlone(file) : await lockTogether(file, holder.sharing)
-      if (taken instanceof Connection) {
-        this.#lock = taken
-        return undefined
-      }
-      sharing = taken
+      found = this.#taken ?? (state ? await lockTogether(file, state) : lockAlone(file))
     } catch (error) {
       throw toOpenFault(`the database ${path}`, error)
     }
-    return { process: await readHolder(path), sharing }
+    if ('sharing' in found) {
+      return { kind: 'other', process: await readHolder(path), sharing: found.sharing }
+    }
+    this.#taken = found
+    return { kind: 'taken', id: found.id }
   }
 
   /** Records this process in the open database, for messages only; a failure is ignored. */
   async recordHolder(): Promise<void> {
     const { db, holder } = this.#options
-    if (this.#lock) await recordHolder(db, holder).catch(() => {})
+    if (this.#taken) await recordHolder(db, holder).catch(() => {})
   }
 
   async release(): Promise<void> {
-    this.#lock?.close()
-    this.#lock = undefined
+    this.#taken?.connection.close()
+    this.#taken = undefined
   }
 }
 
@@ -69,25 +77,39 @@ function createLockFile(database: string): string {
   return path
 }
 
-/** Returns the locked connection, or the state that the present holders share; null when there is none. */
-function lockAlone(file: string): Connection | string | null {
+/** The claim of this process. */
+interface Lock {
+  readonly connection: Connection
+  readonly id: string | undefined
+}
+
+/** The claim of others, with the state that they share; null when they share none. */
+interface Held {
+  readonly sharing: string | null
+}
+
+function lockAlone(file: string): Lock | Held {
   const connection = new Connection(file)
   const isLockedAlone = tryLocked(connection, () => connection.run('begin exclusive'))
-  if (isLockedAlone) return connection
+  if (isLockedAlone) return { connection, id: undefined }
   const sharing = tryLocked(connection, () => readSharing(connection))
   connection.close()
-  return sharing?.value ?? null
+  return { sharing: sharing?.value ?? null }
 }
 
 /** How long a process that shares its state waits for others that start at the same moment on a slow disk. */
 const maxJoinMs: Millis = 5_000
 
-/**
- * Joins the gateways that share this state, or begins such a group when there is no other gateway. Resolves
- * to the state that others share; to null when they share none.
- */
-async function lockTogether(file: string, sharing: string): Promise<Connection | string | null> {
+/** How long it waits while it reads another state: one of the others may only look at that, too. */
+const maxOtherMs: Millis = 500
+
+/** Joins the gateways that share this state, or begins such a group when there is no other gateway. */
+async function lockTogether(file: string, state: OwnState): Promise<Lock | Held> {
+  const own = writeHeldState({ ...state.name, id: randomUUID() })
+  // First: an id that gateways have left behind may be that of others by now, on a copy of the file.
+  if (state.met.length === 0) tryWriteSharing(file, own)
   const end = performance.now() + maxJoinMs
+  let other: { readonly sharing: string; readonly end: Millis } | undefined
   for (;;) {
     const connection = new Connection(file)
     // While this read lock is held, no other process can write another name.
@@ -95,14 +117,22 @@ async function lockTogether(file: string, sharing: string): Promise<Connection |
       connection.run('begin')
       return readSharing(connection)
     })
-    if (found?.value === sharing) return connection
+    const held = found?.value === undefined ? undefined : readHeldState(found.value)
+    if (held && isOwnState(held, state)) return { connection, id: held.id }
     connection.close()
-    if (performance.now() > end) return found?.value ?? null
-    if (!tryWriteSharing(file, sharing)) await sleep(20)
+    if (found?.value !== other?.sharing) {
+      other = found?.value
+        ? { sharing: found.value, end: performance.now() + maxOtherMs }
+        : undefined
+    }
+    if (performance.now() > Math.min(end, other?.end ?? end)) {
+      return { sharing: other?.sharing ?? null }
+    }
+    if (!tryWriteSharing(file, own)) await sleep(20)
   }
 }
 
-/** Names the shared state. False when another gateway holds the claim. */
+/** Writes the shared state. False when another gateway holds the claim. */
 function tryWriteSharing(file: string, sharing: string): boolean {
   const connection = new Connection(file)
   const written = tryLocked(connection, () => {
@@ -115,7 +145,7 @@ function tryWriteSharing(file: string, sharing: string): boolean {
   return written !== undefined
 }
 
-/** Returns the name of the shared state. Locks the file against writers while a transaction is open. */
+/** Returns the shared state. Locks the file against writers while a transaction is open. */
 function readSharing(connection: Connection): string | undefined {
   const query = "select name from sqlite_master where name = 'claim'"
   if (connection.execute({ sql: query, args: [] }).rows.length === 0) return undefined
