@@ -1,9 +1,10 @@
 import { extractMembers, extractTexts } from '../../wire/json-text.ts'
 import { stringifyJson } from '../../wire/raw-json.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
+import { ContentCollector } from '../canonical/content-collector.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import { PastCall } from '../canonical/past-call.ts'
-import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
+import type { ProviderContent } from '../canonical/provider-content.ts'
 import type { ContentBlock } from './answer.ts'
 import { toAnnotations } from './citations.ts'
 import { carryContent } from './content.ts'
@@ -11,62 +12,61 @@ import type { Delta } from './events.ts'
 
 /** Collects the blocks of a streamed answer, in the form that they have in a whole one. */
 export class StreamedContent {
-  readonly #blocks: StreamedBlock[] = []
+  readonly #collector = new ContentCollector<StreamedBlock>()
   readonly #byIndex = new Map<number, StreamedBlock>()
   /** The block that the last piece of text belongs to, and its index. */
   #textBlock: StreamedBlock | undefined
   #textIndex = -1
-  #length = 0
   /** The length of the answer's text so far. */
   #characters = 0
-  /** The blocks cannot be carried: they are too long, or have a delta that is newer than this code. */
-  #isLost = false
 
   /** Adds a block. `readJson` returns it as JSON text. */
   open(index: number, start: ContentBlock, readJson: () => string): void {
     const block = new StreamedBlock(start, readJson, this.#characters)
-    this.#blocks.push(block)
+    this.#collector.push(block)
     this.#byIndex.set(index, block)
     if (start.type === 'text') this.#characters += countCharacters(start.text ?? '')
     // Only the other blocks may be long from the start.
-    if (start.type !== 'text' && start.type !== 'tool_use') this.#count(readJson().length)
+    if (start.type !== 'text' && start.type !== 'tool_use') this.#collector.count(readJson().length)
   }
 
   /** Adds a piece to a block. `json` is the text of the event. */
   add(index: number, delta: Delta, json: string): void {
     if (delta.type === 'text_delta') return this.#addText(index, delta.text ?? '')
-    if (this.#isLost) return
+    if (this.#collector.isLost) return
     const block = this.#byIndex.get(index)
-    if (!block?.add(delta, json)) this.#lose()
-    else this.#count(measure(delta, json))
+    if (!block?.add(delta, json)) this.#collector.lose()
+    else this.#collector.count(measure(delta, json))
   }
 
   /** Most pieces are texts, and follow one of the same block. */
   #addText(index: number, piece: string): void {
-    if (index !== this.#textIndex && !this.#isLost) {
+    if (index !== this.#textIndex && !this.#collector.isLost) {
       this.#textBlock = this.#byIndex.get(index) ?? this.#openUnannounced(index)
       this.#textIndex = index
     }
     this.#characters += countCharacters(piece)
-    if (this.#isLost) return
+    if (this.#collector.isLost) return
     this.#textBlock?.addText(piece)
-    this.#count(piece.length)
+    this.#collector.count(piece.length)
   }
 
   /** Ends a block. Returns the annotations of its text. */
   close(index: number): readonly Annotation[] {
     const block = this.#byIndex.get(index)
     this.#byIndex.delete(index)
+    this.#textBlock = undefined
     this.#textIndex = -1
     return block?.listAnnotations(this.#characters) ?? []
   }
 
-  /** Returns the blocks at the end of the answer, if a message cannot bring them back. */
+  /** Returns the blocks at the end of the answer, if the message alone cannot carry them. */
   finish(): ProviderContent | undefined {
-    if (this.#isLost) return undefined
+    const { blocks } = this.#collector
+    if (!blocks) return undefined
     return carryContent(
-      this.#blocks.map(({ block }) => block),
-      (index) => this.#blocks[index]?.readJson() ?? '{}',
+      blocks.map(({ block }) => block),
+      (index) => blocks[index]?.readJson() ?? '{}',
     )
   }
 
@@ -74,17 +74,6 @@ export class StreamedContent {
   #openUnannounced(index: number): StreamedBlock | undefined {
     this.open(index, { type: 'text', text: '' }, () => '{"type":"text","text":""}')
     return this.#byIndex.get(index)
-  }
-
-  #count(length: number): void {
-    this.#length += length
-    if (this.#length > maxContentLength) this.#lose()
-  }
-
-  #lose(): void {
-    this.#isLost = true
-    this.#blocks.length = 0
-    this.#textBlock = undefined
   }
 }
 

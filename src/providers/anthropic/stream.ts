@@ -4,9 +4,9 @@ import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writ
 import { extractTexts } from '../../wire/json-text.ts'
 import { RepeatedJson } from '../../wire/repeated-json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
-import { type Annotation, addIndexes } from '../canonical/annotations.ts'
+import { IndexedAnnotations } from '../canonical/annotations.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
-import { ThinkingRuns } from '../claude/thinking-blocks.ts'
+import { ThinkingWriter } from '../claude/thinking-writer.ts'
 import type { ContentBlock } from './answer.ts'
 import { parseErrorObject } from './errors.ts'
 import { type Delta, repeatedDeltas, type StreamEvent } from './events.ts'
@@ -36,9 +36,9 @@ export class AnthropicStream implements FrameDecoder {
   readonly #events = new RepeatedJson(repeatedDeltas)
   /** Keyed by the index of the content block. */
   readonly #openCalls = new Map<number, OpenCall>()
-  readonly #thinking = new ThinkingRuns()
+  readonly #thinking = new ThinkingWriter(() => this.#chunks)
   readonly #content = new StreamedContent()
-  #annotationCount = 0
+  readonly #annotations = new IndexedAnnotations()
   #calls = 0
   #isOpen = false
   #id: string | undefined
@@ -133,19 +133,19 @@ export class AnthropicStream implements FrameDecoder {
       case 'redacted_thinking':
         this.#thinking.add(block, start)
         return [
-          ...this.#takeThinking(),
+          ...this.#thinking.takeEnded(),
           ...(start.thinking ? [this.#chunks.reasoning(start.thinking)] : []),
         ]
       case 'text':
-        return [...this.#flushThinking(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
+        return [...this.#thinking.flush(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
       case 'tool_use': {
         const index = this.#calls++
         this.#openCalls.set(block, { index, readStart, hasArguments: false })
         const call = { index, id: start.id || newCallId(), name: start.name ?? '' }
-        return [...this.#flushThinking(), this.#chunks.toolCall(call)]
+        return [...this.#thinking.flush(), this.#chunks.toolCall(call)]
       }
       default:
-        return this.#flushThinking()
+        return this.#thinking.flush()
     }
   }
 
@@ -154,7 +154,7 @@ export class AnthropicStream implements FrameDecoder {
     switch (delta.type) {
       case 'text_delta':
         // Some compatible servers send no `content_block_start`.
-        return delta.text ? [...this.#flushThinking(), this.#chunks.text(delta.text)] : []
+        return delta.text ? [...this.#thinking.flush(), this.#chunks.text(delta.text)] : []
       case 'thinking_delta':
         if (!delta.thinking) return []
         this.#thinking.add(block, { thinking: delta.thinking })
@@ -174,33 +174,16 @@ export class AnthropicStream implements FrameDecoder {
     }
   }
 
-  /** Emits the thinking blocks that have ended, each by itself. */
-  #takeThinking(): Frame[] {
-    return this.#thinking.takeEnded().map((block) => this.#chunks.thinkingBlock(block))
-  }
-
-  /** Emits the run of thinking blocks that a block of another type ends. */
-  #flushThinking(): Frame[] {
-    this.#thinking.end()
-    const ended = this.#takeThinking()
-    const run = this.#thinking.interrupt()
-    return run.length === 0 ? [] : [...ended, this.#chunks.thinking(run)]
-  }
-
   /** Emits the arguments from the start of the block for a call that got no fragments, or citations. */
   #closeBlock(block: number): Frame[] {
     const annotations = this.#content.close(block)
-    if (annotations.length > 0) return [this.#annotate(annotations)]
+    if (annotations.length > 0) {
+      return [this.#chunks.delta({ annotations: this.#annotations.add(annotations) })]
+    }
     const call = this.#openCalls.get(block)
     this.#openCalls.delete(block)
     if (!call || call.hasArguments) return []
     return [this.#chunks.toolArguments(call.index, extractInput(call.readStart()))]
-  }
-
-  #annotate(annotations: readonly Annotation[]): Frame {
-    const indexed = addIndexes(annotations, this.#annotationCount)
-    this.#annotationCount += annotations.length
-    return this.#chunks.delta({ annotations: indexed })
   }
 
   /** A stream that ends before anything has begun has broken off, whatever its last event says. */
@@ -209,7 +192,7 @@ export class AnthropicStream implements FrameDecoder {
       return [createFailedFrame({ kind: 'closed-early' }, parseUsage(this.#usage))]
     }
     const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeBlock(block))
-    const thinking = this.#flushThinking()
+    const thinking = this.#thinking.flush()
     const explanation = this.#stopReason === 'refusal' ? this.#explanation : undefined
     const content = this.#content.finish()
     return [

@@ -1,63 +1,62 @@
 import { extractTexts } from '../../wire/json-text.ts'
 import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
+import { ContentCollector } from '../canonical/content-collector.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import { PastCall } from '../canonical/past-call.ts'
-import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
+import type { ProviderContent } from '../canonical/provider-content.ts'
 import { toAnnotations } from './citations.ts'
 import { carryContent } from './content.ts'
 import type { BlockStart, Delta, ReasoningDelta } from './events.ts'
 
 /** Collects the blocks of a streamed answer, in the form that they have in a whole one. */
 export class StreamedContent {
-  readonly #blocks = new Map<number, StreamedBlock>()
-  #length = 0
+  readonly #collector = new ContentCollector<StreamedBlock>()
+  readonly #byIndex = new Map<number, StreamedBlock>()
   /** The length of the answer's text so far. */
   #characters = 0
-  /** The blocks cannot be carried: they are too long, or have a delta that is newer than this code. */
-  #isLost = false
 
   open(index: number, start: BlockStart): void {
     if (start.image !== undefined) this.#lose()
-    else if (start.toolUse || start.toolResult) this.#blocks.set(index, new StreamedBlock(start, 0))
+    else if (start.toolUse || start.toolResult) this.#open(index, new StreamedBlock(start, 0))
   }
 
   /** Adds a piece to a block. Texts and reasoning have no start. `json` is the text of the event. */
   add(index: number, delta: Delta, json: string): void {
     const start = this.#characters
     if (delta.text) this.#characters += countCharacters(delta.text)
-    if (this.#isLost) return
-    const block = this.#blocks.get(index) ?? this.#open(index, start)
+    if (this.#collector.isLost) return
+    const block = this.#byIndex.get(index) ?? this.#open(index, new StreamedBlock({}, start))
     const length = block.add(delta, json)
     if (length === undefined) return this.#lose()
-    this.#length += length
-    if (this.#length > maxContentLength) this.#lose()
+    this.#collector.count(length)
+    if (this.#collector.isLost) this.#lose()
   }
 
-  #open(index: number, from: number): StreamedBlock {
-    const block = new StreamedBlock({}, from)
-    this.#blocks.set(index, block)
+  #open(index: number, block: StreamedBlock): StreamedBlock {
+    this.#collector.push(block)
+    this.#byIndex.set(index, block)
     return block
+  }
+
+  #lose(): void {
+    this.#collector.lose()
+    this.#byIndex.clear()
   }
 
   /** Ends a block. Returns the annotations of its text. */
   close(index: number): readonly Annotation[] {
-    return this.#blocks.get(index)?.listAnnotations(this.#characters) ?? []
+    return this.#byIndex.get(index)?.listAnnotations(this.#characters) ?? []
   }
 
-  /** Returns the blocks at the end of the answer, if a message cannot bring them back. */
+  /** Returns the blocks at the end of the answer, if the message alone cannot carry them. */
   finish(): ProviderContent | undefined {
-    if (this.#isLost) return undefined
-    const blocks = [...this.#blocks.values()]
+    const { blocks } = this.#collector
+    if (!blocks) return undefined
     return carryContent(
       blocks.map(({ block }) => block),
       (index) => blocks[index]?.readJson() ?? '{}',
     )
-  }
-
-  #lose(): void {
-    this.#isLost = true
-    this.#blocks.clear()
   }
 }
 

@@ -4,8 +4,8 @@ import { newCallId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
 import { RepeatedJson } from '../../wire/repeated-json.ts'
-import { type Annotation, addIndexes } from '../canonical/annotations.ts'
-import { ThinkingRuns } from '../claude/thinking-blocks.ts'
+import { IndexedAnnotations } from '../canonical/annotations.ts'
+import { ThinkingWriter } from '../claude/thinking-writer.ts'
 import { isServerCall } from './content.ts'
 import { parseStreamFailure } from './errors.ts'
 import {
@@ -35,9 +35,9 @@ export class ConverseStream implements FrameDecoder {
   readonly #mask: (text: string) => string
   /** Keyed by the index of the content block, which counts blocks of every type. */
   readonly #calls = new Map<number, OpenCall>()
-  readonly #thinking = new ThinkingRuns()
+  readonly #thinking = new ThinkingWriter(() => this.#writer)
   readonly #content = new StreamedContent()
-  #annotationCount = 0
+  readonly #annotations = new IndexedAnnotations()
   /** Set when the answer is complete, except perhaps for its usage. */
   #stop: { readonly reason: string } | undefined
   /** AWS sends it last; some proxies send it before the stop reason. */
@@ -111,14 +111,14 @@ export class ConverseStream implements FrameDecoder {
     const { toolUse } = start
     return toolUse && !isServerCall(toolUse)
       ? this.#openCall(block, toolUse)
-      : this.#flushThinking()
+      : this.#thinking.flush()
   }
 
   #openCall(block: number, { toolUseId, name }: ToolUse): Frame[] {
     const index = this.#calls.size
     this.#calls.set(block, { index, hasArguments: false })
     return [
-      ...this.#flushThinking(),
+      ...this.#thinking.flush(),
       this.#writer.toolCall({ index, id: toolUseId || newCallId(), name }),
     ]
   }
@@ -127,7 +127,7 @@ export class ConverseStream implements FrameDecoder {
   #readDelta(block: number, delta: Delta, json: string): Frame[] {
     const { text, toolUse, reasoningContent } = delta
     this.#content.add(block, delta, json)
-    if (text) return [...this.#flushThinking(), this.#writer.text(text)]
+    if (text) return [...this.#thinking.flush(), this.#writer.text(text)]
     if (reasoningContent) return this.#think(block, reasoningContent)
     const call = this.#calls.get(block)
     if (!call || !toolUse?.input) return []
@@ -139,37 +139,20 @@ export class ConverseStream implements FrameDecoder {
     if (text) this.#thinking.add(block, { thinking: text })
     if (signature) this.#thinking.add(block, { thinking: '', signature })
     if (data) this.#thinking.add(block, { data })
-    const ended = this.#takeThinking()
+    const ended = this.#thinking.takeEnded()
     return text ? [...ended, this.#writer.reasoning(text)] : ended
-  }
-
-  /** Emits the thinking blocks that have ended, each by itself. */
-  #takeThinking(): Frame[] {
-    return this.#thinking.takeEnded().map((block) => this.#writer.thinkingBlock(block))
-  }
-
-  /** Emits the run of thinking blocks that a block of another type ends. */
-  #flushThinking(): Frame[] {
-    this.#thinking.end()
-    const ended = this.#takeThinking()
-    const run = this.#thinking.interrupt()
-    return run.length === 0 ? [] : [...ended, this.#writer.thinking(run)]
   }
 
   /** Emits the sources of a text. A call without arguments has no delta: its empty object is written here. */
   #closeBlock(block: number): Frame[] {
     const annotations = this.#content.close(block)
-    if (annotations.length > 0) return [this.#annotate(annotations)]
+    if (annotations.length > 0) {
+      return [this.#writer.delta({ annotations: this.#annotations.add(annotations) })]
+    }
     const call = this.#calls.get(block)
     if (!call || call.hasArguments) return []
     call.hasArguments = true
     return [this.#writer.toolArguments(call.index, '{}')]
-  }
-
-  #annotate(annotations: readonly Annotation[]): Frame {
-    const indexed = addIndexes(annotations, this.#annotationCount)
-    this.#annotationCount += annotations.length
-    return this.#writer.delta({ annotations: indexed })
   }
 
   #finish(stopReason: string): Frame[] {
@@ -177,7 +160,7 @@ export class ConverseStream implements FrameDecoder {
       const { usage, serviceTier } = this.#metadata ?? {}
       return [createFailedFrame({ kind: 'closed-early' }, parseUsage(usage, serviceTier))]
     }
-    const ended = this.#flushThinking()
+    const ended = this.#thinking.flush()
     const content = this.#content.finish()
     if (content) ended.push(this.#writer.providerContent(content))
     const reason = mapFinishReason(stopReason, this.#calls.size > 0)

@@ -81,6 +81,18 @@ export function addIndexes(annotations: readonly Annotation[], from: number): re
   return annotations.map((annotation, at) => ({ index: from + at, ...annotation }))
 }
 
+/** The annotations of a streamed answer, which come in several lists: the indexes run through all of them. */
+export class IndexedAnnotations {
+  #count = 0
+
+  /** Adds the next list, and returns it with its indexes. */
+  add(annotations: readonly Annotation[]): readonly object[] {
+    const from = this.#count
+    this.#count += annotations.length
+    return addIndexes(annotations, from)
+  }
+}
+
 /** Counts the characters of a text; both halves of a surrogate pair are one. */
 export function countCharacters(text: string): number {
   let count = 0

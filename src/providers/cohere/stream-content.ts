@@ -1,7 +1,10 @@
 import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
 import { carryContent } from './content.ts'
 
-/** Collects the contents of a streamed answer, in the form that they have in a whole one. */
+/**
+ * Collects the contents of a streamed answer, in the form that they have in a whole one. Apart from the collector
+ * of the other vendors, which is one list: here texts, plan, calls and citations are separate members.
+ */
 export class StreamedContent {
   /** By the vendor's index. */
   readonly #parts = new Map<number, Part>()
@@ -34,7 +37,7 @@ export class StreamedContent {
     if (this.#count(json)) this.#citations.push(json)
   }
 
-  /** Returns the contents at the end of the answer, if a message cannot bring them back. */
+  /** Returns the contents at the end of the answer, if the message alone cannot carry them. */
   finish(): ProviderContent | undefined {
     if (this.#length > maxContentLength) return undefined
     const parts = [...this.#parts.values()].filter(({ text }) => text !== '')

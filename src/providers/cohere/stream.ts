@@ -9,7 +9,7 @@ import { RepeatedJson, type RepeatedJsonOptions } from '../../wire/repeated-json
 import { SseSplitter } from '../../wire/sse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { toVendorError } from '../base/vendor-error.ts'
-import { addIndexes, countCharacters } from '../canonical/annotations.ts'
+import { countCharacters, IndexedAnnotations } from '../canonical/annotations.ts'
 import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
@@ -120,7 +120,7 @@ class EventReader {
   /** The start of each block in the text so far, and the length of that text, in characters. */
   readonly #blockStarts: number[] = []
   #length = 0
-  #annotationCount = 0
+  readonly #annotations = new IndexedAnnotations()
   /** The last kind of reasoning: a plan after thoughts begins on a new line. */
   #reasoning: 'none' | 'thoughts' | 'plan' = 'none'
 
@@ -207,9 +207,7 @@ class EventReader {
     if (citation) this.#content.addCitation(extractTexts(data, place).get(place) ?? '{}')
     const annotations = citation ? toAnnotations(citation, this.#blockStarts) : []
     if (annotations.length === 0) return []
-    const from = this.#annotationCount
-    this.#annotationCount += annotations.length
-    return [this.#out.delta({ annotations: addIndexes(annotations, from) })]
+    return [this.#out.delta({ annotations: this.#annotations.add(annotations) })]
   }
 
   #startCall(event: EventOf<'tool-call-start' | 'tool-call-delta'>): Frame[] {

@@ -1,31 +1,30 @@
 import type { Annotation } from '../canonical/annotations.ts'
-import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
+import { ContentCollector } from '../canonical/content-collector.ts'
+import type { ProviderContent } from '../canonical/provider-content.ts'
 import { carryContent, contentRules, writeCall } from './content.ts'
 import { AnswerSources, type SourceReports } from './grounding.ts'
 import type { GeminiPart } from './response.ts'
 
 /** Collects the parts of a streamed candidate. */
 export class StreamedContent {
-  readonly #parts: AnswerPart[] = []
+  readonly #collector = new ContentCollector<AnswerPart>()
   #text: TextRun | undefined
-  #length = 0
-  #isLost = false
   #sources: AnswerSources | undefined
 
   /** Adds a part with more than a text. `readJson` returns it as JSON text. */
   add(part: GeminiPart, readJson: () => string): void {
-    if (this.#isLost) return
+    if (this.#collector.isLost) return
     const json = readJson()
     this.#push({ part, readJson: () => json }, json.length)
   }
 
   /** Adds a piece of text. Google allows joining texts that are not signed, and no others. */
   addText({ text, thought }: GeminiPart): void {
-    if (!text || this.#isLost) return
+    if (!text || this.#collector.isLost) return
     const isThought = thought === true
     if (this.#text?.isThought === isThought) {
       this.#text.text += text
-      this.#count(text.length)
+      this.#collector.count(text.length)
       return
     }
     const run = new TextRun(text, isThought)
@@ -35,7 +34,8 @@ export class StreamedContent {
 
   /** Adds a call whose arguments came in pieces. */
   addCall(part: GeminiPart, args: string): void {
-    if (!this.#isLost) this.#push({ part, readJson: () => writeCall(part, args) }, args.length)
+    if (!this.#collector.isLost)
+      this.#push({ part, readJson: () => writeCall(part, args) }, args.length)
   }
 
   /** Keeps what an event says about the sources of the answer. */
@@ -44,32 +44,26 @@ export class StreamedContent {
     this.#sources.add(reports)
   }
 
-  /** Returns the parts at the end of the answer, if a message cannot bring them back. */
+  /** Returns the parts at the end of the answer, if the message alone cannot carry them. */
   finish(): ProviderContent | undefined {
-    if (this.#isLost) return undefined
+    const { blocks } = this.#collector
+    if (!blocks) return undefined
     return carryContent(
-      this.#parts.map(({ part }) => part),
-      (index) => this.#parts[index]?.readJson() ?? '{}',
+      blocks.map(({ part }) => part),
+      (index) => blocks[index]?.readJson() ?? '{}',
     )
   }
 
   listAnnotations(): readonly Annotation[] {
     if (!this.#sources) return []
-    const texts = this.#parts.map(({ part }) => contentRules.readText(part))
+    const texts = (this.#collector.blocks ?? []).map(({ part }) => contentRules.readText(part))
     return this.#sources.toAnnotations(texts)
   }
 
   #push(part: AnswerPart, length: number): void {
     this.#text = undefined
-    this.#parts.push(part)
-    this.#count(length)
-  }
-
-  #count(length: number): void {
-    this.#length += length
-    if (this.#length <= maxContentLength) return
-    this.#isLost = true
-    this.#parts.length = 0
+    this.#collector.push(part)
+    this.#collector.count(length)
   }
 }
 
