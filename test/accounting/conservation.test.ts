@@ -16,6 +16,7 @@ const anyDemand = fc.record({
   prompt: fc.nat(40),
   output: fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
   choices: fc.integer({ min: 1, max: 2 }),
+  tier: fc.option(fc.constant('priority' as const), { nil: undefined, freq: 3 }),
 })
 const anyModel = fc.constantFrom('m', 'gpt-4', 'gpt-4.1', 'gpt-40')
 const anyModels = fc.option(

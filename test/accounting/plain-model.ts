@@ -4,6 +4,10 @@ import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 /** The prices in nano-dollars per token. */
 export const inputPrice = 1n
 export const outputPrice = 2n
+/** Prompts that may have more tokens than this cost twice as much. */
+export const longPrompt = 24
+/** The factor of the priority tier. */
+export const priorityFactor = 3n
 
 /** A request as its client sends it. */
 export interface PlainRequest {
@@ -17,6 +21,8 @@ export interface PlainDemand {
   /** The maximum output of one choice; undefined: none is set. */
   readonly output: number | undefined
   readonly choices: number
+  /** The service tier that the request asks for; undefined: the standard one. */
+  readonly tier: 'priority' | undefined
 }
 
 /** Accounting in its simplest form: step by step, each undone when a later one refuses. */
@@ -41,7 +47,7 @@ export class PlainModel {
   }
 
   admit(
-    { secret, model, demand: { prompt, output, choices } }: PlainRequest,
+    { secret, model, demand: { prompt, output, choices, tier } }: PlainRequest,
     now: number,
   ): PlainAdmission | string {
     const key = this.#findKey(secret, Math.floor(now / 1000))
@@ -84,7 +90,10 @@ export class PlainModel {
       }
     }
     const bound = BigInt((output ?? this.#reserveOutput) * choices)
-    const cost = BigInt(prompt) * inputPrice + bound * outputPrice
+    // A prompt may have a quarter more tokens than its estimate.
+    const factor =
+      (prompt * 1.25 > longPrompt ? 2n : 1n) * (tier === 'priority' ? priorityFactor : 1n)
+    const cost = (BigInt(prompt) * inputPrice + bound * outputPrice) * factor
     for (const { scope, row, term } of owners) {
       if (row.budgetMax === null) continue
       const isFull = this.spent.of(term) + this.reserved.of(term) >= row.budgetMax

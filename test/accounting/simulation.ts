@@ -14,6 +14,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type Clock, headerEntries } from '../../src/core/ports.ts'
 import { unixSeconds } from '../../src/core/unix-seconds.ts'
+import { createPriceTable, toPrices } from '../../src/pricing/index.ts'
 import {
   type GroupChange,
   type GroupRow,
@@ -27,10 +28,12 @@ import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
 import type { SimulatedState } from '../support/simulated-redis.ts'
 import {
   inputPrice,
+  longPrompt,
   outputPrice,
   type PlainAdmission,
   type PlainDemand,
   PlainModel,
+  priorityFactor,
 } from './plain-model.ts'
 import {
   askedFacts,
@@ -50,8 +53,24 @@ const dayMs = 86_400_000
 export const start = Date.UTC(2025, 11, 1) - 30_000
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
 export const groupIds = ['8', '9'].map((digit) => digit.repeat(32) as GroupId)
+const prices = {
+  cost_per_1m_input: Number(inputPrice) / 1_000,
+  cost_per_1m_output: Number(outputPrice) / 1_000,
+}
 const route = routeTo(
-  link({ input: nano(inputPrice * 1_000_000n), output: nano(outputPrice * 1_000_000n) }),
+  link(toPrices(prices), {
+    priceTable: createPriceTable({
+      base: prices,
+      entries: [
+        { above_input: longPrompt, multiply: 2 },
+        { tier: 'priority', multiply: Number(priorityFactor) },
+      ],
+      multiplier: undefined,
+      autoTiers: ['standard'],
+      autoGeos: ['global'],
+      totalTimeout: 60_000,
+    }),
+  }),
 )
 
 /** A step of a simulation; `at` picks one of the admissions so far. */
@@ -390,6 +409,7 @@ export class Simulation {
     const estimate = () => ({
       promptTokens: demand.prompt,
       output: () => writing(demand.output, demand.choices),
+      ask: { tier: demand.tier, geo: undefined, at: this.clock.now(), hasStoredPrompt: false },
     })
     const real = await caller.admit({ ...askedFacts, route, estimate })
     return { real, account: caller.account as Account } // A caller with a key has one.
