@@ -114,6 +114,8 @@ export interface RequestForm {
   readonly ignoresUnknown: boolean
   /** `thinking_blocks` of earlier answers are accepted. */
   readonly takesThinkingBlocks: boolean
+  /** Tools that Anthropic defines and the client runs are accepted, in Anthropic's own form. */
+  readonly takesClientTools: boolean
   /** `top_k` is accepted, or left out by the translation. */
   readonly takesTopK: boolean
   /** Images and files are accepted in tool messages. */

@@ -75,7 +75,7 @@ export type ErrorCode = keyof typeof errorTable
 export interface ErrorDetail {
   /** The request field at fault, as a dotted path. */
   readonly param?: string | undefined
-  /** Replaces the table's status: an upstream's own 4xx, or 405. */
+  /** Replaces the table's status: an upstream's own 4xx, 405, or 426. */
   readonly status?: number | undefined
   /** How long the client should wait. Sets `Retry-After` and `error.retry_after`. */
   readonly retryAfter?: Millis | undefined

@@ -58,6 +58,7 @@ export const anyTarget: ChatTarget = Object.freeze({
   takesThinkingBlocks: false,
   takesTopK: false,
   takesResultMedia: true,
+  takesClientTools: true,
   takesResultErrors: true,
   takesFileAddresses: true,
   ignoresUnknown: true,

@@ -43,7 +43,8 @@ export function createFetch(options: FetchDeps): Fetch {
     } catch (error) {
       const known = toGatewayError(error, log, id)
       const { code, status } = known
-      if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
+      // A refused WebSocket is no mistake: the client goes on with POST.
+      if (code === 'LM-1003' && status !== 426) unrouted.add({ request, origin: arrival, status })
       reply = errorReply(withHeaders(known, match.errorHeaders), id, form)
     }
     const { method } = request

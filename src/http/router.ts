@@ -139,7 +139,10 @@ function createMatch<Context, Answer>(path: string, methods: Route<Context, Answ
       const name = method === 'HEAD' ? 'GET' : method
       // The list has only the methods of the path, which the cast cannot express.
       const handler = known.includes(name) ? methods[name as Method] : undefined
-      if (!handler) throw methodNotAllowed(known, new URL(request.url).pathname)
+      if (!handler) {
+        if (offersWebSocket(request) && known.includes('POST')) throw upgradeRequired()
+        throw methodNotAllowed(known, new URL(request.url).pathname)
+      }
       return handler({ request, params, context, route })
     },
   })
@@ -169,6 +172,20 @@ function decodeOnce(value: string): string {
   } catch {
     return value
   }
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6455#section-4.1 */
+function offersWebSocket({ method, headers }: Request): boolean {
+  return method === 'GET' && /\bwebsocket\b/i.test(headers.get('upgrade') ?? '')
+}
+
+/** Clients that prefer a WebSocket, such as Codex, fall back to POST at once after this status. */
+function upgradeRequired(): GatewayError {
+  const message = 'this route is not served over WebSocket; send the request with POST over HTTP'
+  return new GatewayError('LM-1003', message, {
+    status: 426,
+    headers: headerList({ upgrade: 'HTTP/1.1', connection: 'close' }),
+  })
 }
 
 function methodNotAllowed(methods: readonly string[], path: string): GatewayError {

@@ -75,6 +75,8 @@ export function createRoutes({
   return {
     '/': { GET: ({ request }) => front(request) },
     '/metrics': { GET: noMetrics },
+    // Claude Code asks for it at each start, without a key, and does nothing with the answer.
+    '/api/hello': { GET: () => jsonReply({ message: 'hello' }) },
     ...Object.fromEntries(doors.flatMap(createAbsentRoutes)),
     ...routes,
   }

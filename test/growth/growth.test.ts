@@ -74,7 +74,7 @@ test('sources that cite one long text add to the answer no more than a part of i
   expect(written).toBeLessThan(6_000_000)
 })
 
-test('a long name that every result would repeat is refused for Gemini', async () => {
+test('a long name that every result repeats is short for Gemini', async () => {
   const name = 'f'.repeat(100_000)
   const messages = [
     { role: 'user', content: 'x' },
@@ -85,12 +85,7 @@ test('a long name that every result would repeat is refused for Gemini', async (
     ...Array.from({ length: 100 }, () => ({ role: 'tool', tool_call_id: 'c', content: 'x' })),
   ]
   const body = JSON.stringify({ model: 'google', messages })
-  const {
-    status,
-    body: answer,
-    written,
-  } = await sendBody(gateway, { door: 'chat/completions', body })
-  expect(status).toBe(400)
-  expect(answer).toContain('messages.1.tool_calls.0: its name has more than 1024 characters')
-  expect(written).toBe(0)
+  const { written } = await sendBody(gateway, { door: 'chat/completions', body })
+  expect(written).toBeGreaterThan(0)
+  expect(written).toBeLessThan(100_000)
 })

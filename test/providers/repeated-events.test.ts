@@ -11,6 +11,7 @@ import { chatChunks } from '../../src/providers/openai/chat.ts'
 import { createResponsesDecoder } from '../../src/providers/openai/responses-stream.ts'
 import { createOpenAiDecoder } from '../../src/providers/openai/stream.ts'
 import { JsonPattern } from '../../src/wire/json-pattern.ts'
+import { sameNames } from '../../src/wire/tool-names.ts'
 import { awsEvent } from '../support/aws-event-stream.ts'
 import { dialectTarget } from '../support/translated-kinds.ts'
 
@@ -202,13 +203,13 @@ const apis: Readonly<Record<string, Api>> = {
     }),
   },
   anthropic: {
-    createDecoder: () => new AnthropicStream({ modelId: 'm', created: 1 }),
+    createDecoder: () => new AnthropicStream({ modelId: 'm', created: 1, names: sameNames }),
     start: claudeStart,
     event: claudeEvent,
     toDelta: toClaudeDelta,
   },
   bedrock: {
-    createDecoder: () => new ConverseStream({ identity, mask: (given) => given }),
+    createDecoder: () => new ConverseStream({ identity, mask: (given) => given, names: sameNames }),
     encode: (event) => awsEvent('contentBlockDelta', event),
     event: fc.record({
       contentBlockIndex: mostly(0, 1),
@@ -227,6 +228,7 @@ const apis: Readonly<Record<string, Api>> = {
         target: dialectTarget,
         model: geminiModel(dialectTarget.upstreamId),
         header: () => undefined,
+        names: sameNames,
       }),
     event: fc.oneof(
       { weight: 2, arbitrary: fc.tuple(text, fc.nat()).map((given) => toGeminiDelta(...given)) },
@@ -235,7 +237,8 @@ const apis: Readonly<Record<string, Api>> = {
     toDelta: toGeminiDelta,
   },
   cohere: {
-    createDecoder: () => createCohereDecoder({ created: 1, model: 'm', wantsLogprobs: false }),
+    createDecoder: () =>
+      createCohereDecoder({ created: 1, model: 'm', wantsLogprobs: false, names: sameNames }),
     start: { type: 'message-start', id: 'msg_1' },
     event: fc.oneof(
       { weight: 8, arbitrary: inCommand(fc.record({ text })) },

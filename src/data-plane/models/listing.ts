@@ -25,7 +25,12 @@ export interface ModelListing {
 /** The form of the OpenAI API, for every request that asks in no other manner. */
 export const plainListing: ModelListing = Object.freeze<ModelListing>({
   isFor: () => true,
-  list: (routes) => ({ object: 'list', data: routes.map(renderEntry) }),
+  list: (routes, query) => ({
+    object: 'list',
+    data: routes.map(renderEntry),
+    // Codex reads this member, and takes its own description of a model that is not in it.
+    ...(query.has('client_version') && { models: [] }),
+  }),
   describe: renderEntry,
 })
 

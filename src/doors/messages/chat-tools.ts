@@ -1,3 +1,4 @@
+import { isClientToolType } from '../../core/client-tools.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { readMark } from './chat-parts.ts'
@@ -16,22 +17,25 @@ export interface ChatTools {
   readonly dropped: readonly string[]
 }
 
-/** Writes the tools that have a schema. The others exist only at the vendor that defines them. */
+/**
+ * Writes the tools that have a schema, and those that the client runs where the upstream knows them. All others
+ * exist only at the vendor that defines them.
+ */
 export function toChatTools(
   { tools, tool_choice: choice }: CountRequest,
   target: ChatTarget,
 ): ChatTools {
   const offered = tools ?? []
-  const positions = offered.flatMap((tool, index) => (isFunction(tool) ? [index] : []))
+  const positions = offered.flatMap((tool, index) => (isSent(tool, target) ? [index] : []))
   const names = new Set(positions.map((index) => offered[index]?.name))
-  const dropped = offered.flatMap((tool, index) => (isFunction(tool) ? [] : [`tools.${index}`]))
+  const dropped = offered.flatMap((tool, index) => (isSent(tool, target) ? [] : [`tools.${index}`]))
   const isLost = choice?.type === 'tool' && offered.length > 0 && !names.has(choice.name)
   const known = choice && !isLost ? toToolChoice(choice) : undefined
   if (choice && known === undefined) dropped.push('tool_choice')
   if (positions.length === 0) return { fields: {}, positions, dropped }
   return {
     fields: {
-      tools: positions.map((index) => toFunction(offered[index] as Tool, `tools.${index}`, target)),
+      tools: positions.map((index) => toChatTool(offered[index] as Tool, `tools.${index}`, target)),
       ...(known !== undefined && { tool_choice: known }),
       ...(choice?.disable_parallel_tool_use && { parallel_tool_calls: false }),
     },
@@ -40,15 +44,20 @@ export function toChatTools(
   }
 }
 
+function isSent(tool: Tool, { takesClientTools }: ChatTarget): boolean {
+  return isFunction(tool) || (takesClientTools && isClientToolType(tool.type))
+}
+
 function isFunction({ type }: Tool): boolean {
   return type === undefined || type === null || type === 'custom'
 }
 
-function toFunction(
+function toChatTool(
   tool: Tool,
   path: string,
   target: ChatTarget,
 ): Readonly<Record<string, unknown>> {
+  if (!isFunction(tool)) return tool
   const { name, description, strict, input_schema: schema } = tool
   if (!name) throw new UntranslatableError(`${path}.name is required`, `${path}.name`)
   const parameters = checkPart(inputSchema, schema, `${path}.input_schema`)

@@ -3,6 +3,7 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { isObject } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import {
   type CompletionMessage,
   createCompletionAnswer,
@@ -53,6 +54,8 @@ export interface AnswerContext {
   readonly modelId: string
   /** Unix seconds. */
   readonly created: number
+  /** The names of the tools of the request. */
+  readonly names: ToolNames
 }
 
 /** Reads the answer to a request without `stream`. */
@@ -65,7 +68,7 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
   const { id, content, stop_reason, stop_details, container: used, usage } = parsed.data
   if (isEmptyAnswer(content, stop_reason)) return malformed('the answer is empty')
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
-  const calls = toToolCalls(content, json)
+  const calls = toToolCalls(content, json, context.names)
   const answer = createCompletionAnswer({
     id: id || newCompletionId(),
     created: context.created,
@@ -122,13 +125,13 @@ function isCall({ type }: ContentBlock): boolean {
 }
 
 /** Takes the arguments from the JSON text itself: parsing would round large integers. */
-function toToolCalls(content: readonly ContentBlock[], json: string): ToolCall[] {
+function toToolCalls(content: readonly ContentBlock[], json: string, names: ToolNames): ToolCall[] {
   if (!content.some(isCall)) return []
   const inputs = extractTexts(json, 'content.*.input')
   return content.flatMap((block, index) => {
     if (!isCall(block)) return []
     const text = normalizeArguments(inputs.get(`content.${index}.input`))
-    const called = { name: block.name ?? '', arguments: text }
+    const called = { name: names.restore(block.name ?? ''), arguments: text }
     return [{ id: block.id || newCallId(), type: 'function', function: called }]
   })
 }

@@ -1,3 +1,4 @@
+import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint } from '../../core/endpoints.ts'
 import type {
   Authorizer,
@@ -12,9 +13,9 @@ import { claudeForm } from '../base/request-form.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { memoizePerCall } from '../canonical/request.ts'
 import { findClaudeModel } from '../claude/models.ts'
-import { parseAnthropicAnswer } from './answer.ts'
+import { type AnswerContext, parseAnthropicAnswer } from './answer.ts'
 import { apiVersion, bindMessages } from './native.ts'
-import { toAnthropicRequest } from './request.ts'
+import { readNamed, toAnthropicRequest } from './request.ts'
 import { AnthropicStream } from './stream.ts'
 
 /** The Messages API of Anthropic and of compatible servers. */
@@ -40,6 +41,12 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
   const translate = memoizePerCall((call) =>
     toAnthropicRequest(call, { upstreamId, model, maxOutputTokens }),
   )
+  // Without the call itself: a stream would keep the request body in memory until it ends.
+  const toContext = (call: ChatCall): AnswerContext => ({
+    modelId,
+    created: unixSeconds(clock),
+    names: readNamed(call).names,
+  })
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest(call) {
@@ -55,8 +62,8 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     },
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (body) => parseAnthropicAnswer(body, { modelId, created: unixSeconds(clock) }),
-    createDecoder: () => new AnthropicStream({ modelId, created: unixSeconds(clock) }),
+    parseAnswer: (body, call) => parseAnthropicAnswer(body, toContext(call)),
+    createDecoder: (call) => new AnthropicStream(toContext(call)),
     parseError: createErrorParser(),
     streamEnd: 'terminator',
     form: claudeForm,

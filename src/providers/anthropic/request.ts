@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { list, loose } from '../../core/as-sent.ts'
 import type { ChatCall } from '../../core/chat.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
-import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
+import { bindToolNames } from '../canonical/named-request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import { jsonObject } from '../canonical/tools.ts'
 import { createOwnReader } from '../canonical/vendor-fields.ts'
 import type { ClaudeModel } from '../claude/models.ts'
@@ -30,12 +31,15 @@ export interface AnthropicTarget {
   readonly maxOutputTokens: number | undefined
 }
 
+/** The names that the API accepts: https://platform.claude.com/docs/en/api/messages */
+export const readNamed = bindToolNames(/^[a-zA-Z0-9_-]{1,128}$/)
+
 /** Translates a chat request. Throws `UntranslatableError` for content that the API cannot carry. */
 export function toAnthropicRequest(
   call: ChatCall,
   { upstreamId, model, maxOutputTokens }: AnthropicTarget,
 ): AnthropicRequest {
-  const original = readRequest(call)
+  const { request: original } = readNamed(call)
   const own = readOwnFields(original)
   const reasoning = resolveThinking({
     request: original,

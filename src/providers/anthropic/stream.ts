@@ -7,7 +7,7 @@ import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { IndexedAnnotations } from '../canonical/annotations.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import { ThinkingWriter } from '../claude/thinking-writer.ts'
-import type { ContentBlock } from './answer.ts'
+import type { AnswerContext, ContentBlock } from './answer.ts'
 import { parseErrorObject } from './errors.ts'
 import { type Delta, repeatedDeltas, type StreamEvent } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
@@ -23,15 +23,9 @@ interface OpenCall {
   hasArguments: boolean
 }
 
-export interface StreamContext {
-  readonly modelId: string
-  /** Unix seconds. */
-  readonly created: number
-}
-
 /** Translates the events of a streamed message into chunks, each as soon as it arrives. */
 export class AnthropicStream implements FrameDecoder {
-  readonly #context: StreamContext
+  readonly #context: AnswerContext
   readonly #splitter = new SseSplitter()
   readonly #events = new RepeatedJson(repeatedDeltas)
   /** Keyed by the index of the content block. */
@@ -48,7 +42,7 @@ export class AnthropicStream implements FrameDecoder {
   #explanation: string | undefined
   #container: object | undefined
 
-  constructor(context: StreamContext) {
+  constructor(context: AnswerContext) {
     this.#context = context
   }
 
@@ -141,7 +135,11 @@ export class AnthropicStream implements FrameDecoder {
       case 'tool_use': {
         const index = this.#calls++
         this.#openCalls.set(block, { index, readStart, hasArguments: false })
-        const call = { index, id: start.id || newCallId(), name: start.name ?? '' }
+        const call = {
+          index,
+          id: start.id || newCallId(),
+          name: this.#context.names.restore(start.name ?? ''),
+        }
         return [...this.#thinking.flush(), this.#chunks.toolCall(call)]
       }
       default:

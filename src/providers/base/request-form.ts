@@ -7,6 +7,7 @@ export const profiledForm: RequestForm = Object.freeze({
   takesCacheControl: false,
   ignoresUnknown: false,
   takesThinkingBlocks: false,
+  takesClientTools: false,
   takesTopK: true,
   // https://platform.openai.com/docs/api-reference/chat/create: tool messages hold only texts, and files
   // come with their data or by the id of an uploaded one.
@@ -22,6 +23,7 @@ export const translatedForm: RequestForm = Object.freeze({
   takesCacheControl: false,
   ignoresUnknown: true,
   takesThinkingBlocks: false,
+  takesClientTools: false,
   takesTopK: true,
   takesResultMedia: false,
   takesResultErrors: false,
@@ -33,6 +35,7 @@ export const claudeForm: RequestForm = Object.freeze({
   ...translatedForm,
   takesCacheControl: true,
   takesThinkingBlocks: true,
+  takesClientTools: true,
   takesResultMedia: true,
   takesResultErrors: true,
 })

@@ -3,6 +3,7 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import {
   type CompletionMessage,
@@ -19,8 +20,17 @@ import { carryContent, isServerCall, readText } from './content.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { parseUsage, serviceTier } from './usage.ts'
 
+export interface AnswerContext {
+  readonly identity: StreamIdentity
+  /** The names of the tools of the request. */
+  readonly names: ToolNames
+}
+
 /** Reads the answer of Converse. */
-export function parseConverseAnswer(body: AnswerBody, identity: StreamIdentity): ChatResult {
+export function parseConverseAnswer(
+  body: AnswerBody,
+  { identity, names }: AnswerContext,
+): ChatResult {
   const { text: json, value } = body
   const parsed = answer.safeParse(value)
   if (!parsed.success) {
@@ -28,7 +38,7 @@ export function parseConverseAnswer(body: AnswerBody, identity: StreamIdentity):
     return { ok: false, failure: { kind: 'malformed', detail } }
   }
   const { output, stopReason, usage, trace: found, serviceTier: tier } = parsed.data
-  const message = toCompletionMessage(output.message.content, json)
+  const message = toCompletionMessage(output.message.content, { json, names })
   // Models do end without a word, and say so.
   if (!stopReason && !hasContent(message)) {
     return { ok: false, failure: { kind: 'malformed', detail: 'the answer is empty' } }
@@ -80,13 +90,16 @@ const answer = z.looseObject({
   trace,
 })
 
-function toCompletionMessage(blocks: readonly ContentBlock[], json: string): CompletionMessage {
+function toCompletionMessage(
+  blocks: readonly ContentBlock[],
+  { json, names }: AnswerText,
+): CompletionMessage {
   const text = blocks.map(readText).join('')
   const reasoning = blocks.map((b) => b.reasoningContent?.reasoningText?.text ?? '').join('')
   const thinking = collectThinking(blocks, ({ reasoningContent }) =>
     reasoningContent ? toThinking(reasoningContent) : undefined,
   )
-  const calls = toToolCalls(blocks, json)
+  const calls = toToolCalls(blocks, { json, names })
   const annotations = collectAnnotations(blocks)
   const carried = carryBlocks(blocks, json)
   return {
@@ -97,6 +110,10 @@ function toCompletionMessage(blocks: readonly ContentBlock[], json: string): Com
     ...(annotations.length > 0 && { annotations }),
     ...(carried && { provider_content: carried }),
   }
+}
+
+interface AnswerText extends Pick<AnswerContext, 'names'> {
+  readonly json: string
 }
 
 /** The JSON text is read only if the blocks are carried. */
@@ -126,13 +143,13 @@ function toThinking({ reasoningText, redactedContent }: ReasoningContent): JsonO
 }
 
 /** Takes the arguments from the JSON text itself: parsing would round large integers. */
-function toToolCalls(blocks: readonly ContentBlock[], json: string): ToolCall[] {
+function toToolCalls(blocks: readonly ContentBlock[], { json, names }: AnswerText): ToolCall[] {
   if (!blocks.some(({ toolUse }) => toolUse)) return []
   const inputs = extractTexts(json, 'output.message.content.*.toolUse.input')
   return blocks.flatMap(({ toolUse }, index) => {
     if (!toolUse || isServerCall(toolUse)) return []
     const text = normalizeArguments(inputs.get(`output.message.content.${index}.toolUse.input`))
-    const called = { name: toolUse.name, arguments: text }
+    const called = { name: names.restore(toolUse.name), arguments: text }
     return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]
   })
 }

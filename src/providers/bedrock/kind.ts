@@ -1,3 +1,4 @@
+import type { ChatCall } from '../../core/chat.ts'
 import type { AccessKey, CloudSource } from '../../core/cloud-credential.ts'
 import type { ChatEndpoint, DialectRequest, HeaderReader } from '../../core/endpoints.ts'
 import { UpstreamFault } from '../../core/failure.ts'
@@ -18,7 +19,7 @@ import { probeRoot } from '../base/probe.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall } from '../canonical/request.ts'
-import { parseConverseAnswer } from './answer.ts'
+import { type AnswerContext, parseConverseAnswer } from './answer.ts'
 import {
   checkAwsSecret,
   maskCredential,
@@ -29,7 +30,7 @@ import { signRequest } from './auth/signature.ts'
 import { bedrockEmbed, listInputTypes } from './embed.ts'
 import { parseBedrockError } from './errors.ts'
 import { findBedrockModel } from './models.ts'
-import { toConverseRequest } from './request.ts'
+import { readNamed, toConverseRequest } from './request.ts'
 import { bedrockRerank } from './rerank.ts'
 import { ConverseStream } from './stream.ts'
 import {
@@ -86,6 +87,11 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
       model: modelId,
     }
   }
+  // Without the call itself: a stream would keep the request body in memory until it ends.
+  const toContext = (call: ChatCall, header: HeaderReader): AnswerContext => ({
+    identity: createIdentity(header),
+    names: readNamed(call).names,
+  })
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
@@ -98,8 +104,8 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (body, _, header) => parseConverseAnswer(body, createIdentity(header)),
-    createDecoder: (_, header) => new ConverseStream({ identity: createIdentity(header), mask }),
+    parseAnswer: (body, call, header) => parseConverseAnswer(body, toContext(call, header)),
+    createDecoder: (call, header) => new ConverseStream({ ...toContext(call, header), mask }),
     streamType: eventStream,
     parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
     streamEnd: 'terminator',
@@ -108,6 +114,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
       ...translatedForm,
       takesCacheControl: model.hasCachePoints,
       takesThinkingBlocks: model.hasSignedReasoning,
+      takesClientTools: model.claude !== undefined,
       takesResultMedia: model.hasResultMedia,
       takesResultErrors: model.hasResultStatus,
     },

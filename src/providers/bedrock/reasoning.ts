@@ -128,7 +128,38 @@ function resolveClaudeReasoning(
     thinking,
     output_config: mergeOutputConfig({ effort }, own.output_config),
     context_management: own.context_management ?? undefined,
-    anthropic_beta: own.anthropic_beta ?? undefined,
+    anthropic_beta: listBetas(request, own.anthropic_beta ?? []),
   }
   return { fields, thinking, maxTokens, dropReason, dropped, isUnbounded: false }
+}
+
+/**
+ * Lists the beta features of a request. Clients of the chat API name them; those of the Messages API do so in a
+ * header, which belongs to Anthropic's own API, so the features of their tools are added here.
+ */
+function listBetas(
+  { isMade, vendorTools }: CanonicalRequest,
+  own: readonly string[],
+): readonly string[] | undefined {
+  const needed = isMade
+    ? vendorTools.flatMap(({ raw }) => toolBetas[String(raw['type'])] ?? [])
+    : []
+  const betas = new Set([...own, ...needed])
+  return betas.size > 0 ? [...betas] : undefined
+}
+
+/**
+ * The beta features of the tools that the client runs:
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/computer-use.html and
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-tool-use.html
+ */
+const toolBetas: Readonly<Record<string, string>> = {
+  bash_20241022: 'computer-use-2024-10-22',
+  computer_20241022: 'computer-use-2024-10-22',
+  text_editor_20241022: 'computer-use-2024-10-22',
+  bash_20250124: 'computer-use-2025-01-24',
+  computer_20250124: 'computer-use-2025-01-24',
+  text_editor_20250124: 'computer-use-2025-01-24',
+  computer_20251124: 'computer-use-2025-11-24',
+  memory_20250818: 'context-management-2025-06-27',
 }

@@ -1,6 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
-import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
+import { bindToolNames } from '../canonical/named-request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
 import { fitStrictTools } from '../claude/strict-tools.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
@@ -18,12 +19,15 @@ interface ConverseTarget {
   readonly maxOutputTokens: number | undefined
 }
 
+/** The names that the API accepts: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html */
+export const readNamed = bindToolNames(/^[a-zA-Z0-9_-]{1,64}$/)
+
 /** Translates a chat request. Throws `UntranslatableError` for content that the API cannot carry. */
 export function toConverseRequest(
   call: ChatCall,
   { model, maxOutputTokens }: ConverseTarget,
 ): TranslatedRequest {
-  const original = readRequest(call)
+  const { request: original } = readNamed(call)
   const reasoning = resolveReasoning({ request: original, model, maxOutputTokens })
   const { request: filtered, dropped } = filterUnsupported(
     original,

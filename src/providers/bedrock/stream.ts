@@ -1,11 +1,13 @@
 import { toFailure } from '../../core/failure.ts'
-import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
+import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
 import { RepeatedJson } from '../../wire/repeated-json.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import { IndexedAnnotations } from '../canonical/annotations.ts'
 import { ThinkingWriter } from '../claude/thinking-writer.ts'
+import type { AnswerContext } from './answer.ts'
 import { isServerCall } from './content.ts'
 import { parseStreamFailure } from './errors.ts'
 import {
@@ -21,8 +23,7 @@ import { mapFinishReason } from './finish-reason.ts'
 import { StreamedContent } from './stream-content.ts'
 import { parseUsage } from './usage.ts'
 
-export interface StreamContext {
-  readonly identity: StreamIdentity
+export interface StreamContext extends AnswerContext {
   /** Masks the credential in the text of an error. */
   readonly mask: (text: string) => string
 }
@@ -33,6 +34,7 @@ export class ConverseStream implements FrameDecoder {
   readonly #events = new RepeatedJson(repeatedDeltas)
   readonly #writer: ChunkWriter
   readonly #mask: (text: string) => string
+  readonly #names: ToolNames
   /** Keyed by the index of the content block, which counts blocks of every type. */
   readonly #calls = new Map<number, OpenCall>()
   readonly #thinking = new ThinkingWriter(() => this.#writer)
@@ -43,9 +45,10 @@ export class ConverseStream implements FrameDecoder {
   /** AWS sends it last; some proxies send it before the stop reason. */
   #metadata: Pick<StreamEvent, 'usage' | 'trace' | 'serviceTier'> | undefined
 
-  constructor({ identity, mask }: StreamContext) {
+  constructor({ identity, mask, names }: StreamContext) {
     this.#writer = new ChunkWriter(identity)
     this.#mask = mask
+    this.#names = names
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -119,7 +122,11 @@ export class ConverseStream implements FrameDecoder {
     this.#calls.set(block, { index, hasArguments: false })
     return [
       ...this.#thinking.flush(),
-      this.#writer.toolCall({ index, id: toolUseId || newCallId(), name }),
+      this.#writer.toolCall({
+        index,
+        id: toolUseId || newCallId(),
+        name: this.#names.restore(name),
+      }),
     ]
   }
 

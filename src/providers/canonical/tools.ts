@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
+import { isClientToolType } from '../../core/client-tools.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
@@ -126,11 +127,8 @@ const anthropicTypes = /_20\d{6}$|^mcp_toolset$/
 
 /** True for a tool that Anthropic defines and the client runs, whose calls are calls like any other. */
 export function isRunByClient({ owner, raw }: VendorTool): boolean {
-  return owner === 'anthropic' && clientTypes.test(String(raw['type']))
+  return owner === 'anthropic' && isClientToolType(raw['type'])
 }
-
-/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference */
-const clientTypes = /^(?:bash|computer|memory|text_editor)_/
 
 function toFunctionTool(
   { name, description, parameters, strict }: z.infer<typeof functionDefinition>,

@@ -4,6 +4,7 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { extractTexts } from '../../wire/json-text.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { type Citation, citationSchema, toAnnotations } from './citations.ts'
@@ -17,6 +18,8 @@ export interface AnswerContext extends Pick<ChatCall, 'wantsLogprobs'> {
   readonly model: string
   /** Start of the answer, in Unix seconds. */
   readonly created: number
+  /** The names of the tools of the request. */
+  readonly names: ToolNames
 }
 
 const text = z.string().nullish()
@@ -60,7 +63,7 @@ export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResul
     const vendor = { code: reason ?? undefined }
     return failed({ kind: 'status', status, message: detail, vendor })
   }
-  const calls = (answered.tool_calls ?? []).map(toOpenAiToolCall)
+  const calls = (answered.tool_calls ?? []).map((call) => toOpenAiToolCall(call, context.names))
   const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
   // Models do end without a word, and say so.
@@ -128,12 +131,18 @@ function readContent(json: string, plan: string | null | undefined): AnswerConte
   }
 }
 
-function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchema>): ToolCall {
+function toOpenAiToolCall(
+  { id, function: called }: z.infer<typeof toolCallSchema>,
+  names: ToolNames,
+): ToolCall {
   const given = called?.arguments ?? ''
   return {
     id: id || newCallId(),
     type: 'function',
-    function: { name: called?.name ?? '', arguments: isEmptyArguments(given) ? '{}' : given },
+    function: {
+      name: names.restore(called?.name ?? ''),
+      arguments: isEmptyArguments(given) ? '{}' : given,
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
 import { cohereEmbed, configuredInputTypes } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
-import { toCohereRequest } from './request.ts'
+import { readNamed, toCohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
 import { createCohereDecoder } from './stream.ts'
 import { cohereUrl } from './url.ts'
@@ -39,8 +39,9 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
   const model = { upstreamId, maxOutputTokens, hasReasoning: takesEffort }
   const translate = memoizePerCall((call) => toCohereRequest(call, model))
   // Without the call itself: a stream would keep the request body in memory until it ends.
-  const toContext = ({ wantsLogprobs }: ChatCall): AnswerContext => ({
-    wantsLogprobs,
+  const toContext = (call: ChatCall): AnswerContext => ({
+    wantsLogprobs: call.wantsLogprobs,
+    names: readNamed(call).names,
     model: modelId,
     created: unixSeconds(clock),
   })

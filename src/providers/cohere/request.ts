@@ -1,7 +1,8 @@
 import type { ChatCall } from '../../core/chat.ts'
 import { clampBound } from '../base/output-bound.ts'
 import { listLostWish } from '../canonical/lost-wish.ts'
-import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
+import { bindToolNames } from '../canonical/named-request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toCohereMessages } from './messages.ts'
 import { readOwnFields } from './own-fields.ts'
@@ -28,9 +29,15 @@ export interface Translation {
   readonly dropped: readonly string[]
 }
 
+/**
+ * The names that the API accepts: https://docs.cohere.com/docs/tool-use-overview. It names no length; 64 is that of
+ * the OpenAI API, for which tools are made.
+ */
+export const readNamed = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/)
+
 /** Translates a request. Throws `UntranslatableError` when Cohere cannot express it. */
 export function toCohereRequest(call: ChatCall, target: CohereTarget): Translation {
-  const original = readRequest(call)
+  const { request: original } = readNamed(call)
   const { request, dropped } = filterUnsupported(original, 'cohere', {})
   const lost = canSayWish(original, target) ? [] : listLostWish(original)
   return { body: toBody(request, call, target), dropped: [...dropped, ...lost] }

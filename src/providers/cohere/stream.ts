@@ -218,7 +218,7 @@ class EventReader {
     const id = started?.id || newCallId()
     const name = started?.function?.name ?? ''
     this.#content.addCall(id, name)
-    const opened = this.#out.toolCall({ index, id, name })
+    const opened = this.#out.toolCall({ index, id, name: this.#context.names.restore(name) })
     return [opened, ...this.#addArguments(call, started?.function?.arguments ?? '')]
   }
 

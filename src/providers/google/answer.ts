@@ -31,7 +31,7 @@ import { parseUsage } from './usage.ts'
 /** Parses a 2xx answer that is not streamed. */
 export function parseAnswer(
   body: AnswerBody,
-  { target: { modelId, clock }, model, header }: AnswerContext,
+  { target: { modelId, clock }, model, header, names }: AnswerContext,
 ): ChatResult {
   const { text: json, value } = body
   const failure = parseFailure(value)
@@ -49,7 +49,7 @@ export function parseAnswer(
       id: answer.responseId || newCompletionId(),
       created,
       model: modelId,
-      choices: candidates.map((candidate) => toChoice(candidate, { created, readPart })),
+      choices: candidates.map((candidate) => toChoice(candidate, { created, names, readPart })),
       usage: parseUsage(answer.usageMetadata, {
         tier: readServedTier(header),
         webSearches: countSearches(candidates, model.generation),
@@ -64,14 +64,14 @@ function isEmpty({ content, finishReason }: IndexedCandidate): boolean {
   return !finishReason && parts.every((part) => !part.text && isPlainText(part))
 }
 
-interface ChoiceContext {
+interface ChoiceContext extends Pick<AnswerContext, 'names'> {
   readonly created: number
   readonly readPart: PartReader
 }
 
 function toChoice(
   candidate: IndexedCandidate,
-  { created, readPart }: ChoiceContext,
+  { created, names, readPart }: ChoiceContext,
 ): CompletionChoice {
   const { content, finishReason, logprobsResult: tokens, refusal } = candidate
   if (refusal !== undefined) {
@@ -85,7 +85,7 @@ function toChoice(
     ? toAnnotations(candidate, parts.map(contentRules.readText))
     : []
   const message = {
-    ...toMessage(parts, created),
+    ...toMessage(parts, { created, names }),
     ...(annotations.length > 0 && { annotations }),
     ...(carried && { provider_content: carried }),
   }
@@ -97,12 +97,15 @@ function toChoice(
   }
 }
 
-function toMessage(parts: readonly GeminiPart[], created: number): CompletionMessage {
+function toMessage(
+  parts: readonly GeminiPart[],
+  { created, names }: Omit<ChoiceContext, 'readPart'>,
+): CompletionMessage {
   const shown = parts.filter(({ thought }) => thought !== true)
   const text = joinTexts(shown)
   const reasoning = joinTexts(parts.filter(({ thought }) => thought === true))
   const calls = shown.flatMap(({ functionCall, thoughtSignature }) =>
-    functionCall ? toOpenAiToolCall(functionCall, thoughtSignature) : [],
+    functionCall ? toOpenAiToolCall(functionCall, { thoughtSignature, names }) : [],
   )
   const images = shown.flatMap((found) => toOpenAiImage(found) ?? [])
   const audio = findAudio(shown)

@@ -1,13 +1,16 @@
-import type { ChatEndpoint } from '../../core/endpoints.ts'
+import type { ChatCall } from '../../core/chat.ts'
+import type { ChatEndpoint, HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
+import { bindToolNames } from '../canonical/named-request.ts'
 import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { parseAnswer } from './answer.ts'
 import { parseError } from './errors.ts'
 import { geminiModel } from './models.ts'
 import { type GeminiDialect, toGeminiRequest } from './request.ts'
+import type { AnswerContext } from './response.ts'
 import { GeminiStream } from './stream.ts'
 import { methodUrl } from './url.ts'
 
@@ -17,6 +20,9 @@ export interface GeminiChatOptions {
   readonly modelUrl: URL
   readonly dialect: GeminiDialect
 }
+
+/** The names that the API accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
+const readNamed = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_:.-]{0,63}$/)
 
 /** Chat with a Gemini model, on the Gemini API or on Vertex AI. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
@@ -32,7 +38,14 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without `alt=sse` the stream is one JSON list instead of server-sent events.
   streamUrl.searchParams.set('alt', 'sse')
-  const translate = memoizePerCall((call) => toGeminiRequest(readRequest(call), geminiTarget))
+  const translate = memoizePerCall((call) => toGeminiRequest(readNamed(call).request, geminiTarget))
+  // Without the call itself: a stream would keep the request body in memory until it ends.
+  const toContext = (call: ChatCall, header: HeaderReader): AnswerContext => ({
+    target,
+    model,
+    header,
+    names: readNamed(call).names,
+  })
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
@@ -49,8 +62,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
         choices,
       })
     },
-    parseAnswer: (body, _, header) => parseAnswer(body, { target, model, header }),
-    createDecoder: (_, header) => new GeminiStream({ target, model, header }),
+    parseAnswer: (body, call, header) => parseAnswer(body, toContext(call, header)),
+    createDecoder: (call, header) => new GeminiStream(toContext(call, header)),
     parseError,
     streamEnd: 'terminator',
     form: {

@@ -1,4 +1,3 @@
-import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
@@ -101,7 +100,7 @@ function toTurns(messages: readonly NonSystemMessage[], options: ConversationOpt
         return { speaker: 'user', parts: toContentParts(message, options.defaultMimeType) }
       case 'assistant': {
         // Some clients restart call ids in every turn: a result belongs to the latest call.
-        for (const { id, name, path } of message.calls) names.set(id, checkName(name, path))
+        for (const { id, name } of message.calls) names.set(id, name)
         const own = readProviderContent(message, contentRules)
         if (own) return { speaker: 'model', parts: own.map((past) => toOwnPart(past, options)) }
         const texts = toContentParts(message, options.defaultMimeType)
@@ -116,15 +115,6 @@ function toTurns(messages: readonly NonSystemMessage[], options: ConversationOpt
         return message satisfies never
     }
   })
-}
-
-/** In characters, eight times what the API accepts. Each result repeats the name of its call. */
-const maxNameLength = 1024
-
-function checkName(name: string, path: string): string {
-  if (name.length <= maxNameLength) return name
-  const rule = `its name has more than ${maxNameLength} characters`
-  throw new UntranslatableError(`${path}: ${rule}`, path)
 }
 
 /** Puts the signature of a text on its last part. */

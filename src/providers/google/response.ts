@@ -3,6 +3,7 @@ import type { HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { extractTexts, minifyJson } from '../../wire/json-text.ts'
 import { RawJson } from '../../wire/raw-json.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import type { GeminiModel } from './models.ts'
 
@@ -140,6 +141,8 @@ export interface AnswerContext {
   readonly model: GeminiModel
   /** Reads a header of the answer. */
   readonly header: HeaderReader
+  /** The names of the tools of the request. */
+  readonly names: ToolNames
 }
 
 /** Reads the tier that served. https://ai.google.dev/gemini-api/docs/service-tiers */

@@ -1,5 +1,6 @@
 import type { Frame } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import { addIndexes } from '../canonical/annotations.ts'
 import { toOpenAiLogprobs } from './answer.ts'
 import { audioMetadata, findAudio, toOpenAiImage } from './answer-media.ts'
@@ -17,6 +18,8 @@ export interface StreamChoiceOptions {
   readonly writer: ChunkWriter
   /** Start of the stream, in Unix seconds. */
   readonly created: number
+  /** The names of the tools of the request. */
+  readonly names: ToolNames
 }
 
 /** Translates one candidate of a stream: parts in, chunks out. */
@@ -24,6 +27,7 @@ export class StreamChoice {
   readonly index: number
   readonly writer: ChunkWriter
   readonly #created: number
+  readonly #names: ToolNames
   readonly #content = new StreamedContent()
   #hasStarted = false
   #hasAudio = false
@@ -40,10 +44,11 @@ export class StreamChoice {
   /** The latest finish reason; parts may still follow it. */
   #finish: Pick<IndexedCandidate, 'finishReason' | 'finishMessage'> | undefined
 
-  constructor({ index, writer, created }: StreamChoiceOptions) {
+  constructor({ index, writer, created, names }: StreamChoiceOptions) {
     this.index = index
     this.writer = writer
     this.#created = created
+    this.#names = names
   }
 
   get isFinished(): boolean {
@@ -128,7 +133,7 @@ export class StreamChoice {
         type: _,
         function: made,
         ...extra
-      } = toOpenAiToolCall(call, part.thoughtSignature)
+      } = toOpenAiToolCall(call, { thoughtSignature: part.thoughtSignature, names: this.#names })
       const index = this.#callCount++
       frames.push(this.writer.toolCall({ index, id, name: made.name, extra }))
       if (!call.willContinue && !call.partialArgs) {

@@ -100,11 +100,12 @@ export class GeminiStream implements FrameDecoder {
   }
 
   #newChoice(index: number): StreamChoice {
-    const { modelId, clock } = this.#context.target
+    const { target, names } = this.#context
+    const { modelId, clock } = target
     const created = unixSeconds(clock)
     const id = this.#id || newCompletionId()
     this.#writer ??= new ChunkWriter({ id, created, model: modelId })
-    return new StreamChoice({ index, writer: this.#writer.forChoice(index), created })
+    return new StreamChoice({ index, writer: this.#writer.forChoice(index), created, names })
   }
 
   /**

@@ -1,4 +1,5 @@
 import { newCallId } from '../../core/ids.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
 import type { ToolCall } from '../canonical/completion.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, getDefinitionPath, listCallableTools } from '../canonical/tools.ts'
@@ -88,16 +89,21 @@ function toCallingConfig(
   }
 }
 
+interface CallContext {
+  readonly thoughtSignature: string | null | undefined
+  readonly names: ToolNames
+}
+
 /** A call for the client, with the thought signature that newer models expect back. */
 export function toOpenAiToolCall(
   call: GeminiCall,
-  signature: string | null | undefined,
+  { thoughtSignature, names }: CallContext,
 ): ToolCall & SignatureFields {
   return {
     // Models before 3.0 give no ids, and may call one function twice in an answer.
     id: call.id || newCallId(),
     type: 'function',
-    function: { name: call.name ?? '', arguments: call.args },
-    ...signatureFields(signature),
+    function: { name: names.restore(call.name ?? ''), arguments: call.args },
+    ...signatureFields(thoughtSignature),
   }
 }

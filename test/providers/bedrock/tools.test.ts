@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readError } from '../../support/gateway.ts'
-import { asking, bedrockGateway, refuseFields, sendFields, sonnet } from './support.ts'
+import { refuseFields, sendFields, sonnet } from './support.ts'
 
 const opus55 = 'us.anthropic.claude-opus-5-5-v1:0'
 const sonnet5 = 'us.anthropic.claude-sonnet-5-v1:0'
@@ -184,14 +183,20 @@ describe('tools', () => {
   })
 
   test.each(['get weather', 'a.b', '', 'x'.repeat(65)])(
-    'a function whose name Converse rejects is refused: %j',
+    'a function whose name Converse rejects gets another name, once and for all: %j',
     async (name) => {
-      const { chat, upstream } = await bedrockGateway()
-      expect(await readError(await chat(asking({ tools: [tool(name)] })))).toMatchObject({
-        code: 'LM-1001',
-        param: 'tools.0.function.name',
-      })
-      expect(upstream.requests).toEqual([])
+      const first = await sendFields(sonnet, { tools: [tool(name), tool('g')] })
+      const later = await sendFields(sonnet, { tools: [tool('h'), tool(name)] })
+      const given = [first, later].flatMap(listNames)
+      expect(given).toEqual([given[0], 'g', 'h', given[0]])
+      expect(given[0]).toMatch(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/)
     },
   )
 })
+
+/** Lists the names of the offered tools. */
+function listNames(body: object): string[] {
+  return [...JSON.stringify(body).matchAll(/"toolSpec":\{"name":"([^"]*)"/g)].map(
+    ([, name = '']) => name,
+  )
+}

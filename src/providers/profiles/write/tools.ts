@@ -1,9 +1,9 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile, ToolChoiceWord } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json.ts'
+import type { ToolNames } from '../../../wire/tool-names.ts'
 import type { JsonObject } from './message.ts'
 import { writeSchema } from './schema.ts'
-import type { ToolNames } from './tool-names.ts'
 
 /** The tool fields of a request, and the paths of what is left out. */
 export interface WrittenTools {

@@ -1,6 +1,7 @@
 import type { ChatMessage, ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json.ts'
+import { createToolNames, type ToolNames } from '../../../wire/tool-names.ts'
 import { writeFormat } from './format.ts'
 import { addReasoning, type Recipient, readHistory } from './history.ts'
 import { useNineLetterIds } from './ids.ts'
@@ -15,7 +16,6 @@ import {
 import { orderMessages } from './order.ts'
 import { writeParameters } from './parameters.ts'
 import { writeThinking } from './thinking.ts'
-import { createToolNames, type ToolNames } from './tool-names.ts'
 import { writeTools } from './tools.ts'
 
 /** A request as an upstream of the OpenAI format wants it. */
@@ -57,6 +57,8 @@ export function writeRequest(request: ChatRequest, target: WriteTarget): Written
   }
 }
 
+const validName = /^[a-zA-Z0-9_-]{1,64}$/
+
 /** Returns the names that the tools of a request have at the upstream. */
 export function nameTools(request: ChatRequest, { reservedToolNames }: Profile): ToolNames {
   const offered = (request.tools ?? []).map(({ function: called }) => called)
@@ -64,7 +66,7 @@ export function nameTools(request: ChatRequest, { reservedToolNames }: Profile):
   const names = [...offered, ...called].flatMap((tool) =>
     isObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
   )
-  return createToolNames(names, reservedToolNames)
+  return createToolNames(names, (name) => validName.test(name) && !reservedToolNames.includes(name))
 }
 
 interface MessageContext {

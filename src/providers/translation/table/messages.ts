@@ -13,6 +13,8 @@ const rawText = weakened('`{"rawInvalidInput": "…"}` is sent')
 const claudeText = 'messages.0.content'
 const converseBlock = 'messages.1.content.0'
 const geminiParts = 'contents.1.parts'
+/** Where the API does not accept the name: each has its own rule. */
+const renamed = 'a short name where the API refuses it'
 
 /** Roles, and the members of a message other than the parts of its content. */
 export const messages = {
@@ -152,10 +154,10 @@ export const messages = {
     cohere: mapped('messages.1.tool_calls.0.function.arguments', 'the text as `input`'),
   },
   'call with a name other than 1 to 64 letters, digits, _ and -': {
-    anthropic: mapped('messages.1.content.0.name'),
-    gemini: mapped(`${geminiParts}.0.functionCall.name`, '`functionCall`'),
-    bedrock: refused,
-    cohere: carried('messages.1.tool_calls.0.function.name'),
+    anthropic: mapped('messages.1.content.0.name', renamed),
+    gemini: mapped(`${geminiParts}.0.functionCall.name`, renamed),
+    bedrock: mapped(`${converseBlock}.toolUse.name`, renamed),
+    cohere: mapped('messages.1.tool_calls.0.function.name', renamed),
   },
   'function_call of an answer (legacy)': {
     anthropic: mapped('messages.1.content.0.input', '`tool_use`'),

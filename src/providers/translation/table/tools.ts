@@ -14,6 +14,8 @@ const declaration = 'tools.0.functionDeclarations.0'
 const spec = 'toolConfig.tools.0.toolSpec'
 const calling = 'toolConfig.functionCallingConfig'
 const validated = mapped(`${calling}.mode`, 'mode `VALIDATED`, for all functions')
+/** Where the API does not accept the name: each has its own rule. */
+const renamed = 'a short name where the API refuses it, restored in answers'
 const onlyThese = 'only these are offered; no call is forced'
 
 /** Functions, and the choice among them. */
@@ -61,10 +63,10 @@ export const tools = {
     cohere: dropped,
   },
   'function.name other than 1 to 64 letters, digits, _ and -': {
-    anthropic: mapped('tools.0.name'),
-    gemini: mapped(`${declaration}.name`, '`functionDeclarations`'),
-    bedrock: refused,
-    cohere: carried('tools.0.function.name'),
+    anthropic: mapped('tools.0.name', renamed),
+    gemini: mapped(`${declaration}.name`, renamed),
+    bedrock: mapped(`${spec}.name`, renamed),
+    cohere: mapped('tools.0.function.name', renamed),
   },
   'tools: one that Anthropic runs': {
     anthropic: mapped('tools.0', 'as it is'),
