@@ -175,7 +175,7 @@ cpSync('src/store/migrations', 'dist/migrations', {
 })
 
 // The functions for the server of the shared state are read at run time, too.
-cpSync('src/shared/functions.lua', 'dist/functions.lua')
+cpSync('src/shared/functions', 'dist/functions', { recursive: true })
 
 const page = await buildConsole('dist/console')
 

@@ -21,9 +21,23 @@ export function createLibrary(text: string): Library {
   }
 }
 
+/** The files of the functions. Each uses only what is in those before it. */
+const files = [
+  'base',
+  'claims',
+  'amounts',
+  'calendar',
+  'subjects',
+  'holds',
+  'admission',
+  'accounts',
+  'circuits',
+  'answers',
+]
+
 /** The text of the functions: in the source, or beside the bundle. */
 export function readFunctions(): string {
   const { url } = import.meta
-  const path = url.endsWith('.ts') ? '../../../src/shared/functions.lua' : './functions.lua'
-  return readFileSync(new URL(path, url), 'utf8')
+  const folder = url.endsWith('.ts') ? '../../../src/shared/functions/' : './functions/'
+  return files.map((file) => readFileSync(new URL(`${folder}${file}.lua`, url), 'utf8')).join('\n')
 }

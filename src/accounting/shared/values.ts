@@ -5,7 +5,7 @@ import { joinAmount, splitAmount } from '../../store/index.ts'
 import type { SharedCounts } from '../account-entry.ts'
 
 /*
- * The values that the functions on the server take and return: see src/shared/functions.lua.
+ * The values that the functions on the server take and return: see src/shared/functions.
  */
 
 /** An amount: whole dollars, rounded down, and billionths. */

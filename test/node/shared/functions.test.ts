@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readFunctions } from '../../../adapters/node/shared/library.ts'
 import { openRedisState } from '../../../adapters/node/shared/redis-state.ts'
 import type { SharedState } from '../../../src/index.ts'
 import { addCircuits } from '../../support/circuits-model.ts'
@@ -36,6 +39,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(fc.constant('park_list')),
   fc.tuple(fc.constant('park_reload')),
 )
+
+test('every file of the functions is loaded', () => {
+  const folder = 'src/shared/functions'
+  const text = readFunctions()
+  for (const file of readdirSync(folder)) {
+    expect(text).toContain(readFileSync(join(folder, file), 'utf8'))
+  }
+})
 
 describe.skipIf(!hasRedis)('the functions for circuits and parked credentials', () => {
   let redis: RedisServer

@@ -39,7 +39,8 @@ export async function buildPackage(): Promise<Package> {
   })
   const migrations = join(folder, 'dist', 'migrations')
   cpSync(join(repository, 'src/store/migrations'), migrations, { recursive: true })
-  copyFileSync(join(repository, 'src/shared/functions.lua'), join(folder, 'dist', 'functions.lua'))
+  const functions = join(folder, 'dist', 'functions')
+  cpSync(join(repository, 'src/shared/functions'), functions, { recursive: true })
   // A native library stays a package.
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
