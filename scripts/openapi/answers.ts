@@ -340,6 +340,7 @@ const explanation = z.strictObject({
           'cost_per_1m_cached_input',
           'cost_per_1m_cache_write',
           'cost_per_1m_cache_write_1h',
+          'cost_per_1m_cache_write_12h',
         ])
         .nullable()
         .describe('The setting at whose price the prompt is reserved; null without prices.'),

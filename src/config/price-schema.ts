@@ -33,6 +33,7 @@ export const priceEntry = z.strictObject({
   cost_per_1m_cached_input: price.optional(),
   cost_per_1m_cache_write: price.optional(),
   cost_per_1m_cache_write_1h: price.optional(),
+  cost_per_1m_cache_write_12h: price.optional(),
   cost_per_1k_searches: price.optional(),
   cost_per_1k_web_searches: price.optional(),
   cost_per_1k_requests: price.optional(),

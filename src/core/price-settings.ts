@@ -6,6 +6,7 @@ export const priceNames = [
   'cost_per_1m_cached_input',
   'cost_per_1m_cache_write',
   'cost_per_1m_cache_write_1h',
+  'cost_per_1m_cache_write_12h',
   'cost_per_1k_searches',
   'cost_per_1k_web_searches',
   'cost_per_1k_requests',

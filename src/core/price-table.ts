@@ -21,6 +21,8 @@ export interface PriceAsk {
   readonly at: Millis
   /** The prompt continues what the vendor has stored, so its size is unknown. */
   readonly hasStoredPrompt: boolean
+  /** The vendor may be asked to keep what it writes to its cache for twelve hours. */
+  readonly mayCacheLong: boolean
 }
 
 /** The prices of some facts, and the entries of the configuration that they come from. */

@@ -10,6 +10,8 @@ export interface Prices {
   readonly cacheWrite: NanoUsd
   /** For tokens that are written to a cache for one hour. */
   readonly cacheWrite1h: NanoUsd
+  /** For tokens that are written to a cache for twelve hours; absent where they cost what other writes do. */
+  readonly cacheWrite12h?: NanoUsd
   readonly searches: NanoUsd
   /** Searches of the web that the vendor ran for an answer. */
   readonly webSearches?: NanoUsd

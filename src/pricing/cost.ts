@@ -29,20 +29,23 @@ export function roundCost(sum: bigint): NanoUsd {
   return ((sum + millionthsPerNano / 2n) / millionthsPerNano) as NanoUsd
 }
 
-type TokenCounts = UsageRun & Pick<Usage, 'reasoningTokens'>
+type TokenCounts = UsageRun & Pick<Usage, 'reasoningTokens' | 'cacheWrite12hTokens'>
 
 /** Prices the tokens of one call, in millionths. */
 export function sumTokens(prices: Prices, usage: TokenCounts): bigint {
   const written = Math.min(usage.promptTokens, usage.cacheWriteTokens ?? 0)
   const cached = Math.min(usage.promptTokens - written, usage.cachedTokens ?? 0)
   const writtenFor1h = Math.min(written, usage.cacheWrite1hTokens ?? 0)
+  const writtenFor12h = Math.min(written - writtenFor1h, usage.cacheWrite12hTokens ?? 0)
+  const { cacheWrite12h: perLongWrite = prices.cacheWrite } = prices
   const uncached = usage.promptTokens - written - cached
   const { reasoning: perReasoning = prices.output } = prices
   const reasoning = Math.min(usage.completionTokens, usage.reasoningTokens ?? 0)
   return (
     multiply(uncached, prices.input) +
     multiply(cached, prices.cachedInput) +
-    multiply(written - writtenFor1h, prices.cacheWrite) +
+    multiply(written - writtenFor1h - writtenFor12h, prices.cacheWrite) +
+    multiply(writtenFor12h, perLongWrite) +
     multiply(writtenFor1h, prices.cacheWrite1h) +
     multiply(usage.completionTokens - reasoning, prices.output) +
     multiply(reasoning, perReasoning)

@@ -16,6 +16,8 @@ export interface ConfiguredPrices {
   readonly cost_per_1m_cache_write?: number | undefined
   /** The price of a cache write by default. */
   readonly cost_per_1m_cache_write_1h?: number | undefined
+  /** The price of a cache write by default. */
+  readonly cost_per_1m_cache_write_12h?: number | undefined
   readonly cost_per_1k_searches?: number | undefined
   readonly cost_per_1k_web_searches?: number | undefined
   readonly cost_per_1k_requests?: number | undefined
@@ -37,6 +39,9 @@ export function toPrices(configured: ConfiguredPrices, factor: Factor = one): Pr
     cachedInput: ofTokens(configured.cost_per_1m_cached_input, input),
     cacheWrite,
     cacheWrite1h: ofTokens(configured.cost_per_1m_cache_write_1h, cacheWrite),
+    ...(configured.cost_per_1m_cache_write_12h !== undefined && {
+      cacheWrite12h: ofTokens(configured.cost_per_1m_cache_write_12h, cacheWrite),
+    }),
     ...(configured.cost_per_1m_reasoning !== undefined && {
       reasoning: ofTokens(configured.cost_per_1m_reasoning, output),
     }),

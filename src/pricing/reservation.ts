@@ -69,7 +69,7 @@ export function findDearest(
     return {
       label,
       promptPrice,
-      prompt: multiply(promptTokens, prices[promptPrice]),
+      prompt: multiply(promptTokens, prices[promptPrice] ?? prices.cacheWrite),
       output: multiply(output.tokens, perOutput) * BigInt(output.choices),
       fees: multiplySearches(estimate.searchUnits, prices) + multiplyRequest(prices),
     }
@@ -104,6 +104,7 @@ const unknownAsk: PriceAsk = Object.freeze({
   geo: undefined,
   at: 0,
   hasStoredPrompt: false,
+  mayCacheLong: true,
 })
 
 /** A prompt that the body does not show counts as the longest that the model takes, where that is known. */
@@ -114,24 +115,32 @@ function estimateMaxPrompt(
   return ask?.hasStoredPrompt ? Math.max(promptTokens, maxInputTokens) : promptTokens
 }
 
+type ShortPromptPrice = keyof Pick<Prices, 'input' | 'cachedInput' | 'cacheWrite' | 'cacheWrite1h'>
+
 /** The names of the prices that a token of a prompt may have. */
-export type PromptPrice = keyof Pick<
-  Prices,
-  'input' | 'cachedInput' | 'cacheWrite' | 'cacheWrite1h'
->
+export type PromptPrice = ShortPromptPrice | 'cacheWrite12h'
 
 /** Finds the dearest of the prices that the prompt of a request can have. */
 function findPromptPrice(
   prices: Prices,
   kind: ProviderKind,
-  { cacheLife }: UsageEstimate,
+  { cacheLife, ask = unknownAsk }: UsageEstimate,
 ): PromptPrice {
   const reachable = cacheLife === undefined ? neverCached : listReachable(cacheLife, kind)
-  return reachable.reduce((dearest, name) => (prices[name] > prices[dearest] ? name : dearest))
+  const dearest = reachable.reduce((most, name) => (prices[name] > prices[most] ? name : most))
+  // Only vendors that write by themselves do so for twelve hours.
+  const mayCacheLong = cacheLife !== undefined && kind.writesCache === undefined && ask.mayCacheLong
+  const { cacheWrite12h: perLongWrite } = prices
+  return mayCacheLong && perLongWrite !== undefined && perLongWrite > prices[dearest]
+    ? 'cacheWrite12h'
+    : dearest
 }
 
 /** Any vendor may read what it has cached before: by another request, with or without a mark in this one. */
-function listReachable(life: CacheLife, { writesCache }: ProviderKind): readonly PromptPrice[] {
+function listReachable(
+  life: CacheLife,
+  { writesCache }: ProviderKind,
+): readonly ShortPromptPrice[] {
   switch (writesCache) {
     case 'never':
       return onlyRead

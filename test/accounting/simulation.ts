@@ -409,7 +409,13 @@ export class Simulation {
     const estimate = () => ({
       promptTokens: demand.prompt,
       output: () => writing(demand.output, demand.choices),
-      ask: { tier: demand.tier, geo: undefined, at: this.clock.now(), hasStoredPrompt: false },
+      ask: {
+        tier: demand.tier,
+        geo: undefined,
+        at: this.clock.now(),
+        hasStoredPrompt: false,
+        mayCacheLong: false,
+      },
     })
     const real = await caller.admit({ ...askedFacts, route, estimate })
     return { real, account: caller.account as Account } // A caller with a key has one.

@@ -180,6 +180,27 @@ describe('a reservation', () => {
     expect(await reservation(all, prompt(80, fast))).toEqual([0.0002, 'priority x2'])
   })
 
+  test('counts writes to a cache for twelve hours where the request may ask for them', async () => {
+    const config = `${pricedProvider}cost_per_1m_cache_write_12h = 2.5\n`
+    const read = async (more: object) =>
+      (await reservation(config, prompt(80, { ...bounded, ...more })))[0]
+    expect(await read({})).toBe(0.0001)
+    expect(await read({ prompt_cache_options: { ttl: '30m' } })).toBe(0.0001)
+    expect(await read({ prompt_cache_options: { ttl: '12h' } })).toBe(0.00022)
+    const gateway = await keyedGateway(config)
+    const key = await gateway.key()
+    const prompt_tokens_details = {
+      cache_write_tokens: 60,
+      cache_write_tokens_details: { ttl_12h_tokens: 50 },
+    }
+    gateway.upstream.next(
+      json(completion('Hi', { usage: { ...counts(100), prompt_tokens_details } })),
+    )
+    await gateway.ask(key, prompt())
+    const cost = (50n * 5n * 1_000n) / 2n + (50n + 20n) * 1_000n
+    expect(await gateway.rows()).toMatchObject([{ cost, cacheWriteLongTokens: 50 }])
+  })
+
   test('counts a prompt that the vendor has stored as the longest one', async () => {
     const config = `${pricedProvider}max_input_tokens = 1000\n`
     const body = { model: 'm', input: 'x'.repeat(80 * 4), max_output_tokens: 16 }
@@ -188,6 +209,23 @@ describe('a reservation', () => {
     expect(shown).toBeLessThan(0.0002)
     const stored = { ...body, previous_response_id: 'resp_1' }
     expect((await reservation(config, stored, path))[0]).toBe(0.001032)
+    const named = { ...body, prompt: { id: 'pmpt_1' } }
+    expect((await reservation(config, named, path))[0]).toBe(0.001032)
+    const text = { model: 'm', prompt: 'x'.repeat(80 * 4), max_tokens: 16 }
+    expect((await reservation(config, text, '/v1/completions'))[0]).toBeLessThan(0.0002)
+  })
+
+  test('counts the last of a repeated member, also when its name has escapes', async () => {
+    const gateway = await keyedGateway(pricedProvider + tiers)
+    const key = await gateway.key({ budget_max: 0.00015 })
+    const text = JSON.stringify(prompt(80, { ...bounded, service_tier: 'flex' }))
+    const body = text.replace(/}$/, ',"service\\u005ftier":"priority"}')
+    const { status } = await gateway.get('/v1/chat/completions', {
+      method: 'POST',
+      headers: key.headers,
+      body,
+    })
+    expect(status).toBe(402)
   })
 
   test('is never passed: a request that would is refused', async () => {

@@ -162,7 +162,13 @@ describe('a window', () => {
   })
 })
 
-const ask: PriceAsk = { tier: undefined, geo: undefined, at: noon, hasStoredPrompt: false }
+const ask: PriceAsk = {
+  tier: undefined,
+  geo: undefined,
+  at: noon,
+  hasStoredPrompt: false,
+  mayCacheLong: false,
+}
 
 describe('the prices that a request can reach', () => {
   const inputs = (table: PriceTable, promptTokens: number, own: Partial<PriceAsk> = {}) =>
@@ -227,6 +233,7 @@ describe('no answer costs more than was reserved', () => {
     cost_per_1m_cached_input: optionalPrice,
     cost_per_1m_cache_write: optionalPrice,
     cost_per_1m_cache_write_1h: optionalPrice,
+    cost_per_1m_cache_write_12h: fc.option(price, { nil: undefined, freq: 2 }),
     cost_per_1k_requests: fc.option(price, { nil: undefined, freq: 2 }),
   }
   const time = fc.nat(24 * 12 - 1).map((at) => {
@@ -269,6 +276,7 @@ describe('no answer costs more than was reserved', () => {
     tier: rarely(fc.constantFrom(...tiers)),
     geo: rarely(fc.constantFrom(...geos)),
     hasStoredPrompt: fc.boolean(),
+    mayCacheLong: fc.boolean(),
     at: fc.nat(24 * 60 * 2).map((minutes) => Date.UTC(2026, 10, 27) + minutes * minute + 12_345),
     cacheLife: fc.constantFrom<CacheLife[]>('none', '5m', '1h'),
     promptTokens: fc.nat(1_500),
@@ -292,15 +300,16 @@ describe('no answer costs more than was reserved', () => {
       maxInputTokens,
       provider: { kind: { writesCache } } as Model['provider'],
     })
-    const { tier, geo, at, hasStoredPrompt, promptTokens, cacheLife } = asked
+    const { tier, geo, at, hasStoredPrompt, mayCacheLong, promptTokens, cacheLife } = asked
     const output = () => writing(maxTokens, choices)
-    const own: PriceAsk = { tier, geo, at, hasStoredPrompt }
+    const own: PriceAsk = { tier, geo, at, hasStoredPrompt, mayCacheLong }
     return { model, estimate: { promptTokens, cacheLife, output, ask: own } }
   }
 
   /** Settles an answer within what the request can reach. */
   function settle(model: Model, asked: Scenario): bigint {
-    const { tier, geo, hasStoredPrompt, maxInputTokens = 0, cacheLife, writesCache } = asked
+    const { tier, geo, hasStoredPrompt, mayCacheLong } = asked
+    const { maxInputTokens = 0, cacheLife, writesCache } = asked
     const [prompt = 0, cached = 0, written = 0, forAnHour = 0, output = 0, thought = 0] =
       asked.shares
     const part = (most: number, used: number) => Math.floor(most * used)
@@ -336,13 +345,14 @@ describe('no answer costs more than was reserved', () => {
       completionTokens,
       totalTokens: promptTokens + completionTokens,
       reasoningTokens: part(completionTokens, thought),
+      cacheWrite12hTokens: mayCacheLong && writesCache === undefined ? promptTokens : 0,
       estimated: false,
       billing: {
         ...(asked.isTold && told),
         ...(asked.runs > 1 && { runs }),
       },
     }
-    const own: PriceAsk = { tier, geo, at: asked.at, hasStoredPrompt }
+    const own: PriceAsk = { tier, geo, at: asked.at, hasStoredPrompt, mayCacheLong }
     const sentAt = asked.at + asked.delay * asked.totalTimeout
     return priceAnswer(model, { usage, searchUnits: undefined, ask: own, sentAt }).cost
   }
@@ -416,6 +426,7 @@ describe('no answer costs more than was reserved', () => {
         estimate,
       ],
     ],
+    ['as if nothing were cached for long', withAsk({ mayCacheLong: false })],
     ['as if the body had the whole prompt', withAsk({ hasStoredPrompt: false })],
     [
       'as if reasoning were text',

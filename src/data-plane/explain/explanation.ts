@@ -106,6 +106,7 @@ const priceSettings: Readonly<Record<PromptPrice, string>> = {
   cachedInput: 'cost_per_1m_cached_input',
   cacheWrite: 'cost_per_1m_cache_write',
   cacheWrite1h: 'cost_per_1m_cache_write_1h',
+  cacheWrite12h: 'cost_per_1m_cache_write_12h',
 }
 
 function renderCall({ url, body }: ExplainedCall): object {

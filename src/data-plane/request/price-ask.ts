@@ -3,6 +3,7 @@ import { readGeo, readTier } from '../../core/billing.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Span } from '../../core/layout.ts'
 import type { PriceAsk } from '../../core/price-table.ts'
+import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
@@ -36,25 +37,61 @@ export function readPriceAsk(
   body: Uint8Array | undefined,
   at: Millis,
 ): PriceAsk | undefined {
-  if (!chain.some((link) => link.priceTable || link.maxInputTokens !== undefined)) return undefined
-  if (!body) return { tier: undefined, geo: undefined, at, hasStoredPrompt: false }
+  if (!chain.some(dependsOnAsk)) return undefined
+  if (!body) {
+    return { tier: undefined, geo: undefined, at, hasStoredPrompt: false, mayCacheLong: false }
+  }
   const { spans } = scanLayout(body, names)
+  // Of a repeated member the last one counts, as vendors read it.
   const read = (span: Span | undefined) =>
     span && tryParseJson(decoder.decode(body.subarray(span.start, span.end)))
-  const extra = read(spans.extra_body[0])
+  const extra = read(spans.extra_body.at(-1))
   const asked = (name: 'service_tier' | 'speed' | 'inference_geo') =>
-    read(spans[name][0]) ?? (isObject(extra) ? extra[name] : undefined)
+    read(spans[name].at(-1)) ?? (isObject(extra) ? extra[name] : undefined)
   return {
     tier: asked('speed') === 'fast' ? 'fast' : readTier(asked('service_tier')),
     geo: readGeo(asked('inference_geo')),
     at,
     hasStoredPrompt:
-      isSet(read(spans.previous_response_id[0])) ||
-      isSet(read(spans.conversation[0])) ||
-      // In text completions this is the prompt itself.
-      isObject(read(spans.prompt[0])) ||
-      isSet(read(spans.cached_content[0])),
+      isSet(read(spans.previous_response_id.at(-1))) ||
+      isSet(read(spans.conversation.at(-1))) ||
+      isStoredPrompt(body, spans.prompt.at(-1)) ||
+      isSet(read(spans.cached_content.at(-1))),
+    mayCacheLong: mayCacheLong(body),
   }
+}
+
+/** In text completions the member is the prompt itself, which may be long: a text or a list. */
+function isStoredPrompt(body: Uint8Array, span: Span | undefined): boolean {
+  return span !== undefined && body[span.start] === openBrace
+}
+
+const openBrace = 0x7b
+
+function dependsOnAsk({ priceTable, maxInputTokens, prices }: Model): boolean {
+  return (
+    priceTable !== undefined || maxInputTokens !== undefined || prices.cacheWrite12h !== undefined
+  )
+}
+
+/**
+ * True when the body may ask OpenAI to keep the prompt for twelve hours: in `prompt_cache_options`, or in the `ttl` of
+ * a breakpoint at any depth. Text that looks the same, and any escape of ASCII, counts too: it can only be reserved
+ * for too much. https://platform.openai.com/docs/guides/prompt-caching
+ */
+function mayCacheLong(body: Uint8Array): boolean {
+  return includes(body, longLife) || includes(body, asciiEscape)
+}
+
+const longLife = new TextEncoder().encode('12h"')
+const asciiEscape = new TextEncoder().encode('\\u00')
+
+function includes(body: Uint8Array, sought: Uint8Array): boolean {
+  const [first = 0] = sought
+  for (let at = body.indexOf(first); at >= 0; at = body.indexOf(first, at + 1)) {
+    if (sought.every((byte, offset) => body[at + offset] === byte)) return true
+  }
+  return false
 }
 
 function isSet(value: unknown): boolean {
