@@ -105,7 +105,7 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
   }
 }
 
-/** The request of a sender whom no limit stops. */
+/** The request of an unlimited sender. */
 function asAnyone({ path, body }: ExplainedText): ExplainedRequest {
   // A UUID consists of safe characters.
   const id = crypto.randomUUID() as RequestId

@@ -93,7 +93,7 @@ export interface AccessOptions {
   readonly allowSecond: boolean
   /** What this gateway shares with others; undefined when it shares nothing. */
   readonly shared: SharedState | undefined
-  /** Names it. */
+  /** The name of the shared state, for messages. */
   readonly sharing: SharedStateName | undefined
   readonly fingerprint?: Fingerprint | undefined
   readonly env: Environment

@@ -43,7 +43,7 @@ export interface Sequence {
   settled(): number
 }
 
-/** Returns the part of one worker in a limit of the whole gateway, at least 1. */
+/** Returns one worker's share of a gateway-wide limit, at least 1. */
 export function divideLimit(limit: number, { count }: Pick<Workers, 'count'>): number {
   return Math.max(1, Math.floor(limit / count))
 }

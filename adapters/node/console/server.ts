@@ -57,7 +57,7 @@ interface ConsoleContext {
   readonly client: GatewayClient
 }
 
-interface Exchange {
+interface BrowserRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
 }
@@ -74,8 +74,8 @@ const securityHeaders = {
   'cache-control': 'no-store',
 }
 
-async function handle(exchange: Exchange, context: ConsoleContext): Promise<void> {
-  const { request, response } = exchange
+async function handle(received: BrowserRequest, context: ConsoleContext): Promise<void> {
+  const { request, response } = received
   const { method = '', url = '/' } = request
   const { host = '', origin } = request.headers
   for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
@@ -93,11 +93,11 @@ async function handle(exchange: Exchange, context: ConsoleContext): Promise<void
     response.end(asset.bytes)
     return
   }
-  if (url === '/session' && method === 'POST') return openSession(exchange, context)
+  if (url === '/session' && method === 'POST') return openSession(received, context)
   if (!context.session.hasToken(readToken(request))) {
     return refuse(response, 401, 'open the link that the command printed, or enter its code')
   }
-  if (url.startsWith('/api/')) return forward(exchange, context)
+  if (url.startsWith('/api/')) return forward(received, context)
   refuse(response, 404, 'there is no such page')
 }
 
@@ -108,7 +108,7 @@ function readToken({ headers }: IncomingMessage): string {
 }
 
 async function openSession(
-  { request, response }: Exchange,
+  { request, response }: BrowserRequest,
   { session }: ConsoleContext,
 ): Promise<void> {
   const code = await readText(request, response)
@@ -120,7 +120,10 @@ async function openSession(
   response.end(JSON.stringify({ token: session.token }))
 }
 
-async function forward({ request, response }: Exchange, { client }: ConsoleContext): Promise<void> {
+async function forward(
+  { request, response }: BrowserRequest,
+  { client }: ConsoleContext,
+): Promise<void> {
   const { method = '', url = '' } = request
   const left = new AbortController()
   response.once('close', () => left.abort())

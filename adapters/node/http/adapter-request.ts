@@ -22,7 +22,7 @@ export class AdapterRequest extends Request {
     const arrived = this.#arrived
     // Other methods have started to read.
     if (arrived?.readableFlowing !== null) return super.arrayBuffer()
-    // Like that of the adapter's class, the result is a view, which saves a copy, and can be had again.
+    // Like that of the adapter's class, the result is a view, which saves a copy, and can be read again.
     this.#bytes = Promise.resolve(arrived.read() ?? new ArrayBuffer(0))
     return this.#bytes
   }

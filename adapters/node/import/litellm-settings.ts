@@ -25,7 +25,7 @@ export function noteSettings(settings: Settings, notes: Notes): void {
   }
 }
 
-/** Whether the proxy asks its clients for a key: by a master key, or in another way that has no equal here. */
+/** Whether the proxy asks its clients for a key: by a master key, or in another way that has no equivalent here. */
 export function isGuarded({ general_settings: general }: Settings, env: Environment): boolean {
   const isSet = (name: string) => {
     const value = general?.[name]

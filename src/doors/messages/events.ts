@@ -10,5 +10,5 @@ export function renderEvent(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify({ type: name, ...data })}\n\n`
 }
 
-/** A sign of life. */
+/** A keep-alive event. */
 export const ping = encodeEvent('ping', {})
