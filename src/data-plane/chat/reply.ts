@@ -32,7 +32,7 @@ export function replyWithJson(
 ): Reply {
   scope.close()
   const usage = resolveAnswerUsage(answer, served.call)
-  return endWithJson({ ...served, answer, link, usage, body: answer.render(usage) })
+  return endWithJson({ answer, link, usage, body: answer.render(usage) }, served)
 }
 
 /** Does the same with a long answer, and yields to other work while it is rendered. */
@@ -47,7 +47,7 @@ export async function replyWithLongJson(
   const steps = answer.renderInSteps?.(usage)
   const body = steps ? await runInSteps(steps, () => slice.pause()) : answer.render(usage)
   await slice.pause()
-  return endWithJson({ ...served, answer, link, usage, body })
+  return endWithJson({ answer, link, usage, body }, served)
 }
 
 function resolveAnswerUsage({ usage, outputBytes }: NativeAnswer, call: DoorCall): Usage {
@@ -55,22 +55,18 @@ function resolveAnswerUsage({ usage, outputBytes }: NativeAnswer, call: DoorCall
   return resolveUsage(usage, { outputBytes, estimate })
 }
 
-interface RenderedAnswer extends ServedCall {
+interface RenderedAnswer {
   readonly answer: NativeAnswer
   readonly link: Model
   readonly usage: Usage
   readonly body: BufferedBody
 }
 
-function endWithJson({
-  answer: { output },
-  link,
-  usage,
-  body,
-  call,
-  context,
-  admitted,
-}: RenderedAnswer): Reply {
+/** Takes two objects, because joining them by a spread takes as long as parsing a short answer. */
+function endWithJson(
+  { answer: { output }, link, usage, body }: RenderedAnswer,
+  { call, context, admitted }: ServedCall,
+): Reply {
   const toInput = exactCounter(call, link, context)
   const toCountInput = toInput && (() => toInput(output))
   admitted.keepWhole({ body, link, usage, isWritten: call.bind(link).writesAnswer })

@@ -16,17 +16,16 @@ export interface AnswerForm {
   readonly readText: (choice: RawChoice) => string
   /** False for a choice in which nothing is: neither content nor the reason why there is none. */
   readonly isAnswer: (choice: RawChoice) => boolean
-  /** Reads the choices for a client of another API. */
-  readonly reader?: ChoiceReader | undefined
 }
 
 /**
  * Parses a whole answer with `choices`, whose bytes the client gets. One in which no choice is an answer has
- * failed.
+ * failed. The reader changes the choices for a client of another API.
  */
 export function parseOpenAiAnswer(
   body: AnswerBody,
-  { readText, isAnswer, reader }: AnswerForm,
+  { readText, isAnswer }: AnswerForm,
+  reader?: ChoiceReader,
 ): ChatResult {
   const { value } = body
   if (value === undefined) return malformedResult('the answer is not JSON')

@@ -51,10 +51,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     }),
     estimateOutput: estimateVerbatimOutput,
     parseAnswer: (body, call) =>
-      parseOpenAiAnswer(body, {
-        ...completions,
-        reader: call.isMade ? made.createReader(call) : undefined,
-      }),
+      parseOpenAiAnswer(body, completions, call.isMade ? made.createReader(call) : undefined),
     createDecoder: (call) =>
       createOpenAiDecoder({
         form: chatChunks,
