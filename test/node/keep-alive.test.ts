@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { NodeUpstream } from '../../adapters/node/ports/upstream.ts'
 import { completion } from '../support/answers.ts'
 import { chat, gatewayOver } from './support/gateway-over.ts'
@@ -24,6 +24,28 @@ describe('an upstream that closes idle connections', () => {
     // Else no race has been run.
     expect(server.sockets.length).toBeGreaterThan(100)
     expect(server.sockets.length).toBeLessThan(2_000)
+  })
+})
+
+describe('an upstream that keeps idle connections', () => {
+  test('an idle connection is closed after four seconds, even if the upstream offers ten minutes', async () => {
+    const server = await tcpServer((socket) =>
+      socket.on('data', () =>
+        socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=600\r\ncontent-length: 2\r\n\r\nok'),
+      ),
+    )
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await whole(await call(upstream(), { url: server.url }))).toBe('ok')
+    const [socket] = server.sockets
+    const closed = vi.fn()
+    socket?.once('close', closed)
+    await new Promise(setImmediate)
+    vi.advanceTimersByTime(3_900)
+    await new Promise(setImmediate)
+    expect(closed).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(200)
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled())
   })
 })
 
