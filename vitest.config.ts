@@ -1,7 +1,49 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/**
+ * Slow by nature: a browser, the clients of vendors, killed processes, crowds of requests, long random
+ * searches, and a time limit of half a minute. Only `npm run test:all` runs them.
+ */
+const slow = [
+  'test/accounting/{conservation,killed-processes}.test.ts',
+  'test/node/console/browser.test.ts',
+  'test/node/{auth,master-key,store}-kill.test.ts',
+  'test/node/{crowds,hostile-bodies,stop-limit}.test.ts',
+  'test/providers/round-trip/**/*.test.ts',
+  'test/sdk/**/*.test.ts',
+]
+
+/** They replace a module, or measure the memory of their process: each has a process of its own. */
+const alone = [
+  'test/auth/key-ring.test.ts',
+  'test/config/any-text.test.ts',
+  'test/node/large-bodies.test.ts',
+  'test/node/reload-triggers.test.ts',
+]
+
+/** They open sockets, start processes, run the documentation, or take seconds. */
+const system = [
+  'test/{docs,fuzz,growth,node}/**/*.test.ts',
+  'test/api/{reservations,stream-replay}.test.ts',
+  'test/providers/anthropic/stream-cuts.test.ts',
+  'test/resilience/{cannot-express,faults}.test.ts',
+  'test/wire/json-body.test.ts',
+]
+
+/** More than the cores, since these tests wait half of their time for sockets and processes. */
+const waitingWorkers = Math.ceil(availableParallelism() * 1.5)
+
+/** In the order in which they run; files of one group share processes, and with them the loaded modules. */
+const groups = [
+  { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...slow, ...alone, ...system] },
+  { name: 'system', include: system, exclude: [...slow, ...alone], maxWorkers: waitingWorkers },
+  { name: 'alone', include: alone, isolate: true },
+  { name: 'slow', include: slow },
+]
 
 export default defineConfig({
   resolve: {
@@ -12,10 +54,20 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: '100%',
     // Generous, since a busy machine is no fault: only what hangs runs into them.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
+    projects: groups.map((group, groupOrder) => ({
+      extends: true as const,
+      test: {
+        isolate: false,
+        ...(group.name !== 'fast' && { globalSetup: ['test/support/build.ts'] }),
+        ...group,
+        sequence: { groupOrder },
+      },
+    })),
   },
 })

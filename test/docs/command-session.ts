@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { buildPackage, command } from '../node/support/command.ts'
+import { built, command } from '../node/support/command.ts'
 import { hostAt, masterKey } from '../node/support/keyed-host.ts'
 import { freePort } from '../node/support/shipped-gateway.ts'
 import type { Shell } from './shell.ts'
@@ -14,10 +14,9 @@ export interface CommandSession extends Omit<Shell, 'replace'> {
   readonly host: ReturnType<typeof hostAt>
 }
 
-/** Builds the command, and serves the demo with auth on until the test ends. */
+/** Serves the demo with auth on until the test ends. */
 export async function openCommandSession(): Promise<CommandSession> {
-  const { executable, remove } = await buildPackage()
-  onTestFinished(() => remove())
+  const { executable } = built
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-docs-'))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
   const port = String(await freePort())

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { built, command, copyPackage, finished, type Package } from './support/command.ts'
 import { hostAt, masterKey } from './support/keyed-host.ts'
 import { libsqlServer } from './support/libsql-server.ts'
 import { folder, valueOf } from './support/store.ts'
@@ -10,13 +10,10 @@ import { folder, valueOf } from './support/store.ts'
  * The executable with auth enabled.
  */
 
-let built: Package
 /** The next version of the gateway, with one more migration. */
-let next: Package
+const next = copyPackage()
 
-beforeAll(async () => {
-  built = await buildPackage()
-  next = await buildPackage()
+beforeAll(() => {
   const journal = join(next.migrations, 'meta/_journal.json')
   const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8'))
   const last = entries.at(-1)
@@ -25,10 +22,7 @@ beforeAll(async () => {
   writeFileSync(join(next.migrations, '9999_next.sql'), 'ALTER TABLE virtual_keys ADD colour text;')
 })
 
-afterAll(() => {
-  built.remove()
-  next.remove()
-})
+afterAll(() => next.remove())
 
 const config = (path: string) => `
   [server]

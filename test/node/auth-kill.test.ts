@@ -1,20 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { seededRandom } from '../support/seeded-random.ts'
-import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { built, command, finished } from './support/command.ts'
 import { type HostedKey, hostAt, type KeyedHost, masterKey } from './support/keyed-host.ts'
 import { libsqlServer } from './support/libsql-server.ts'
 import { freePort } from './support/shipped-gateway.ts'
 import { connect, folder } from './support/store.ts'
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 const config = (path: string, port: number, auth = '') => `
   [server]

@@ -1,16 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type HostAnswer, keyedHost } from './support/keyed-host.ts'
-import { type BuiltThread, buildThread, connect, folder, valueOf } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { connect, folder, threadEntry, valueOf } from './support/store.ts'
 
 const config = `
   [[providers]]
@@ -24,7 +16,7 @@ const spent = 'select budget_spent_usd * 1000000000 + budget_spent_nano from vir
 test('while another process locks the database, an admin change fails within seconds with the reason', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
-  const host = await keyedHost({ path, config, entry: thread.entry, env })
+  const host = await keyedHost({ path, config, entry: threadEntry, env })
   const { id, key } = await host.key()
   const other = await connect(path).transaction('write')
   // Unwritten rows precede the changes.
@@ -53,7 +45,7 @@ test('while another process locks the database, an admin change fails within sec
 test('while another process locks the database, requests are served and their usage is written afterwards', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
-  const host = await keyedHost({ path, config, entry: thread.entry, env, timeout: 500 })
+  const host = await keyedHost({ path, config, entry: threadEntry, env, timeout: 500 })
   const { id, key } = await host.key({ budget_max: 100 })
   const other = await connect(path).transaction('write')
 

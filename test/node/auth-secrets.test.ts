@@ -1,23 +1,15 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { completion, done, hello, role } from '../support/answers.ts'
-import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { built, command, finished } from './support/command.ts'
 import { httpServer } from './support/servers.ts'
 import { folder } from './support/store.ts'
 
 /*
  * Everything that the process emits and stores is searched for secrets, prompts and answers.
  */
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 const canaries = {
   'the master key': 'c0ffee0123456789'.repeat(4),

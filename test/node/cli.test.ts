@@ -1,26 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { version } from '../../src/index.ts'
-import {
-  buildPackage,
-  type Command,
-  command,
-  finished,
-  type Package,
-  type Setting,
-} from './support/command.ts'
+import { built, type Command, command, finished, type Setting } from './support/command.ts'
 import { httpServer, tcpServer, timed } from './support/servers.ts'
 import { configFolder, freePort } from './support/shipped-gateway.ts'
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 const demo = (extra = '') => `
   [server]

@@ -10,21 +10,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPackage, type Package } from './support/command.ts'
+import { describe, expect, test } from 'vitest'
+import { built } from './support/command.ts'
 import { configFolder, shippedGateway } from './support/shipped-gateway.ts'
+import { folder } from './support/store.ts'
 
 /*
  * The shipped executable, with a configuration file on a disk that clients replace over HTTP.
  */
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
@@ -67,9 +60,9 @@ async function running(path: string, script: string = built.executable) {
 
 /** Writes a script that runs the executable as the unprivileged user `nobody`. */
 function asNobody(): string {
-  const folder = join(built.executable, '../..')
-  chmodSync(folder, 0o755)
-  const script = join(folder, 'as-nobody.mjs')
+  const place = folder()
+  chmodSync(place, 0o755)
+  const script = join(place, 'as-nobody.mjs')
   const become = `process.setgid(${nobody})\nprocess.setuid(${nobody})\n`
   writeFileSync(script, `${become}await import(${JSON.stringify(built.executable)})`)
   return script

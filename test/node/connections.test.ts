@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPackage, command, type Package } from './support/command.ts'
+import { describe, expect, test } from 'vitest'
+import { built, command } from './support/command.ts'
 import { parsed, type RawClient, rawClient } from './support/raw-client.ts'
 import { deferred } from './support/servers.ts'
 import { freePort } from './support/shipped-gateway.ts'
@@ -187,14 +187,6 @@ test('a client that leaves a busy connection frees it', async () => {
 })
 
 describe('a process at its limit of open files', () => {
-  let built: Package
-
-  beforeAll(async () => {
-    built = await buildPackage()
-  })
-
-  afterAll(() => built.remove())
-
   test('the open file limit is logged once per burst, with advice', async () => {
     const port = await freePort()
     const gateway = command(

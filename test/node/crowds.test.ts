@@ -1,18 +1,11 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { completion } from '../support/answers.ts'
 import { type Door, doorPaths, hostileBodies } from '../support/hostile-bodies.ts'
-import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
+import { built, type Command, command, finished } from './support/command.ts'
 import { httpServer } from './support/servers.ts'
 import { freePort } from './support/shipped-gateway.ts'
 import { parseMaxTurn, watchingTurns } from './support/turns.ts'
-
-let shipped: Package
-
-beforeAll(async () => {
-  shipped = await buildPackage()
-})
-afterAll(() => shipped.remove())
 
 /** A gateway with little memory, and an upstream that takes so many milliseconds for each answer. */
 async function smallGateway(delay: number) {
@@ -25,7 +18,7 @@ async function smallGateway(delay: number) {
       }, delay)
     })
   })
-  const gateway = command(['--max-old-space-size=512', ...watchingTurns, shipped.executable], {
+  const gateway = command(['--max-old-space-size=512', ...watchingTurns, built.executable], {
     env: { GATEWAY_LOG_FORMAT: 'json', GATEWAY_SERVER__PORT: String(await freePort()) },
     config: `
       [resilience]

@@ -1,19 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkConfig } from '../../src/index.ts'
-import { buildPackage, type Command, command, type Package } from './support/command.ts'
+import { built, type Command, command } from './support/command.ts'
 import { freePort } from './support/shipped-gateway.ts'
 
 const run = promisify(execFile)
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 const masterKey = '6d'.repeat(32)
 

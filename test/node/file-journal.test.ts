@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { FileJournal } from '../../adapters/node/store/file-journal.ts'
 import { nameProcess, recoverUsage } from '../../src/accounting/index.ts'
@@ -23,15 +23,7 @@ import {
 import { RecordingLog } from '../accounting/support.ts'
 import { newKey, usageRow } from '../store/support/rows.ts'
 import { type LibsqlServer, libsqlServer } from './support/libsql-server.ts'
-import { type BuiltThread, buildThread, folder, valueOf } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { folder, threadEntry, valueOf } from './support/store.ts'
 
 /** Adds rows to a batch and to the journal. */
 function append(journal: Journal, id: string, requests: readonly string[]): UsageBatchBuilder {
@@ -191,7 +183,7 @@ async function open(
   claim?: StoreClaim,
   options: Pick<StoreSettings, 'journalFolder' | 'report'> = {},
 ): Promise<Store> {
-  return openNodeStore({ path, token: undefined, claim, ...options }, { entry: thread.entry })
+  return openNodeStore({ path, token: undefined, claim, ...options }, { entry: threadEntry })
 }
 
 test('the next process saves what an ended one has left, also beside one that runs', async () => {

@@ -38,7 +38,7 @@ describe('an upstream that keeps idle connections', () => {
     onTestFinished(() => void vi.useRealTimers())
     expect(await whole(await call(upstream(), { url: server.url }))).toBe('ok')
     const [socket] = server.sockets
-    const closed = vi.fn()
+    const closed = vi.fn<() => void>()
     socket?.once('close', closed)
     await new Promise(setImmediate)
     vi.advanceTimersByTime(3_900)

@@ -6,21 +6,13 @@ import OpenAI, {
   PermissionDeniedError,
   RateLimitError,
 } from 'openai'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { completion, done, hello, role, stop, usageChunk } from '../support/answers.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { type HostAnswer, keyedHost, type ServedHost } from './support/keyed-host.ts'
 import { awayFromMinuteEnd } from './support/minutes.ts'
 import { httpServer, type TestServer } from './support/servers.ts'
-import { type BuiltThread, buildThread, connect, folder, valueOf } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { connect, folder, threadEntry, valueOf } from './support/store.ts'
 
 /** An upstream that answers after a delay and reports output tokens, at 2,000 nano-dollars each. */
 function upstream(answer: (call: number) => number = () => 10): Promise<TestServer> {
@@ -53,7 +45,7 @@ async function world({ url }: TestServer): Promise<World> {
     base_url = "${url}/v1"
     models = [{ id = "m", cost_per_1m_output = 2 }]
   `
-  return { host: await keyedHost({ path, config, entry: thread.entry }), path }
+  return { host: await keyedHost({ path, config, entry: threadEntry }), path }
 }
 
 /** Sends `requests` requests over `connections` connections, one at a time on each. */

@@ -1,20 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openMasterKey } from '../../src/auth/index.ts'
 import type { Sealer } from '../../src/wire/seal.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { command } from './support/command.ts'
-import { type BuiltThread, buildThread, connect, folder } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { connect, folder, threadEntry } from './support/store.ts'
 
 const keys = ['1a'.repeat(32), '2b'.repeat(32)] as const
 
@@ -22,7 +14,7 @@ const keys = ['1a'.repeat(32), '2b'.repeat(32)] as const
 const rotator = (path: string) => `
   import { openNodeStore } from './adapters/node/ports/store.ts'
   import { checkMasterKey, openMasterKey, rotateMasterKey } from './src/auth/index.ts'
-  const entry = new URL(${JSON.stringify(thread.entry.href)})
+  const entry = new URL(${JSON.stringify(threadEntry.href)})
   const store = await openNodeStore({ path: ${JSON.stringify(path)} }, { entry })
   const [a, b] = await Promise.all(${JSON.stringify(keys)}.map((key) => openMasterKey(key)))
   const row = { ts: 1, action: 'master_key.rotate', subjectId: null, requestId: null, client: null }

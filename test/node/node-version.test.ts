@@ -1,20 +1,12 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { built, command, finished } from './support/command.ts'
 
 /*
  * scripts/nodes.sh asks a real Node 18. Here this Node claims to be another one.
  */
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 /** Runs a script under a Node that says it is of this version. */
 function under(version: string, script: readonly string[]) {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
+import { expect, test } from 'vitest'
+import { built, type Command, command, finished } from './support/command.ts'
 import { timed } from './support/servers.ts'
 import { freePort } from './support/shipped-gateway.ts'
 
 /*
  * The shipped executable between SIGTERM and the end of its drain delay.
  */
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 interface Running extends Command {
   readonly address: string

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reloadLoad } from '../../bench/reload-load.ts'
-import { type BuiltThread, buildThread } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { threadEntry } from './support/store.ts'
 
 test('reloads every 100 ms fail no request, mix no configurations and leak nothing', async () => {
-  const load = await reloadLoad({ connections: 12, pause: 100, entry: thread.entry })
+  const load = await reloadLoad({ connections: 12, pause: 100, entry: threadEntry })
   const { counts } = load
   const isEnough = () =>
     counts.changes > 15 && counts.refused > 2 && Math.min(counts.json, counts.streams) > 30

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { describe, expect, test } from 'vitest'
+import { built, command, finished } from './support/command.ts'
 import {
   configFolder,
   freePort,
@@ -13,14 +13,6 @@ import {
 /*
  * The shipped executable, which reloads its configuration on signals and file changes.
  */
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 /** Long enough for a busy machine. */
 const soon = { timeout: 10_000 }

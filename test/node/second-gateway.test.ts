@@ -3,37 +3,17 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { nodePorts } from '../../adapters/node/index.ts'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { createGateway, type Gateway, StartError } from '../../src/index.ts'
 import type { Store, StoreClaim, StoreSettings } from '../../src/store/index.ts'
-import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
+import { built, type Command, command, finished } from './support/command.ts'
 import { masterKey } from './support/keyed-host.ts'
 import { libsqlServer } from './support/libsql-server.ts'
 import { timed } from './support/servers.ts'
 import { freePort } from './support/shipped-gateway.ts'
-import {
-  type BuiltThread,
-  buildThread,
-  connect,
-  folder,
-  openStore,
-  valueOf,
-} from './support/store.ts'
-
-let built: Package
-let thread: BuiltThread
-
-beforeAll(async () => {
-  built = await buildPackage()
-  thread = await buildThread()
-})
-
-afterAll(() => {
-  built.remove()
-  thread.remove()
-})
+import { connect, folder, openStore, threadEntry, valueOf } from './support/store.ts'
 
 /** The claim of a gateway that shares its state. */
 function claim(prefix: string): StoreClaim {
@@ -194,7 +174,7 @@ describe('a second gateway in one process', () => {
       config: config(path, enabled),
       log: undefined,
       allowSecond,
-      openStore: (settings) => openNodeStore(settings, { entry: thread.entry }),
+      openStore: (settings) => openNodeStore(settings, { entry: threadEntry }),
     })
     onTestFinished(async () => {
       await created.close()
@@ -228,7 +208,7 @@ test.each(['a file', 'a server'])(
     const program = join(directory, 'thread.mjs')
     writeFileSync(
       program,
-      `import ${JSON.stringify(thread.entry.href)}
+      `import ${JSON.stringify(threadEntry.href)}
       import { parentPort } from 'node:worker_threads'
       parentPort.on('message', ({ method }) => { if (method === 'deleteSealed') throw new Error() })`,
     )
@@ -239,7 +219,7 @@ test.each(['a file', 'a server'])(
     })
     await expect(store.deleteSealed('canary', 'x')).rejects.toThrow('ended during the call')
     expect(await timed(store.readAccounts())).toBeLessThan(5_000)
-    const second = openStore(path, { entry: thread.entry, claim: sole, lease: 500 })
+    const second = openStore(path, { entry: threadEntry, claim: sole, lease: 500 })
     await expect(second).rejects.toMatchObject({ code: 'DATABASE_IN_USE' })
   },
 )
@@ -248,7 +228,7 @@ describe('a second gateway on a database server', () => {
   const lease = 1_500
 
   async function opened(path: string, settings: Partial<StoreSettings> = {}): Promise<Store> {
-    return openStore(path, { entry: thread.entry, claim: sole, lease, ...settings })
+    return openStore(path, { entry: threadEntry, claim: sole, lease, ...settings })
   }
 
   test('a second gateway is refused while the first renews its lease, and names the first process', async () => {
@@ -268,7 +248,8 @@ describe('a second gateway on a database server', () => {
     await opened(server.url, { claim: undefined })
     const endsAt = `unixepoch('subsec') * 1000 + ${lease}`
     await server.execute(
-      `insert into gateway_lease values (1, 'killed', 'process 1', ${endsAt}, null)`,
+      `insert into gateway_lease (id, holder, process, ends_at)
+       values (1, 'killed', 'process 1', ${endsAt})`,
     )
     const start = performance.now()
     await opened(server.url)

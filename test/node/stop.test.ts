@@ -1,38 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPackage, finished, type Package } from './support/command.ts'
+import { describe, expect, test } from 'vitest'
+import { finished } from './support/command.ts'
 import { timed } from './support/servers.ts'
-import { configFolder, type ShippedGateway, shippedGateway } from './support/shipped-gateway.ts'
-import { connect, valueOf } from './support/store.ts'
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
-
-const config = `
-  [auth]
-  enabled = true
-  [[providers]]
-  name = "demo"
-  kind = "demo"
-  models = [{ id = "m", cost_per_1m_output = 1000 }]
-  [[providers]]
-  name = "endless"
-  kind = "demo"
-  tokens_per_second = 0.001
-  models = [{ id = "endless", cost_per_1m_output = 1000 }]
-`
-
-/** A gateway whose database nothing else uses yet. */
-function started(options: { readonly blocks?: number } = {}): Promise<ShippedGateway> {
-  return shippedGateway(built.executable, configFolder(config).path, options)
-}
+import type { ShippedGateway } from './support/shipped-gateway.ts'
+import { locked, started, stopped } from './support/stopping.ts'
+import { valueOf } from './support/store.ts'
 
 /** Sends requests one after the other; each must succeed. */
 async function ask({ address, client }: ShippedGateway, count: number, metadata = '{}') {
@@ -45,20 +19,6 @@ async function ask({ address, client }: ShippedGateway, count: number, metadata 
     expect(response.status).toBe(200)
     await response.arrayBuffer()
   }
-}
-
-/** Keeps a lock that nothing can be written under; returns the way to give it back. */
-async function locked({ database }: ShippedGateway): Promise<() => Promise<void>> {
-  const transaction = await connect(database).transaction('write')
-  return () => transaction.rollback()
-}
-
-/** The end of a process: its code, the signal that has killed it, and how long it took. */
-async function stopped(gateway: ShippedGateway) {
-  gateway.process.kill('SIGTERM')
-  const time = await timed(finished(gateway))
-  const { code, stdout, stderr } = await finished(gateway)
-  return { code, signal: gateway.process.signalCode, time, stdout, stderr }
 }
 
 const rowCount = 'select count(*) from usage_log'
@@ -170,23 +130,5 @@ describe('a gateway that is stopped', () => {
     expect(stdout).toMatch(/"rows":[1-9]\d*,"spend_usd":.*"msg":"usage is lost/)
     expect(await valueOf(gateway.database, 'pragma integrity_check')).toBe('ok')
     expect(await valueOf(gateway.database, unexplained)).toBe(0)
-  }, 60_000)
-
-  test('a stopped gateway with an endless stream exits within 35 s and saves its row if possible', async () => {
-    const gateways = await Promise.all([started(), started()])
-    const streams = gateways.map(async ({ address, client }) => {
-      const body = '{"model":"endless","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
-      const init = { method: 'POST', headers: client, body }
-      return (await fetch(`${address}/v1/chat/completions`, init)).text()
-    })
-    await sleep(500)
-    const [open, shut] = gateways
-    await locked(shut)
-    const [good, bad] = await Promise.all([stopped(open), stopped(shut)])
-    expect(good).toMatchObject({ code: 0, signal: null })
-    expect(bad).toMatchObject({ code: 0, signal: null })
-    expect(Math.max(good.time, bad.time)).toBeLessThan(35_000)
-    for (const text of await Promise.all(streams)) expect(text).toMatch(/"code":"LM-3010"/)
-    expect(await valueOf(open.database, 'select status from usage_log')).toBe(502)
   }, 60_000)
 })

@@ -11,32 +11,23 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { newKey, usageRow, usd } from '../store/support/rows.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { listMigrations, migrationsWith } from './support/migrations.ts'
 import {
-  type BuiltThread,
-  buildThread,
   connect,
   folder,
   type OpenOptions,
   openStore,
+  threadEntry,
   valueOf,
 } from './support/store.ts'
 
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
-
 function opened(path: string, options: OpenOptions = {}): Promise<Store> {
-  return openStore(path, { entry: thread.entry, ...options })
+  return openStore(path, { entry: threadEntry, ...options })
 }
 
 describe('a database that cannot be used is refused with the reason', () => {

@@ -1,18 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { seededRandom } from '../support/seeded-random.ts'
 import { command } from './support/command.ts'
-import { type BuiltThread, buildThread, connect, folder } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { connect, folder, threadEntry } from './support/store.ts'
 
 /**
  * Writes one key, one usage batch and one flush at a time without end, and prints each that is
@@ -22,7 +14,7 @@ const writer = (path: string, round: number) => `
   import { openNodeStore } from './adapters/node/ports/store.ts'
   import { newKey, usageRow } from './test/store/support/rows.ts'
   import { usageBatch } from './test/support/usage-batch.ts'
-  const entry = new URL(${JSON.stringify(thread.entry.href)})
+  const entry = new URL(${JSON.stringify(threadEntry.href)})
   const store = await openNodeStore({ path: ${JSON.stringify(path)} }, { entry })
   for (let at = 0; ; at++) {
     const id = '${round}-' + at

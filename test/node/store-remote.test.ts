@@ -1,23 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { groupId, keyId, newGroup, newKey, usageRow, usd } from '../store/support/rows.ts'
 import { auditEntry } from '../support/audit.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { libsqlServer } from './support/libsql-server.ts'
-import { type BuiltThread, buildThread, openStore } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { openStore, threadEntry } from './support/store.ts'
 
 function opened(url: string, token?: string): Promise<Store> {
-  return openStore(url, { entry: thread.entry, token })
+  return openStore(url, { entry: threadEntry, token })
 }
 
 const everything = { since: 0, until: 1e9 }

@@ -1,24 +1,16 @@
 import { join } from 'node:path'
 import type { Client } from '@libsql/client/sqlite3'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
 import { newKey, usageRow } from '../store/support/rows.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { listMigrations, migrationsWith } from './support/migrations.ts'
-import { type BuiltThread, buildThread, connect, folder, openStore } from './support/store.ts'
+import { connect, folder, openStore, threadEntry } from './support/store.ts'
 
 /*
  * Opens databases as each former version of the gateway has left them, with rows in every table.
  */
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
 
 interface Table {
   readonly name: string
@@ -99,7 +91,7 @@ describe('a database of a former version', () => {
     const before = await dump(client, tables)
     client.close()
 
-    const store = await openStore(path, { entry: thread.entry })
+    const store = await openStore(path, { entry: threadEntry })
     const migrated = connect(path)
     expect(await dump(migrated, tables)).toEqual(before)
     for (const check of ['integrity_check', 'foreign_key_check']) {

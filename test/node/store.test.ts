@@ -2,30 +2,24 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { type Store, StoreFault, type StoreSettings } from '../../src/store/index.ts'
 import { newKey, usageRow } from '../store/support/rows.ts'
 import { usageBatch } from '../support/usage-batch.ts'
+import { setVariables } from './support/cli.ts'
 import { command, finished } from './support/command.ts'
-import { type BuiltThread, buildThread, folder, openStore, valueOf } from './support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { folder, openStore, threadEntry, valueOf } from './support/store.ts'
 
 function opened(path = join(folder(), 'gateway.db')): Promise<Store> {
-  return openStore(path, { entry: thread.entry })
+  return openStore(path, { entry: threadEntry })
 }
 
 const everything = { since: 0, until: 1e9, cursor: 0 }
 
 describe('a database file', () => {
   test('the program can open it when it runs from the source as well', async () => {
+    setVariables({ BUILT_STORE_WORKER: undefined })
     const store = await openNodeStore({ path: join(folder(), 'gateway.db'), token: undefined })
     expect(await store.createKey(newKey('a'))).toMatchObject({ id: 'a', budgetSpent: 0n })
     await store.close()
@@ -98,7 +92,7 @@ describe('calls', () => {
       stdin: {
         contents: `
           import { openNodeStore } from './adapters/node/ports/store.ts'
-          const entry = new URL(${JSON.stringify(thread.entry.href)})
+          const entry = new URL(${JSON.stringify(threadEntry.href)})
           const store = await openNodeStore({ path: 'gateway.db' }, { entry })
           store.readAccounts().then(() => console.log('answered'))
         `,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { samples } from '../support/exposition.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
-import { buildPackage, finished, type Package } from './support/command.ts'
+import { finished } from './support/command.ts'
 import { ask, type Crew, crew, isRunning } from './support/crew.ts'
 import { type HostedKey, hostAt, type KeyedHost, masterKey } from './support/keyed-host.ts'
 import { awayFromMinuteEnd } from './support/minutes.ts'
@@ -12,17 +12,14 @@ import { folder, valueOf } from './support/store.ts'
  * The shipped executable with several workers that share the state of their keys.
  */
 
-let built: Package
 let redis: RedisServer | undefined
 
 beforeAll(async () => {
   if (!hasRedis) return
-  built = await buildPackage()
   redis = await startRedis()
 })
 
 afterAll(async () => {
-  built?.remove()
   await redis?.stop()
 })
 
@@ -65,7 +62,7 @@ async function start(): Promise<KeyedCrew> {
   const database = join(folder(), 'gateway.db')
   const shared = `url = "${redis?.url}"\nprefix = "test-${++last}"`
   const config = makeConfig(database, shared)
-  const gateway = await crew(built, config, { GATEWAY_MASTER_KEY: masterKey })
+  const gateway = await crew(config, { GATEWAY_MASTER_KEY: masterKey })
   return { ...gateway, ...hostAt(gateway.address), database }
 }
 

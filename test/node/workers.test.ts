@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { samples, series } from '../support/exposition.ts'
-import { buildPackage, command, finished, type Package } from './support/command.ts'
+import { built, command, finished } from './support/command.ts'
 import { ask, crew, isRunning } from './support/crew.ts'
 import { timed } from './support/servers.ts'
 import { freePort } from './support/shipped-gateway.ts'
@@ -11,14 +11,6 @@ import { freePort } from './support/shipped-gateway.ts'
 /*
  * The shipped executable with several workers.
  */
-
-let built: Package
-
-beforeAll(async () => {
-  built = await buildPackage()
-})
-
-afterAll(() => built.remove())
 
 /** A configuration with one model that streams for some seconds. */
 const makeConfig = (model: string, server = '') => `
@@ -59,7 +51,7 @@ async function countRequests(address: string): Promise<number> {
 
 describe('workers', () => {
   test('share the port, the log and one page of metrics', async () => {
-    const { address, lines, process: primary } = await crew(built, makeConfig('m'))
+    const { address, lines, process: primary } = await crew(makeConfig('m'))
     // Both have a connection as soon as two are open.
     const answers = await Promise.all([1, 2, 3, 4].map(() => chat(address, 'm')))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -79,7 +71,7 @@ describe('workers', () => {
   })
 
   test('one that is killed is replaced, without harm to the other or to the counters', async () => {
-    const { address, lines, pids } = await crew(built, makeConfig('m'))
+    const { address, lines, pids } = await crew(makeConfig('m'))
     await (await chat(address, 'm')).text()
     expect(await countRequests(address)).toBe(1)
     const streams = await Promise.all([chat(address, 'm', true), chat(address, 'm', true)])
@@ -102,7 +94,7 @@ describe('workers', () => {
   })
 
   test('one that keeps dying is replaced after a growing delay', async () => {
-    const { address, lines, pids } = await crew(built, makeConfig('m'))
+    const { address, lines, pids } = await crew(makeConfig('m'))
     const total = async () => {
       const page = samples(await scrape(address))
       return page
@@ -123,7 +115,7 @@ describe('workers', () => {
   })
 
   test('all serve a changed file, at once after SIGHUP, which is logged and counted once', async () => {
-    const { address, lines, path, pids, process: primary } = await crew(built, makeConfig('first'))
+    const { address, lines, path, pids, process: primary } = await crew(makeConfig('first'))
     writeFileSync(path, makeConfig('second'))
     await expect.poll(() => lines('configuration reloaded')).toHaveLength(1)
     for (let each = 0; each < 4; each++) {
@@ -152,7 +144,7 @@ describe('workers', () => {
   })
 
   test('count the connections of an address together', async () => {
-    const { address } = await crew(built, makeConfig('m', 'max_connections_per_address = 3'))
+    const { address } = await crew(makeConfig('m', 'max_connections_per_address = 3'))
     const controller = new AbortController()
     const open = (at: number) =>
       fetch(`${address}/v1/chat/completions`, {
@@ -180,7 +172,7 @@ describe('workers', () => {
 
 describe('stopping', () => {
   test('all are not ready and serve during the delay, then finish, and the exit code is 0', async () => {
-    const gateway = await crew(built, makeConfig('m', 'drain_delay_ms = 1000'))
+    const gateway = await crew(makeConfig('m', 'drain_delay_ms = 1000'))
     const { address, process: primary, pids } = gateway
     const workers = pids()
     const streams = await Promise.all([chat(address, 'm', true), chat(address, 'm', true)])
@@ -199,7 +191,7 @@ describe('stopping', () => {
   })
 
   test('with nothing to finish takes less than a second', async () => {
-    const gateway = await crew(built, makeConfig('m'))
+    const gateway = await crew(makeConfig('m'))
     await (await fetch(`${gateway.address}/health`)).text()
     gateway.process.kill('SIGINT')
     expect(await timed(finished(gateway))).toBeLessThan(1_000)
@@ -207,7 +199,7 @@ describe('stopping', () => {
   })
 
   test('a second signal ends all at once with 1', async () => {
-    const gateway = await crew(built, makeConfig('m'))
+    const gateway = await crew(makeConfig('m'))
     const workers = gateway.pids()
     void chat(gateway.address, 'endless', true).catch(() => {})
     await expect
@@ -222,7 +214,7 @@ describe('stopping', () => {
   })
 
   test('the workers of a primary process that is killed finish and end', async () => {
-    const gateway = await crew(built, makeConfig('m'))
+    const gateway = await crew(makeConfig('m'))
     const workers = gateway.pids()
     const stream = await chat(gateway.address, 'm', true)
     gateway.process.kill('SIGKILL')

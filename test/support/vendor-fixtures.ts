@@ -92,38 +92,38 @@ export function testFixtures(vendor: FixtureVendor): void {
   describe('requests', () => {
     test.each(readFixtures<RequestCase>(vendor, 'requests'))(
       'the request is sent or refused as expected: $name',
-      (fixture) => checkRequest(vendor, fixture),
+      (fixture) => expectRequest(vendor, fixture),
     )
   })
 
   describe('answers', () => {
     test.each(readFixtures<AnswerCase>(vendor, 'answers'))(
       'the answer is translated as expected: $name',
-      (fixture) => checkAnswer(vendor, fixture),
+      (fixture) => expectAnswer(vendor, fixture),
     )
   })
 
   describe('streams', () => {
     test.each(readFixtures<StreamCase>(vendor, 'streams'))(
       'the stream is translated as expected, however the network splits it: $name',
-      (fixture) => checkStream(vendor, fixture),
+      (fixture) => expectStream(vendor, fixture),
     )
   })
 }
 
 /** Reads a file of cases in the form that its type describes. */
-export function readFixtures<Case>(
+export function readFixtures<Fixture>(
   { kind, placeholders = {} }: Pick<FixtureVendor, 'kind' | 'placeholders'>,
   file: 'requests' | 'answers' | 'streams',
-): readonly Case[] {
+): readonly Fixture[] {
   const url = new URL(`../fixtures/${kind}/${file}.json`, import.meta.url)
   const fill = (_: string, value: unknown) =>
     typeof value === 'string' && value in placeholders ? placeholders[value] : value
   // The files have the shapes above.
-  return JSON.parse(readFileSync(url, 'utf8'), fill) as Case[]
+  return JSON.parse(readFileSync(url, 'utf8'), fill) as Fixture[]
 }
 
-async function checkRequest(vendor: FixtureVendor, fixture: RequestCase): Promise<void> {
+async function expectRequest(vendor: FixtureVendor, fixture: RequestCase): Promise<void> {
   const { model: upstreamId, provider, secret, request, upstream: expected, error } = fixture
   const { strict, base_url: baseUrl } = provider ?? {}
   const gateway = await vendor.createGateway({ upstreamId, strict, baseUrl, secret })
@@ -147,7 +147,7 @@ async function checkRequest(vendor: FixtureVendor, fixture: RequestCase): Promis
   expect(upstream.body()).toEqual(expected?.body)
 }
 
-async function checkAnswer(vendor: FixtureVendor, fixture: AnswerCase): Promise<void> {
+async function expectAnswer(vendor: FixtureVendor, fixture: AnswerCase): Promise<void> {
   const { request, status, headers = {}, body, answer, error } = fixture
   const gateway = await vendor.createGateway()
   gateway.upstream.always(json(body, { status, headers }))
@@ -157,7 +157,7 @@ async function checkAnswer(vendor: FixtureVendor, fixture: AnswerCase): Promise<
   expect(await (await response).json()).toEqual(answer)
 }
 
-async function checkStream(vendor: FixtureVendor, fixture: StreamCase): Promise<void> {
+async function expectStream(vendor: FixtureVendor, fixture: StreamCase): Promise<void> {
   const { chunks, frames, includeUsage, error } = fixture
   const options = includeUsage === undefined ? {} : { include_usage: includeUsage }
   for (const send of splitDifferently(vendor, chunks)) {

@@ -5,8 +5,7 @@ import { startDemo } from '../../../adapters/node/console/demo.ts'
 import { type ServedConsole, serveConsole } from '../../../adapters/node/console/server.ts'
 import { completion, hello } from '../../support/answers.ts'
 import { deferred, httpServer } from '../support/servers.ts'
-import { type BuiltThread, buildThread } from '../support/store.ts'
-import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
+import { openWorld, pageFolder, type World } from './served.ts'
 
 /*
  * The console in a real browser. `CONSOLE_SCREENSHOTS=docs/images npx vitest run test/node/console`
@@ -32,19 +31,13 @@ const quiet = [
 ]
 
 let browser: Browser
-let thread: BuiltThread
-let page: BuiltPage
 
 beforeAll(async () => {
-  thread = await buildThread()
-  page = await buildPage()
   if (hasBrowser) browser = await chromium.launch({ executablePath, args: quiet })
 })
 
 afterAll(async () => {
   await browser?.close()
-  thread.remove()
-  page.remove()
 })
 
 /** A request whose reservation fits into the budgets of these tests. */
@@ -121,7 +114,7 @@ async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
       .writeHead(503, { 'content-type': 'application/json' })
       .end(JSON.stringify(completion()))
   })
-  const world = await openWorld({ thread, page, config: configFor(vendor.url), env })
+  const world = await openWorld({ config: configFor(vendor.url), env })
   const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, ...options })
   const tab = await context.newPage()
   const problems: string[] = []
@@ -171,7 +164,7 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
   })
 
   test('without the link the page asks for the code', async () => {
-    const { console: served } = await openWorld({ thread, page, config: configFor('http://[::1]') })
+    const { console: served } = await openWorld({ config: configFor('http://[::1]') })
     const context = await browser.newContext()
     onTestFinished(() => context.close())
     const tab = await context.newPage()
@@ -594,7 +587,7 @@ test.skipIf(!hasBrowser || screenshots === undefined)(
     const demo = await startDemo()
     onTestFinished(() => demo.close())
     const { address: gateway, masterKey } = demo
-    const served = await serveConsole({ gateway, masterKey, port: 0, folder: page.folder })
+    const served = await serveConsole({ gateway, masterKey, port: 0, folder: pageFolder })
     onTestFinished(() => served.close())
     await new Promise((resolve) => setTimeout(resolve, demoMs))
     for (const colorScheme of ['light', 'dark'] as const) await takeScreenshots(served, colorScheme)

@@ -1,26 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildConsole } from '../../../scripts/console.mjs'
-import { buildPackage, command, finished, type Package } from '../support/command.ts'
+import { describe, expect, test } from 'vitest'
+import { built, command, finished } from '../support/command.ts'
 import { freePort } from '../support/shipped-gateway.ts'
 import { folder } from '../support/store.ts'
-
-let shipped: Package
-
-beforeAll(async () => {
-  shipped = await buildPackage()
-  await buildConsole(join(dirname(shipped.executable), 'console'))
-})
-
-afterAll(() => shipped.remove())
 
 describe('gateway console', () => {
   test('the command of the README serves a page about a demo gateway, and leaves nothing behind', async () => {
     const TMPDIR = folder()
     const shown = /^node dist\/gateway\.js (console .*)$/m.exec(readFileSync('README.md', 'utf8'))
     const words = shown?.[1]?.split(' ') ?? []
-    const running = command([shipped.executable, ...words, '--port', '0'], {
+    const running = command([built.executable, ...words, '--port', '0'], {
       env: { TMPDIR },
     })
     const [, origin = '', code = ''] = await running.until(/(http:\S+)\/#code=(\S+)/)
@@ -39,7 +28,7 @@ describe('gateway console', () => {
   test('without a running gateway it says where it looked', async () => {
     const address = `http://127.0.0.1:${await freePort()}`
     const env = { GATEWAY_MASTER_KEY: '6d'.repeat(32) }
-    const ended = finished(command([shipped.executable, 'console', '--url', address], { env }))
+    const ended = finished(command([built.executable, 'console', '--url', address], { env }))
     expect(await ended).toEqual({
       code: 1,
       stdout: '',
@@ -48,9 +37,9 @@ describe('gateway console', () => {
   })
 
   test('a port in use is named', async () => {
-    const demo = command([shipped.executable, 'console', '--demo', '--port', '0'])
+    const demo = command([built.executable, 'console', '--demo', '--port', '0'])
     const [, port = ''] = await demo.until(/127\.0\.0\.1:(\d+)\/#/)
-    const second = command([shipped.executable, 'console', '--demo', '--port', port])
+    const second = command([built.executable, 'console', '--demo', '--port', port])
     expect(await finished(second)).toMatchObject({
       code: 1,
       stderr: `port ${port} is in use; choose another one with --port\n`,

@@ -1,25 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { type ServedConsole, serveConsole } from '../../../adapters/node/console/server.ts'
-import { buildConsole } from '../../../scripts/console.mjs'
+import { built } from '../support/command.ts'
 import { keyedHost, masterKey, type ServedHost } from '../support/keyed-host.ts'
-import { type BuiltThread, folder } from '../support/store.ts'
+import { folder, threadEntry } from '../support/store.ts'
 
 /** The built page of the console. */
-export interface BuiltPage {
-  readonly folder: URL
-  remove(): void
-}
-
-export async function buildPage(): Promise<BuiltPage> {
-  const path = mkdtempSync(join(tmpdir(), 'gateway-console-'))
-  await buildConsole(path)
-  const remove = () => rmSync(path, { recursive: true })
-  return { folder: pathToFileURL(`${path}/`), remove }
-}
+export const pageFolder = pathToFileURL(join(dirname(built.executable), 'console/'))
 
 export interface World {
   readonly host: ServedHost
@@ -27,18 +15,16 @@ export interface World {
 }
 
 export interface WorldOptions {
-  readonly thread: BuiltThread
-  readonly page: BuiltPage
   readonly config: string
   readonly env?: Readonly<Record<string, string>>
 }
 
 /** A gateway with auth on, and a console in front of it. Both close after the test. */
-export async function openWorld({ thread, page, config, env = {} }: WorldOptions): Promise<World> {
+export async function openWorld({ config, env = {} }: WorldOptions): Promise<World> {
   const path = join(folder(), 'gateway.db')
-  const host = await keyedHost({ path, config, entry: thread.entry, env })
+  const host = await keyedHost({ path, config, entry: threadEntry, env })
   const gateway = host.address
-  const served = await serveConsole({ gateway, masterKey, port: 0, folder: page.folder })
+  const served = await serveConsole({ gateway, masterKey, port: 0, folder: pageFolder })
   onTestFinished(() => served.close())
   return { host, console: served }
 }

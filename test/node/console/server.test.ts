@@ -1,23 +1,9 @@
 import { request as sendRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { serveConsole } from '../../../adapters/node/console/server.ts'
 import { masterKey } from '../support/keyed-host.ts'
-import { type BuiltThread, buildThread } from '../support/store.ts'
-import { type BuiltPage, buildPage, openWorld, type World } from './served.ts'
-
-let thread: BuiltThread
-let page: BuiltPage
-
-beforeAll(async () => {
-  thread = await buildThread()
-  page = await buildPage()
-})
-
-afterAll(() => {
-  thread.remove()
-  page.remove()
-})
+import { openWorld, pageFolder, type World } from './served.ts'
 
 const config = `
 [[providers]]
@@ -40,7 +26,7 @@ interface Browser extends World {
 }
 
 async function open(): Promise<Browser> {
-  const world = await openWorld({ thread, page, config })
+  const world = await openWorld({ config })
   const { origin, hash } = new URL(world.console.link)
   let token = ''
   const send = async (path: string, init: RequestInit = {}) => {
@@ -206,7 +192,7 @@ describe('the server of the console', () => {
   test('a master key that the gateway no longer accepts is 502, so that the page stays logged in', async () => {
     const { host } = await open()
     const gateway = host.address
-    const options = { gateway, masterKey: 'ab'.repeat(32), port: 0, folder: page.folder }
+    const options = { gateway, masterKey: 'ab'.repeat(32), port: 0, folder: pageFolder }
     const served = await serveConsole(options)
     onTestFinished(() => served.close())
     const { origin, hash } = new URL(served.link)

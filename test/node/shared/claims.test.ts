@@ -10,15 +10,7 @@ import { testGateway } from '../../support/gateway.ts'
 import { masterKey, pricedProvider } from '../../support/keyed-gateway.ts'
 import { findFreePort, hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { libsqlServer } from '../support/libsql-server.ts'
-import { type BuiltThread, buildThread, connect, folder } from '../support/store.ts'
-
-let thread: BuiltThread
-
-beforeAll(async () => {
-  thread = await buildThread()
-})
-
-afterAll(() => thread.remove())
+import { connect, folder, threadEntry } from '../support/store.ts'
 
 /** Opens a gateway whose `[shared]` has this address. */
 async function open(path: string, url: string, options: Partial<GatewayOptions> = {}) {
@@ -33,7 +25,7 @@ async function open(path: string, url: string, options: Partial<GatewayOptions> 
     openStore: (settings) =>
       openNodeStore(
         { ...settings, path, journalFolder: undefined },
-        { entry: thread.entry, lease: 1_500 },
+        { entry: threadEntry, lease: 1_500 },
       ),
     openShared: openRedisState,
     ...options,

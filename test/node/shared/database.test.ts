@@ -8,18 +8,15 @@ import { masterKey, pricedProvider } from '../../support/keyed-gateway.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { SharedServer } from '../../support/shared-server.ts'
 import { libsqlServer } from '../support/libsql-server.ts'
-import { type BuiltThread, buildThread, folder } from '../support/store.ts'
+import { folder, threadEntry } from '../support/store.ts'
 
-let thread: BuiltThread
 let redis: RedisServer | undefined
 
 beforeAll(async () => {
-  thread = await buildThread()
   if (hasRedis) redis = await startRedis()
 })
 
 afterAll(async () => {
-  thread.remove()
   await redis?.stop()
 })
 
@@ -32,7 +29,7 @@ function group(path: string) {
     env,
     clock: systemClock,
     openStore: (settings) =>
-      openNodeStore({ ...settings, path, journalFolder: undefined }, { entry: thread.entry }),
+      openNodeStore({ ...settings, path, journalFolder: undefined }, { entry: threadEntry }),
     openShared: (settings) =>
       redis ? openRedisState({ ...settings, url: redis.url }) : server.open(),
   })

@@ -1,51 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { onTestFinished } from 'vitest'
 
-/**
- * The shipped executable: a file in `dist` with the module of the database thread, the
- * migrations, and the demo configuration beside the folder.
- */
+/** The files of a built package. */
 export interface Package {
   readonly executable: string
   readonly migrations: string
-  remove(): void
 }
 
-const repository = fileURLToPath(new URL('../../../', import.meta.url))
+/** The package that `test/support/build.ts` builds for all files of a run. No test may change it. */
+export const built: Package = packageIn(process.env['BUILT_GATEWAY'] ?? '')
 
-export async function buildPackage(): Promise<Package> {
+/** Copies the package, for a test that changes its files. */
+export function copyPackage(): Package & { remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-package-'))
-  const executable = join(folder, 'dist', 'gateway.js')
-  await build({
-    entryPoints: {
-      gateway: join(repository, 'adapters/node/bin.mjs'),
-      main: join(repository, 'adapters/node/main.ts'),
-      worker: join(repository, 'adapters/node/workers/worker.ts'),
-      'store-worker': join(repository, 'adapters/node/store/worker.ts'),
-    },
-    outdir: join(folder, 'dist'),
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    external: ['libsql'],
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-  })
-  const migrations = join(folder, 'dist', 'migrations')
-  cpSync(join(repository, 'src/store/migrations'), migrations, { recursive: true })
-  const functions = join(folder, 'dist', 'functions')
-  cpSync(join(repository, 'src/shared/functions'), functions, { recursive: true })
-  // A native library stays a package.
-  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  copyFileSync(join(repository, 'demo.toml'), join(folder, 'demo.toml'))
-  return { executable, migrations, remove: () => rmSync(folder, { recursive: true }) }
+  cpSync(process.env['BUILT_GATEWAY'] ?? '', folder, { recursive: true })
+  return { ...packageIn(folder), remove: () => rmSync(folder, { recursive: true }) }
+}
+
+function packageIn(folder: string): Package {
+  const dist = join(folder, 'dist')
+  return { executable: join(dist, 'gateway.js'), migrations: join(dist, 'migrations') }
 }
 
 /** A running command and its output so far. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { type Command, command, type Package } from './command.ts'
+import { built, type Command, command } from './command.ts'
 import { configFolder, freePort } from './shipped-gateway.ts'
 
 /** The shipped executable with several workers. */
@@ -15,7 +15,6 @@ export interface Crew extends Command {
 }
 
 export async function crew(
-  built: Package,
   config: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Crew> {

@@ -1,38 +1,14 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Client, createClient } from '@libsql/client/sqlite3'
-import { build } from 'esbuild'
 import { onTestFinished } from 'vitest'
 import { type NodeStoreOptions, openNodeStore } from '../../../adapters/node/ports/store.ts'
 import type { Store, StoreSettings } from '../../../src/store/index.ts'
 
-export interface BuiltThread {
-  readonly entry: URL
-  remove(): void
-}
-
-/** The shipped module of the thread: one file beside the migrations. It starts quickly. */
-export async function buildThread(): Promise<BuiltThread> {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-thread-'))
-  const outfile = join(directory, 'store-worker.mjs')
-  await build({
-    entryPoints: ['adapters/node/store/worker.ts'],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    external: ['libsql'],
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-  })
-  cpSync('src/store/migrations', join(directory, 'migrations'), { recursive: true })
-  symlinkSync(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'))
-  const remove = () => rmSync(directory, { recursive: true })
-  return { entry: pathToFileURL(outfile), remove }
-}
+/** The shipped module of the thread. It starts quickly, unlike the source. */
+export const threadEntry = pathToFileURL(process.env['BUILT_STORE_WORKER'] ?? '')
 
 /** Creates a folder for the test. */
 export function folder(): string {
