@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { generateSubjectWriter } from '../../../src/accounting/index.ts'
 
 /** The functions that run on the server, under a name that contains their hash. */
 export interface Library {
@@ -21,9 +22,8 @@ export function createLibrary(text: string): Library {
   }
 }
 
-/** The files of the functions. Each uses only what is in those before it. */
+/** The files after `base`. Each uses only what is in those before it. */
 const files = [
-  'base',
   'claims',
   'amounts',
   'calendar',
@@ -39,5 +39,6 @@ const files = [
 export function readFunctions(): string {
   const { url } = import.meta
   const folder = url.endsWith('.ts') ? '../../../src/shared/functions/' : './functions/'
-  return files.map((file) => readFileSync(new URL(`${folder}${file}.lua`, url), 'utf8')).join('\n')
+  const read = (file: string) => readFileSync(new URL(`${folder}${file}.lua`, url), 'utf8')
+  return [read('base'), generateSubjectWriter(), ...files.map(read)].join('\n')
 }

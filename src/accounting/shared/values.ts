@@ -3,6 +3,7 @@ import { type BudgetPeriod, budgetPeriods } from '../../core/budget-period.ts'
 import type { NanoUsd, UnixSeconds } from '../../core/ids.ts'
 import { joinAmount, splitAmount } from '../../store/index.ts'
 import type { SharedCounts } from '../account-entry.ts'
+import { subjectPlaces as at, type FieldKind, type subjectFields } from './subject-fields.ts'
 
 /*
  * The values that the functions on the server take and return: see src/shared/functions.
@@ -79,37 +80,39 @@ export type SharedAlert =
   | { readonly kind: 'exhausted' }
   | { readonly kind: 'risen'; readonly from: number; readonly to: number }
 
+interface FieldValues extends Record<FieldKind, unknown> {
+  readonly text: string
+  readonly integer: number
+  readonly optional: number | false
+  readonly share: WrittenShare | false
+  readonly alert: string | false
+}
+
+type Written<Fields extends readonly (readonly [name: string, kind: FieldKind])[]> = {
+  readonly [Place in keyof Fields]: FieldValues[Fields[Place][1]]
+}
+
 /** A subject in a reply. */
-export type WrittenSubject = readonly [
-  period: string,
-  since: number,
-  resets: number | false,
-  ...spent: WrittenAmount,
-  ...total: WrittenAmount,
-  ...reserved: WrittenAmount,
-  running: number,
-  requests: number,
-  tokens: number,
-  share: WrittenShare | false,
-  alert: string | false,
-]
+export type WrittenSubject = Written<typeof subjectFields>
 
 export function readSubject(written: WrittenSubject): SharedSubject {
-  const [period, since, resets, usd, nano, totalUsd, totalNano, reservedUsd, reservedNano] = written
+  const period = written[at.period]
+  const resets = written[at.resets]
+  const alert = written[at.alert]
   return {
     term: {
       period: budgetPeriods.find((one): one is BudgetPeriod => one === period) ?? null,
-      since,
+      since: written[at.since],
       resetsAt: resets === false ? null : resets,
     },
-    spent: joinAmount(usd, nano),
-    spentTotal: joinAmount(totalUsd, totalNano),
-    reserved: joinAmount(reservedUsd, reservedNano),
-    running: written[9],
-    requests: written[10],
-    tokens: written[11],
-    share: readShare(written[12]),
-    alert: written[13] === false ? undefined : readAlert(written[13]),
+    spent: joinAmount(written[at.spent_usd], written[at.spent_nano]),
+    spentTotal: joinAmount(written[at.total_usd], written[at.total_nano]),
+    reserved: joinAmount(written[at.reserved_usd], written[at.reserved_nano]),
+    running: written[at.running],
+    requests: written[at.rpm],
+    tokens: written[at.tpm],
+    share: readShare(written[at.share]),
+    alert: alert === false ? undefined : readAlert(alert),
   }
 }
 

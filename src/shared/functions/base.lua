@@ -33,6 +33,11 @@ local function whole(number)
   return string.format('%d', number)
 end
 
+-- Writes a number that may be false.
+local function optional(number)
+  return number and whole(number) or 'false'
+end
+
 -- Writes a text that needs no escapes as JSON.
 local function quote(text)
   return '"' .. text .. '"'

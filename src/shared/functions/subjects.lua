@@ -27,11 +27,6 @@ local unknown = '{"init":false,"period":"","since":0,"resets":false,'
   .. '"running":0,"minute":0,"rpm":0,"tpm":0,'
   .. '"cap_usd":false,"cap_nano":0,"passed":0,"exhausted":false,"admitted":false,"past":false}'
 
--- Writes a number that may be false.
-local function optional(number)
-  return number and whole(number) or 'false'
-end
-
 local function write_state(state)
   return string.format(
     state_format, tostring(state.init), state.period, state.since, optional(state.resets),
@@ -88,17 +83,12 @@ local function get_share(call, name, process)
   return text
 end
 
--- Returns a subject in the order that `readSubject` expects, and the alert that has fired.
+-- Returns a subject with the share of a process and the alert that has fired. The loader writes `write_subject`: see
+-- src/accounting/shared/subject-fields.ts.
 local function describe(call, name, process)
-  local state, edge = get(call, name), call.edges[name]
+  local state, alert = get(call, name), call.edges[name]
   call.edges[name] = nil
-  return string.format(
-    '["%s",%d,%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%s,%s]',
-    state.period, state.since, optional(state.resets), state.spent_usd, state.spent_nano,
-    state.total_usd, state.total_nano, state.reserved_usd, state.reserved_nano,
-    state.running, state.rpm, state.tpm, get_share(call, name, process) or 'false',
-    edge and quote(edge) or 'false'
-  )
+  return write_subject(state, get_share(call, name, process), alert)
 end
 
 local function start_term(state, since, resets)
