@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServerAdapter, type NodeRequest, sendNodeResponse } from '@whatwg-node/server'
+import { createServerAdapter, type NodeRequest } from '@whatwg-node/server'
 import { internal } from '../../../src/core/errors.ts'
 import { asHeaderList } from '../../../src/core/ports.ts'
 import type { FetchOptions, Gateway } from '../../../src/index.ts'
@@ -23,6 +23,7 @@ import {
   respondWithError,
 } from './respond.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
+import { ownSignal, sendResponse } from './whatwg-internals.ts'
 
 /** The members of a gateway that a host uses. */
 export type HostedGateway = Pick<
@@ -49,7 +50,7 @@ const urlHost = { host: 'gateway' }
 const { handleNodeRequestAndResponse: handle } = createServerAdapter<ServedRequest>(
   (request, served) => served.serve(request),
   // The default for its own classes. To find it, the adapter would read those of Node, which then loads them.
-  { __useCustomAbortCtrl: true, fetchAPI: { Request: AdapterRequest } },
+  { ...ownSignal, fetchAPI: { Request: AdapterRequest } },
 )
 
 /**
@@ -176,9 +177,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     const outgoing = new AdapterResponse(extractParts(answer), unsent)
     // The client has left in the meantime.
     if (!this.#done || response.destroyed) return outgoing.body?.destroy()
-    // `AdapterResponse` has every field that the adapter reads.
-    const typed = outgoing as unknown as Response
-    const sent = sendNodeResponse(typed, response, incoming, true)
+    const sent = sendResponse(outgoing, { outgoing: response, incoming })
     unsent.update()
     // A response that is already sent needs no timeout.
     if (!response.writableEnded || response.writableLength > 0) {
