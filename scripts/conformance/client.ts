@@ -18,6 +18,8 @@ export interface Client {
   readonly api: 'Chat' | 'Messages' | 'Responses'
   /** Whether it can send back reasoning with its proof, as some vendors require. */
   readonly carriesProofs: boolean
+  /** Milliseconds from its start within which its first request must reach the upstream. */
+  readonly firstRequestWithin?: number
   /** Uses the client with the models of one kind. */
   run(kind: Kind, door: Door): Promise<readonly Outcome[]>
 }

@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { claudeCode } from './agents/claude-code.ts'
 import { codexes } from './agents/codex.ts'
+import { opencode } from './agents/opencode.ts'
 import type { Client, Door } from './client.ts'
 import { startGateway } from './gateway.ts'
 import { allKinds, isCompatible, type Kind } from './kinds.ts'
@@ -28,7 +29,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, kind: { type: 'string' } },
 })
 
-const clients = [claudeCode, ...codexes, ...sdks].filter(
+const clients = [claudeCode, ...codexes, opencode, ...sdks].filter(
   ({ name }) => name === (values.only ?? name),
 )
 const chosenKinds = allKinds.filter((kind) =>
@@ -67,9 +68,14 @@ async function runAll(door: Door): Promise<readonly Result[]> {
     const runLane = async () => {
       for (const [index, kind] of waiting) {
         process.stderr.write(`${client.title}, ${kind.title}\n`)
+        const started = Date.now()
         const outcomes = await runClient(client, kind, door)
         const seen = upstream.exchanges.filter((exchange) => isOf(kind, exchange))
-        ofClient[index] = { client, kind, outcomes: judge({ client, kind, outcomes, seen }) }
+        ofClient[index] = {
+          client,
+          kind,
+          outcomes: judge({ client, kind, outcomes, seen, started }),
+        }
       }
     }
     await Promise.all(Array.from({ length: lanes }, runLane))
@@ -97,14 +103,27 @@ async function runClient(client: Client, kind: Kind, door: Door): Promise<readon
 interface Judged extends Result {
   /** The requests of the client, as the upstream saw them. */
   readonly seen: readonly Exchange[]
+  /** When the client started, in milliseconds. */
+  readonly started: number
 }
 
 /** Adds the faults of the requests that the upstream saw. */
-function judge({ client, kind, outcomes, seen }: Judged): readonly Outcome[] {
+function judge({ client, kind, outcomes, seen, started }: Judged): readonly Outcome[] {
   // Here the client speaks the API of the upstream, and the gateway changes nothing.
   if (client.api === 'Chat' && isCompatible(kind))
     return outcomes.map((outcome) => excuse(outcome, seen))
-  return [...outcomes, ...seen.flatMap((exchange) => findFaults(client, exchange))]
+  return [
+    ...outcomes,
+    ...seen.flatMap((exchange) => findFaults(client, exchange)),
+    ...findDelay(client, (seen[0]?.at ?? Infinity) - started),
+  ]
+}
+
+/** A client that waits before its first request has lost time with something that the gateway answers. */
+function findDelay({ firstRequestWithin: bound }: Client, taken: number): Outcome[] {
+  if (bound === undefined) return []
+  const problem = `its first request came after ${taken} ms`
+  return [{ check: 'first request', ...(taken > bound && { problem }) }]
 }
 
 /** A check that failed because of what the client itself wrote. */

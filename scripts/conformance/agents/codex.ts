@@ -13,6 +13,7 @@ import { toolServer, toolServerName } from './tools.ts'
  */
 export const codexes: readonly Client[] = [
   codex({ name: 'codex', title: 'Codex', prefix: '' }),
+  codexAsOpenAi(),
   ...codexModels.map((model) =>
     codex({ name: `codex-${model}`, title: `Codex, model id \`${model}-…\``, prefix: `${model}-` }),
   ),
@@ -45,6 +46,40 @@ function codex({ name, title, prefix }: CodexModel): Client {
   }
 }
 
+/**
+ * Codex as it is, with nothing but the address changed: `openai_base_url`. It asks for a WebSocket first, and must
+ * go on over HTTP without a pause.
+ */
+function codexAsOpenAi(): Client {
+  return {
+    name: 'codex-base-url',
+    title: 'Codex, `openai_base_url` alone',
+    package: '@openai/codex',
+    api: 'Responses',
+    carriesProofs: true,
+    firstRequestWithin: 8_000,
+    run: (kind, { address, key }) =>
+      runTasks(kind, ({ scenario, prompt, home }) => {
+        const config = `
+model = "${kind.name}--${scenario}"
+openai_base_url = "${address}/v1"
+${toolSection}`
+        writeFileSync(join(home, 'config.toml'), config)
+        const freely = '--dangerously-bypass-approvals-and-sandbox'
+        return {
+          line: [findExecutable('codex'), 'exec', '--skip-git-repo-check', freely, prompt],
+          env: { CODEX_HOME: home, CODEX_API_KEY: key },
+        }
+      }),
+  }
+}
+
+const toolSection = `
+[mcp_servers.${toolServerName}]
+command = ${JSON.stringify(toolServer.command)}
+args = ${JSON.stringify(toolServer.args)}
+`
+
 function toConfig(model: string, address: string): string {
   return `
 model = "${model}"
@@ -55,9 +90,5 @@ name = "gateway"
 base_url = "${address}/v1"
 wire_api = "responses"
 env_key = "GATEWAY_KEY"
-
-[mcp_servers.${toolServerName}]
-command = ${JSON.stringify(toolServer.command)}
-args = ${JSON.stringify(toolServer.args)}
-`
+${toolSection}`
 }

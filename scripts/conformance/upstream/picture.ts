@@ -21,6 +21,7 @@ export const pictureSentence = 'It shows one pixel.'
 
 const look: Step = {
   Read: (path) => ({ file_path: path }),
+  read: (path) => ({ filePath: path }),
   view_image: (path) => ({ path }),
   exec: (path) => ({ input: `image(await tools.view_image(${JSON.stringify({ path })}))` }),
 }

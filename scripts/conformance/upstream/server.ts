@@ -15,6 +15,8 @@ import { readScenario, type Scenario } from './scenario.ts'
 /** A request that the upstream has seen. */
 export interface Exchange {
   readonly path: string
+  /** When the request had arrived, in milliseconds. */
+  readonly at: number
   readonly body: unknown
   /** The request holds a substitute for a proof that was lost on its way. */
   readonly lacksProof?: boolean
@@ -85,7 +87,7 @@ async function serve(
   const [, name = '', path = ''] = /^\/(\w+)(\/.*)$/.exec(url.pathname) ?? []
   const dialect = dialects[name]
   if (!dialect) return sendJson(response, { status: 404, body: { message: 'no such vendor' } })
-  const exchange = { path: url.pathname + url.search, body: text as unknown }
+  const exchange = { path: url.pathname + url.search, at: Date.now(), body: text as unknown }
   try {
     const headers = new Headers(Object.entries(message.headers).map(([k, v]) => [k, String(v)]))
     const body = parseJson(text)
