@@ -1,4 +1,4 @@
-import type { BillingFacts } from '../core/billing.ts'
+import type { BillingFacts, ToolCalls } from '../core/billing.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RecordPrice, RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -34,8 +34,10 @@ export function usageLogHold(
 
 /** Returns undefined for a request without an account. */
 function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined {
-  const { account, model, served, usage, media, timeToFirstToken } = record
+  const { account, model, served, usage, media, timeToFirstToken, price, cacheHit } = record
   if (!account || !model) return undefined
+  const facts = usage?.billing ?? noFacts
+  const { modalities } = facts
   return {
     ts: unixSeconds(clock),
     requestId: record.requestId,
@@ -62,52 +64,35 @@ function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined
     latencyMs: Math.round(record.latency),
     ttftMs: timeToFirstToken === undefined ? null : Math.round(timeToFirstToken),
     attempts: record.attempts,
-    cacheHit: record.cacheHit,
+    cacheHit,
     status: record.status,
     errorCode: record.errorCode ?? null,
     metadata: record.metadata,
-    ...toBillingColumns(record),
+    // Named one by one: a spread takes longer than the rest of the row.
+    tier: price?.tier ?? facts.tier ?? null,
+    geo: price?.geo ?? facts.geo ?? null,
+    cacheWriteLongTokens: clampCount(
+      (usage?.cacheWrite1hTokens ?? 0) + (usage?.cacheWrite12hTokens ?? 0),
+    ),
+    audioTokensIn: modalities?.audioInput ?? null,
+    audioTokensOut: modalities?.audioOutput ?? null,
+    imageTokensIn: modalities?.imageInput ?? null,
+    imageTokensOut: modalities?.imageOutput ?? null,
+    toolCalls: usage ? collectToolCalls(usage) : null,
+    costSource: usage && price ? findCostSource(usage, price, cacheHit) : null,
+    costReported: (!cacheHit && facts.statedCost) || null,
+    price: price?.label ?? null,
     keyTerm: record.keyTerm,
     groupTerm: record.groupTerm,
   }
 }
 
-type BillingColumns = Pick<
-  ChargedRow,
-  | 'tier'
-  | 'geo'
-  | 'cacheWriteLongTokens'
-  | 'audioTokensIn'
-  | 'audioTokensOut'
-  | 'imageTokensIn'
-  | 'imageTokensOut'
-  | 'toolCalls'
-  | 'costSource'
-  | 'price'
-  | 'costReported'
->
-
-/** Returns what a row says of the bill of an answer, besides its tokens. */
-function toBillingColumns({ usage, price, cacheHit }: RequestRecord): BillingColumns {
-  const { tier, geo, modalities, toolCalls, statedCost } = usage?.billing ?? noFacts
-  const { cacheWrite1hTokens: for1h = 0, cacheWrite12hTokens: for12h = 0 } = usage ?? {}
-  const searches = usage?.webSearches
-  return {
-    tier: price?.tier ?? tier ?? null,
-    geo: price?.geo ?? geo ?? null,
-    cacheWriteLongTokens: clampCount(for1h + for12h),
-    audioTokensIn: modalities?.audioInput ?? null,
-    audioTokensOut: modalities?.audioOutput ?? null,
-    imageTokensIn: modalities?.imageInput ?? null,
-    imageTokensOut: modalities?.imageOutput ?? null,
-    toolCalls: searches ? { web_search: searches, ...toolCalls } : (toolCalls ?? null),
-    costSource: usage && price ? findCostSource(usage, price, cacheHit) : null,
-    price: price?.label ?? null,
-    costReported: (!cacheHit && statedCost) || null,
-  }
-}
-
 const noFacts: BillingFacts = Object.freeze({})
+
+function collectToolCalls({ webSearches, billing }: Usage): ToolCalls | null {
+  const toolCalls = billing?.toolCalls
+  return webSearches ? { web_search: webSearches, ...toolCalls } : (toolCalls ?? null)
+}
 
 function findCostSource(
   { estimated }: Usage,
