@@ -242,7 +242,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
     await this.#settlements.idle()
   }
 
-  // The server observes its budgets itself, unless it is away; changes of records are news to it.
+  // The server observes its budgets itself, unless it is away; changes of records must be sent to it.
   changed(account: AccountEntry): void {
     this.#configurations.follow(account)
     this.#past.note(account)

@@ -26,7 +26,7 @@ export interface LostHoldOptions {
   readonly rows: LostRows
 }
 
-/** For so long a hold remains whose request has only the row of another process. */
+/** How long a hold is kept when only another process has a row for its request. */
 const maxSlowMinutes = 15
 
 /** The clocks of the server and of a process may differ by so much. */
@@ -47,16 +47,16 @@ export class LostHolds {
   end(claims: readonly Claim[]): void {
     const { settlements, log } = this.#options
     // The claim may be ours from before.
-    const news = claims.filter(([id]) => !this.#open.has(id) && !settlements.isPending(id))
-    if (news.length === 0) return
-    for (const [id] of news) this.#open.add(id)
-    const ending = this.#end(news.map(([id, record]) => readRecord(id, record)))
+    const newClaims = claims.filter(([id]) => !this.#open.has(id) && !settlements.isPending(id))
+    if (newClaims.length === 0) return
+    for (const [id] of newClaims) this.#open.add(id)
+    const ending = this.#end(newClaims.map(([id, record]) => readRecord(id, record)))
       .catch((error: unknown) => {
         if (isLoss(error)) return
         log.write('error', 'the shared state has failed', { error: String(error) })
       })
       .finally(() => {
-        for (const [id] of news) this.#open.delete(id)
+        for (const [id] of newClaims) this.#open.delete(id)
       })
     this.#running = Promise.all([this.#running, ending]).then(() => {})
   }

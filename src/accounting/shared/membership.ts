@@ -90,7 +90,7 @@ export class Membership {
   async #sendAll(): Promise<void> {
     if (this.#isClosed) return
     const { functions, own, settlements, configurations, strays, past, books } = this.#options
-    // Set at once, so that the reply itself is no news.
+    // Set at once, so that the reply itself does not count as a change.
     const { epoch } = await functions.open(crypto.randomUUID())
     this.#epoch = epoch
     settlements.sendPending(own.names())

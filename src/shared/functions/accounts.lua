@@ -118,8 +118,8 @@ register_account('admit', function(call, args)
   return reply_with(call, parts)
 end)
 
--- So long after its admission, the hold of a request that has a row goes although nothing says that its process
--- has ended. One that is only slow has still to report what the request cost, and ends the hold with that.
+-- After this long a hold whose request has a row is removed even if its process may still run: one that is only slow
+-- has still to report what the request cost, and ends the hold with that.
 local max_slow_minutes = 15
 
 -- Ends a hold. Returns `ended`, also when the process has charged it before, or `gone`.

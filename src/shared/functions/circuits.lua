@@ -3,7 +3,7 @@
 -- `open until` the circuit is closed. Each change is published in the form of the reply, and has a version
 -- that is greater than that of the change before.
 
--- A circuit without a field is closed, which is news for who knows of an earlier state: hence the version.
+-- A circuit without a field is closed. Its version makes processes that know an earlier state take that over.
 local function read_circuit(root, name)
   local text = redis.call('HGET', root .. 'circuits', name) or ('0|||0|' .. whole(now_us()))
   local faults, open_until, probe, probe_end, version =

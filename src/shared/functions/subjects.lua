@@ -56,7 +56,7 @@ local function change(call, name)
   return get(call, name)
 end
 
--- Subjects that are past are kept for so long after their last change.
+-- How long subjects that are past are kept after their last change.
 local past_ms = '86400000'
 
 -- Writes what has changed.
