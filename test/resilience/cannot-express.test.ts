@@ -170,12 +170,6 @@ const shapes: readonly Shape[] = [
     param: 'tools.0.function',
   },
   {
-    name: 'a tool name with blanks',
-    fields: { tools: [{ type: 'function', function: { name: 'get the weather' } }] },
-    unable: ['bedrock'],
-    param: 'tools.0.function.name',
-  },
-  {
     name: 'a choice of an unknown function',
     fields: {
       tools: [{ type: 'function', function: { name: 'f' } }],
