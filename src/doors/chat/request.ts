@@ -14,9 +14,10 @@ import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { DoorCall, KeptAnswer, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { parseMatched, parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { readJsonBody } from '../../wire/json-body.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
-import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
+import { measureTools } from '../body-weight.ts'
+import { ParsedBody } from '../parsed-body.ts'
 import { toCompletionStream, toWholeCompletion } from './forms.ts'
 import { ChatLink } from './link.ts'
 import { headNames, matchChat } from './match.ts'
@@ -79,7 +80,7 @@ export class ParsedChat implements ChatCall, DoorCall {
   readonly choices: number
   /** Undefined when they are among the parts of the request. */
   readonly #images: readonly ImagePart[] | undefined
-  #request: ChatRequest | undefined
+  readonly #body: ParsedBody<ChatRequest>
   #promptTokens: number | undefined
   #bound: ChatLink | undefined
 
@@ -87,7 +88,7 @@ export class ParsedChat implements ChatCall, DoorCall {
     this.bytes = bytes
     this.layout = layout
     this.head = head
-    this.#request = request
+    this.#body = new ParsedBody({ bytes, values: layout.values, value: request })
     this.#promptTokens = promptTokens
     this.#images = request ? undefined : []
     this.model = head.model
@@ -99,9 +100,7 @@ export class ParsedChat implements ChatCall, DoorCall {
   }
 
   get request(): ChatRequest {
-    // Validated when it was read, by the shape or by the schema.
-    this.#request ??= parseObject(this.bytes) as ChatRequest
-    return this.#request
+    return this.#body.value
   }
 
   get images(): readonly ImagePart[] {
@@ -119,18 +118,16 @@ export class ParsedChat implements ChatCall, DoorCall {
   }
 
   get isHeavy(): boolean {
-    return isHeavyBody(this.bytes, this.layout.values)
+    return this.#body.isHeavy
   }
 
   get isLarge(): boolean {
-    return isLargeBody(this.bytes)
+    return this.#body.isLarge
   }
 
   parseFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (this.#request || !this.bind(link).writesAnswer) return undefined
-    return parseMatched(this.bytes, slice)?.then((value) => {
-      this.#request = value as ChatRequest
-    })
+    if (this.#body.isParsed || !this.bind(link).writesAnswer) return undefined
+    return this.#body.parseInSteps(slice)
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -149,9 +146,9 @@ export class ParsedChat implements ChatCall, DoorCall {
 
   /** Drops the parsed form of a heavy request. */
   forget(): void {
-    if (!this.isHeavy || !this.#request) return
+    if (!this.#body.mustForget) return
     void this.promptTokens
-    this.#request = undefined
+    this.#body.forget()
   }
 }
 

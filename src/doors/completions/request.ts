@@ -74,7 +74,10 @@ interface CompletionSource {
   readonly parsed?: CompletionRequest
 }
 
-/** A text completion request. A heavy one does not stay parsed. */
+/**
+ * A text completion request. A heavy one does not stay parsed. It does without `ParsedBody`: only an exact count needs
+ * the parsed form, which is more than the JSON, and nothing is parsed in steps.
+ */
 export class ParsedCompletion implements DoorCall, NativeRequest {
   readonly call: NativeCall
   readonly model: string

@@ -13,11 +13,12 @@ import type {
 } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { parseMatched, parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { readJsonBody } from '../../wire/json-body.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
-import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
+import { measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { ParsedBody } from '../parsed-body.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import {
   anyTarget,
@@ -93,14 +94,14 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   readonly #proofs: RequestProofs
   /** Undefined when they are among the blocks of the request. */
   readonly #images: readonly ImagePart[] | undefined
-  #request: MessagesRequest | undefined
+  readonly #body: ParsedBody<MessagesRequest>
   #promptTokens: number | undefined
   /** Where the parts of the latest chat request come from. */
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
   readonly #links = new Map<Model, NativeLink | TranslatedLink>()
 
   constructor({ bytes, layout, request, head, parsed, ...rest }: MessagesSource) {
-    this.#request = parsed
+    this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
     this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
     this.model = head.model
@@ -113,13 +114,13 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   }
 
   get images(): readonly ImagePart[] {
-    return this.#images ?? listImages(this.#parsed)
+    return this.#images ?? listImages(this.#body.value)
   }
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
     const options = { proofs: this.#proofs, toolBytes: measureTools(this.size) }
-    this.#promptTokens ??= estimatePrompt(this.#parsed, options)
+    this.#promptTokens ??= estimatePrompt(this.#body.value, options)
     return this.#promptTokens
   }
 
@@ -129,19 +130,16 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
   /** True when the work on the request must yield to other requests. */
   get isHeavy(): boolean {
-    return isHeavyBody(this.call.bytes, this.size.values)
+    return this.#body.isHeavy
   }
 
   /** True when the bytes are released as soon as an answer has begun. */
   get isLarge(): boolean {
-    return isLargeBody(this.call.bytes)
+    return this.#body.isLarge
   }
 
   parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (this.#request || native.messages) return undefined
-    return parseMatched(this.call.bytes, slice)?.then((value) => {
-      this.#request = value as MessagesRequest
-    })
+    return native.messages ? undefined : this.#body.parseInSteps(slice)
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
@@ -161,9 +159,9 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
   /** Drops the parsed form of a heavy request, and what was written from it. */
   forget(): void {
-    if (!this.isHeavy || !this.#request) return
+    if (!this.#body.mustForget) return
     void this.promptTokens
-    this.#request = undefined
+    this.#body.forget()
     this.#proofs.forget()
     for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
   }
@@ -173,7 +171,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   }
 
   toNative(): NativeCall {
-    return this.#hasOwnBlocks ? cutOwnBlocks(this.call, this.#parsed.messages) : this.call
+    return this.#hasOwnBlocks ? cutOwnBlocks(this.call, this.#body.value.messages) : this.call
   }
 
   createNativeWriter(context: WriterContext): StreamWriter {
@@ -204,18 +202,12 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return new MessagesStreamWriter(context)
   }
 
-  get #parsed(): MessagesRequest {
-    // Validated when it was read, by the shape or by the schema.
-    this.#request ??= parseObject(this.call.bytes) as MessagesRequest
-    return this.#request
-  }
-
   #placesFor(target: ChatTarget): ChatPlaces {
     return this.#written?.target === target ? this.#written.places : this.#write(target).places
   }
 
   #write(target: ChatTarget): WrittenChat {
-    const written = writeChat(this.#parsed, {
+    const written = writeChat(this.#body.value, {
       target,
       readInput: createInputReader(this.call.bytes),
       proofs: this.#proofs,

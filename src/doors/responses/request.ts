@@ -16,11 +16,12 @@ import type {
 } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { parseMatched, parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { readJsonBody } from '../../wire/json-body.ts'
 import { splice } from '../../wire/json-splice.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
-import { isHeavyBody, isLargeBody, measureTools } from '../body-weight.ts'
+import { measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { ParsedBody } from '../parsed-body.ts'
 import { addProofs } from '../proofs.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import {
@@ -107,7 +108,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   readonly #proofs: RequestProofs
   /** Undefined when they are among the items of the request. */
   readonly #images: readonly ImagePart[] | undefined
-  #request: ResponsesRequest | undefined
+  readonly #body: ParsedBody<ResponsesRequest>
   #read: ReadRequest | undefined
   /** The messages for the latest target. */
   #fitted: FittedMessages | undefined
@@ -116,7 +117,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   readonly #links = new Map<Model, LinkCall>()
 
   constructor({ bytes, layout, clock, head, parsed, ...rest }: ResponsesSource) {
-    this.#request = parsed
+    this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
     this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
     this.#clock = clock
@@ -131,13 +132,13 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   get images(): readonly ImagePart[] {
-    return this.#images ?? listImages(this.#parsed)
+    return this.#images ?? listImages(this.#body.value)
   }
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
     const options = { proofs: this.#proofs, toolBytes: measureTools(this.size) }
-    this.#promptTokens ??= estimatePrompt(this.#parsed, options)
+    this.#promptTokens ??= estimatePrompt(this.#body.value, options)
     return this.#promptTokens
   }
 
@@ -146,11 +147,11 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   get isHeavy(): boolean {
-    return isHeavyBody(this.call.bytes, this.size.values)
+    return this.#body.isHeavy
   }
 
   get isLarge(): boolean {
-    return isLargeBody(this.call.bytes)
+    return this.#body.isLarge
   }
 
   parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
@@ -159,13 +160,13 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   async #readInSteps(slice: TimeSlice): Promise<void> {
-    const parsing = this.#request ? undefined : parseMatched(this.call.bytes, slice)
-    if (parsing) this.#request = (await parsing) as ResponsesRequest
+    const parsing = this.#body.parseInSteps(slice)
+    if (parsing) await parsing
     await slice.pause()
-    this.#read = await readForChatInSteps(this.#parsed, this.#body, slice)
+    this.#read = await readForChatInSteps(this.#body.value, this.#chatSource, slice)
   }
 
-  get #body(): RequestBody {
+  get #chatSource(): RequestBody {
     return { bytes: this.call.bytes, proofs: this.#proofs }
   }
 
@@ -201,10 +202,10 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
 
   /** Drops the parsed form of a heavy request, and all that was made of it. */
   forget(): void {
-    if (!this.isHeavy || !this.#request) return
+    if (!this.#body.mustForget) return
     void this.promptTokens
     if (this.#read) void this.#answerBase
-    this.#request = undefined
+    this.#body.forget()
     this.#read = undefined
     this.#proofs.forget()
     this.#fitted = undefined
@@ -238,7 +239,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   toNative(): NativeCall {
-    return this.#hasOwnItems ? cutOwnItems(this.call, this.#parsed) : this.call
+    return this.#hasOwnItems ? cutOwnItems(this.call, this.#body.value) : this.call
   }
 
   /** A native link gets the client's own bound. */
@@ -253,14 +254,8 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     return new NativeResponsesWriter(context, splice(bytes, input))
   }
 
-  get #parsed(): ResponsesRequest {
-    // Validated when it was read, by the shape or by the schema.
-    this.#request ??= parseObject(this.call.bytes) as ResponsesRequest
-    return this.#request
-  }
-
   get #forChat(): ReadRequest {
-    this.#read ??= readForChat(this.#parsed, this.#body)
+    this.#read ??= readForChat(this.#body.value, this.#chatSource)
     return this.#read
   }
 
@@ -271,7 +266,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
 
   /** What answers repeat of the request. It stays when the request is dropped. */
   get #answerBase(): AnswerBase {
-    this.#base ??= { echo: renderEcho(this.#parsed), names: this.#forChat.toolbox.names }
+    this.#base ??= { echo: renderEcho(this.#body.value), names: this.#forChat.toolbox.names }
     return this.#base
   }
 }
