@@ -12,7 +12,7 @@ const threadWith = (time: number) => `
     if (method === undefined) return
     const word = new Int32Array(new SharedArrayBuffer(4))
     if (method === 'readAccounts') Atomics.wait(word, 0, 0, ${time})
-    parentPort.postMessage({ kind: 'value' })
+    parentPort.postMessage({ kind: 'value', value: {} })
   })
 `
 

@@ -118,7 +118,7 @@ describe('the database thread', () => {
     parentPort.on('message', ({ method, args }) => {
       if (method === 'deleteSealed') throw new Error('crash')
       if (method === 'close') parentPort.close()
-      parentPort.postMessage({ kind: 'value', value: args[0] })
+      parentPort.postMessage({ kind: 'value', value: args[0] ?? {} })
     })
   `)
 
