@@ -1,0 +1,60 @@
+import type { AccountEntry } from '../account-entry.ts'
+import type { HoldKeeper } from './admission.ts'
+import type { Alerts } from './alerts.ts'
+import type { EndedHolds } from './ended-holds.ts'
+import type { HoldEnd } from './functions.ts'
+import { type ChargedHold, listSubjects, nameAccount, type SharedHold } from './hold.ts'
+import type { OpenHolds } from './open-holds.ts'
+import type { OwnShares } from './own-shares.ts'
+import type { Settlements } from './settlements.ts'
+
+export interface HoldEndsOptions {
+  readonly alerts: Alerts
+  readonly holds: OpenHolds
+  readonly ended: EndedHolds
+  readonly own: OwnShares
+  readonly settlements: Settlements
+}
+
+/** Settles and withdraws holds: in memory at once, and on the server with the next call. */
+export class HoldEnds implements HoldKeeper {
+  readonly #options: HoldEndsOptions
+
+  constructor(options: HoldEndsOptions) {
+    this.#options = options
+  }
+
+  charge({ subjects }: ChargedHold, amount: bigint): void {
+    if (amount === 0n) return
+    for (const { account, term } of subjects) {
+      const before = account.spent
+      if (account.charge(amount, term)) this.#options.alerts.charged(account, before)
+      this.#options.own.charge(nameAccount(account), amount, term)
+    }
+  }
+
+  end(hold: SharedHold, { mode, tokens }: Pick<HoldEnd, 'mode' | 'tokens'>): void {
+    const { id, subjects, facts } = hold
+    const { holds, ended, settlements } = this.#options
+    for (const { account, term, reserved } of subjects) {
+      account.leave()
+      account.release(reserved, term)
+    }
+    const isKnown = holds.end(id)
+    const isUrgent = mode === 'withdraw' || subjects.some(({ account }) => hasPlaces(account))
+    if (isKnown) ended.add(hold)
+    const onOutcome = () => ended.delete(hold)
+    const ends = isKnown ? [{ id, mode, tokens, isUrgent, onOutcome }] : []
+    const isFree = mode === 'withdraw' && facts.cost === 0n
+    settlements.send(ends, isFree ? [] : listSubjects(hold))
+  }
+
+  deliver(hold: ChargedHold): void {
+    this.#options.settlements.send([], listSubjects(hold))
+  }
+}
+
+/** True when the end of a request makes room for another one. That of a request of the minute does not. */
+function hasPlaces({ record: { tpmLimit, maxParallel, budgetMax } }: AccountEntry): boolean {
+  return tpmLimit !== null || maxParallel !== null || budgetMax !== null
+}
