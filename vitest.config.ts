@@ -25,12 +25,19 @@ const alone = [
   'test/node/reload-triggers.test.ts',
 ]
 
-/** They open sockets, start processes, run the documentation, or take seconds. */
+/** They open sockets, start processes, run the documentation, or take more than a second. */
 const system = [
   'test/{docs,fuzz,growth,node}/**/*.test.ts',
-  'test/api/{reservations,stream-replay}.test.ts',
-  'test/providers/anthropic/stream-cuts.test.ts',
+  'test/admin/{keys-input,usage}.test.ts',
+  'test/api/{account-refusals,budget-periods,cache-model,explain-agreement,malformed}.test.ts',
+  'test/api/{refusal-reasons,reservations,single-flight-model,stream-replay,team-races}.test.ts',
+  'test/doors/{client-paths,reasoning-returns}.test.ts',
+  'test/doors/{chat,messages}/match.test.ts',
+  'test/doors/{chat/forms,messages/stream-writer,responses/stream}.test.ts',
+  'test/pricing/price-table.test.ts',
+  'test/providers/{repeated-events,anthropic/stream-cuts,translation/table}.test.ts',
   'test/resilience/{cannot-express,faults}.test.ts',
+  'test/store/terms.test.ts',
   'test/wire/json-body.test.ts',
 ]
 
