@@ -63,7 +63,7 @@ function readCall(call: JsonObject): CallContent {
     index: typeof index === 'number' ? index : undefined,
     id: toText(id),
     name: toText(name),
-    arguments: isObject(given) ? JSON.stringify(given) : toText(given),
+    arguments: toText(given),
     extra: toObject(extra),
   }
 }

@@ -56,7 +56,12 @@ function joinFunctionTexts(called: unknown): string {
   if (!isObject(called)) return ''
   return (
     joinPartTexts(called['name']) +
-    joinPartTexts(called['arguments']) +
+    joinArguments(called['arguments']) +
     joinPartTexts(called['input'])
   )
+}
+
+/** Some vendors send an object instead of its text. */
+function joinArguments(value: unknown): string {
+  return isObject(value) ? JSON.stringify(value) : joinPartTexts(value)
 }

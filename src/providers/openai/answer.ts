@@ -6,6 +6,7 @@ import { isObject } from '../../wire/json.ts'
 import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
+import { listChoices } from './call-arguments.ts'
 import { toAnswerFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { readAnswerUsage } from './usage.ts'
@@ -45,7 +46,9 @@ export function parseOpenAiAnswer(
   return {
     ok: true,
     answer: {
-      choices: reader ? choices.map((choice) => reader.read(choice)) : choices,
+      choices: reader
+        ? listChoices(value['choices'], body.text).map((choice) => reader.read(choice))
+        : choices,
       usage: readAnswerUsage(value),
       output,
       outputBytes: countUtf8Bytes(output),

@@ -7,6 +7,7 @@ import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
+import { listChoices } from './call-arguments.ts'
 import { toFrameFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { closeLastEvent } from './last-event.ts'
@@ -82,7 +83,7 @@ class ChunkReader {
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     const failed = findFailedChoice(choices)
     if (failed) return { ...quiet, kind: 'error', failure: failed, usage: readChunkUsage(chunk) }
-    const frame = this.#toFrame(bytes, chunk, choices)
+    const frame = this.#toFrame({ bytes, data }, chunk, choices)
     const mayRepeat = !this.#options.reader && frame.output
     if (mayRepeat && this.#pattern.learn(data, frame.output)) this.#identity = frame.identity
     return frame
@@ -102,7 +103,11 @@ class ChunkReader {
     }
   }
 
-  #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>, choices: readonly unknown[]): Frame {
+  #toFrame(
+    { bytes, data }: { readonly bytes: Uint8Array; readonly data: string },
+    chunk: Record<string, unknown>,
+    choices: readonly unknown[],
+  ): Frame {
     const { form, reader } = this.#options
     this.#tier = chunk['service_tier'] ?? this.#tier
     let content = false
@@ -123,7 +128,7 @@ class ChunkReader {
       kind: content ? 'content' : 'quiet',
       usage: readChunkUsage(chunk, this.#tier),
       identity: readChunkIdentity(chunk),
-      choices: reader && choices.filter(isObject).map((choice) => reader.read(choice)),
+      choices: reader && listChoices(choices, data).map((choice) => reader.read(choice)),
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
