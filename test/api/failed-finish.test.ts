@@ -80,6 +80,79 @@ describe.each(doors)('an answer at $path', (door) => {
   })
 })
 
+const geminiModels = `
+[resilience]
+retry_max_attempts = 1
+[[providers]]
+name = "g"
+kind = "google"
+api_key_env = "P_KEY"
+models = [{ id = "m", upstream_id = "gemini-2.5-flash", fallbacks = ["spare"] }]
+[[providers]]
+name = "p"
+kind = "openai"
+base_url = "http://up.test/v1"
+models = [{ id = "spare" }]
+`
+
+const geminiReasons = [
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+  'MISSING_THOUGHT_SIGNATURE',
+]
+
+const geminiGateway = (toml = geminiModels) => testGateway(toml, { env: { P_KEY: 'k' } })
+
+/** A response of Gemini with these parts, which ends for the reason. */
+function candidate(parts: readonly object[], finishReason?: string): object {
+  const ending = finishReason && { finishReason, finishMessage: 'Malformed function call: f(' }
+  return { candidates: [{ content: { role: 'model', parts }, index: 0, ...ending }] }
+}
+
+describe.each(doors)("Gemini's answer at $path", (door) => {
+  test.each(geminiReasons)(
+    'that ends with %s is a failed attempt: the fallback answers',
+    async (reason) => {
+      const gateway = await geminiGateway()
+      for (const parts of [[], [{ text: '' }]]) {
+        gateway.upstream.next(
+          json(candidate(parts, reason)),
+          json(completion('Hello from the spare')),
+        )
+        expect(await ask(gateway, door, false)).toContain('Hello from the spare')
+        gateway.upstream.next(
+          stream([`data: ${JSON.stringify(candidate(parts, reason))}\r\n\r\n`]),
+          stream([
+            role + chunk({ content: 'Hello from the spare' }) + chunk({}, {}, 'stop') + done,
+          ]),
+        )
+        expect(await ask(gateway, door, true)).toContain('Hello from the spare')
+      }
+      expect(gateway.upstream.requests).toHaveLength(8)
+    },
+  )
+
+  test('that fails behind its first content ends with an error', async () => {
+    const gateway = await geminiGateway()
+    const events = [candidate([{ text: 'Hello' }]), candidate([], 'MALFORMED_FUNCTION_CALL')].map(
+      (event) => `data: ${JSON.stringify(event)}\r\n\r\n`,
+    )
+    gateway.upstream.next(stream(events))
+    const text = await ask(gateway, door, true)
+    expect(text).toContain('Hello')
+    expect(text).toContain(door.failed)
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('that fails has the words of the upstream', async () => {
+    const gateway = await geminiGateway(geminiModels.replace(', fallbacks = ["spare"]', ''))
+    gateway.upstream.next(json(candidate([], 'MALFORMED_FUNCTION_CALL')))
+    expect(await ask(gateway, door, false)).toContain('Malformed function call: f(')
+  })
+})
+
 describe('other words for the end of an answer', () => {
   test.each([
     ['model_length', 'max_tokens', 'incomplete'],

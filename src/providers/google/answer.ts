@@ -9,7 +9,7 @@ import {
 import { findAudio, toOpenAiAudio, toOpenAiImage } from './answer-media.ts'
 import { carryContent, contentRules, isPlainText } from './content.ts'
 import { parseFailure } from './errors.ts'
-import { mapFinishReason, nativeFinishFields } from './finish-reason.ts'
+import { findFailedFinish, mapFinishReason, nativeFinishFields } from './finish-reason.ts'
 import { hasSources, toAnnotations } from './grounding.ts'
 import {
   type AnswerContext,
@@ -40,6 +40,8 @@ export function parseAnswer(
   if (!answer) return malformed('the answer is not a GenerateContentResponse')
   const candidates = listCandidates(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')
+  const failed = findFailedFinish(candidates)
+  if (failed) return { ok: false, failure: failed }
   if (candidates.every(isEmpty)) return malformed('the answer is empty')
   const created = unixSeconds(clock)
   const readPart = createPartReader(json)

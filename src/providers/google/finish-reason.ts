@@ -1,3 +1,4 @@
+import type { UpstreamFailure } from '../../core/failure.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import type { GeminiCandidate } from './response.ts'
 
@@ -21,9 +22,32 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
 ])
 
 /**
- * Maps a reason to OpenAI's. `STOP`, unknown reasons and malformed calls map to `stop`, or to
- * `tool_calls` when the candidate has calls.
+ * Reasons that say that the model has failed, with no call that the client could use:
+ * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#FinishReason
  */
+const failures: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+  'MISSING_THOUGHT_SIGNATURE',
+])
+
+/** Returns the failure of the first candidate that ended by one. Undefined when none has. */
+export function findFailedFinish(
+  candidates: readonly Pick<GeminiCandidate, 'finishReason' | 'finishMessage'>[],
+): UpstreamFailure | undefined {
+  const failed = candidates.find(({ finishReason }) => failures.has(finishReason ?? ''))
+  if (!failed) return undefined
+  const { finishReason, finishMessage } = failed
+  const message = `the answer ended with finishReason "${finishReason}"`
+  return {
+    kind: 'error-frame',
+    message: finishMessage ? `${message}: ${finishMessage}` : message,
+  }
+}
+
+/** Maps a reason to OpenAI's. `STOP` and unknown reasons map to `stop`, or to `tool_calls` beside calls. */
 export function mapFinishReason(
   reason: string | null | undefined,
   hasCalls: boolean,
@@ -39,7 +63,7 @@ export function isUnspecified(reason: string): boolean {
 
 /**
  * The vendor's own reason, as further fields of a choice, where OpenAI has no counterpart, such as
- * for `MALFORMED_FUNCTION_CALL`. The names are OpenRouter's.
+ * for `OTHER`. The names are OpenRouter's.
  */
 export function nativeFinishFields({
   finishReason: reason,

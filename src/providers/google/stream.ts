@@ -9,12 +9,12 @@ import { RepeatedJson } from '../../wire/repeated-json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
 import { repeatedPieces } from './events.ts'
+import { findFailedFinish } from './finish-reason.ts'
 import {
   type AnswerContext,
   createPartReader,
   type GeminiResponse,
   listCandidates,
-  type PartReader,
   readServedTier,
 } from './response.ts'
 import { countSearches } from './searches.ts'
@@ -59,7 +59,7 @@ export class GeminiStream implements FrameDecoder {
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
     const response = data ? this.#events.parse(data) : undefined
-    if (data && response) return this.#translate(response, createPartReader(data))
+    if (data && response) return this.#translate(response, { data, bytes })
     // The service may also send an error as bare JSON, without `data:`.
     const failure = parseFailure(tryParseJson(data ?? decoder.decode(bytes)))
     if (failure) return this.#fail(bytes, failure)
@@ -72,9 +72,12 @@ export class GeminiStream implements FrameDecoder {
     return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
   }
 
-  #translate(response: GeminiResponse, readPart: PartReader): Frame[] {
+  #translate(response: GeminiResponse, { data, bytes }: EventText): Frame[] {
     this.#id ||= response.responseId
     const candidates = listCandidates(response)
+    const failure = findFailedFinish(candidates)
+    if (failure) return [this.#toFailedFinish(bytes, failure, response)]
+    const readPart = createPartReader(data)
     // The last event with queries has all of them.
     this.#searches = countSearches(candidates, this.#context.model.generation) ?? this.#searches
     const frames = flatMapFrames(candidates, (candidate) => {
@@ -86,6 +89,16 @@ export class GeminiStream implements FrameDecoder {
     const last = frames.pop() ?? { bytes: noBytes, kind: 'quiet', outputBytes: 0 }
     frames.push(withUsage(last, this.#count(response.usageMetadata)))
     return frames
+  }
+
+  /** Nothing of the event counts but its usage: what it has beside such a reason is no answer. */
+  #toFailedFinish(
+    bytes: Uint8Array,
+    failure: UpstreamFailure,
+    { usageMetadata }: GeminiResponse,
+  ): Frame {
+    const usage = isObject(usageMetadata) ? this.#count(usageMetadata) : undefined
+    return { bytes, kind: 'error', failure, outputBytes: 0, usage }
   }
 
   /** Counts are running totals, and some appear in early events only: the last of each counts. */
@@ -125,6 +138,12 @@ export class GeminiStream implements FrameDecoder {
       ...last.writer.finish(last.finishReason, this.#parseUsage(), last.extra),
     ]
   }
+}
+
+/** An event, as it came and with its data. */
+interface EventText {
+  readonly bytes: Uint8Array
+  readonly data: string
 }
 
 /** Names each member: a spread costs more than the rest of the frame. */

@@ -14,7 +14,6 @@ describe('finish reasons', () => {
     ['IMAGE_SAFETY', 'content_filter', 'content_filter'],
     ['NO_IMAGE', 'content_filter', 'content_filter'],
     ['OTHER', 'stop', 'tool_calls'],
-    ['MALFORMED_FUNCTION_CALL', 'stop', 'tool_calls'],
     ['A_NEW_ONE', 'stop', 'tool_calls'],
   ])('%s maps to %s, or to %s with calls', async (finishReason, alone, withCalls) => {
     const completion = await readCompletion(answered([{ text: 'A' }], { finishReason }))
@@ -28,10 +27,7 @@ describe('finish reasons', () => {
     ['MAX_TOKENS', {}],
     ['FINISH_REASON_UNSPECIFIED', {}],
     ['OTHER', { native_finish_reason: 'OTHER', native_finish_message: 'why' }],
-    [
-      'TOO_MANY_TOOL_CALLS',
-      { native_finish_reason: 'TOO_MANY_TOOL_CALLS', native_finish_message: 'why' },
-    ],
+    ['A_NEW_ONE', { native_finish_reason: 'A_NEW_ONE', native_finish_message: 'why' }],
   ])('%s without a counterpart adds the native fields %j', async (finishReason, cause) => {
     const { choices } = await readCompletion(
       answered([functionCallPart], { finishReason, finishMessage: 'why' }),

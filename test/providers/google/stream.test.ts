@@ -122,12 +122,12 @@ describe('the content of a stream', () => {
 
   test('a reason without a counterpart is sent beside the finish reason', async () => {
     const chunks = await chunksOf(
-      event({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'why' }] }),
+      event({ candidates: [{ finishReason: 'OTHER', finishMessage: 'why' }] }),
     )
     const finish = chunks.find(({ choices }) => choices[0]?.finish_reason)
     expect(finish?.choices[0]).toMatchObject({
       finish_reason: 'stop',
-      native_finish_reason: 'MALFORMED_FUNCTION_CALL',
+      native_finish_reason: 'OTHER',
       native_finish_message: 'why',
     })
   })
