@@ -83,6 +83,11 @@ export interface ChatEndpoint {
   parseAnswer(body: AnswerBody, call: ChatCall, header: HeaderReader): ChatResult
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(call: ChatCall, header: HeaderReader): FrameDecoder
+  /**
+   * Writes a whole 2xx answer, which `parseAnswer` has accepted, as the event stream that the upstream
+   * should have sent. Absent where no upstream answers a streamed request so.
+   */
+  writeEvents?(body: AnswerBody): Uint8Array
   /** The media type of that stream when it is not `text/event-stream`. */
   readonly streamType?: string
   /** Reads the meaning and message of a status outside 2xx from its body. */
@@ -150,6 +155,11 @@ export interface NativeEndpoint {
   parseAnswer(body: AnswerBody): AnswerResult<NativeAnswer>
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(call: NativeCall): FrameDecoder
+  /**
+   * Writes a whole 2xx answer, which `parseAnswer` has accepted, as the event stream that the upstream
+   * should have sent. Absent where no upstream answers a streamed request so.
+   */
+  writeEvents?(body: AnswerBody): Uint8Array
   /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
   readonly streamEnd: StreamEnding

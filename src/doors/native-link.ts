@@ -58,6 +58,10 @@ export class NativeLink implements LinkCall {
     return this.#endpoint.createDecoder(this.#request.call)
   }
 
+  writeEvents(body: AnswerBody): Uint8Array | undefined {
+    return this.#endpoint.writeEvents?.(body)
+  }
+
   createWriter(context: WriterContext): StreamWriter {
     return this.#request.createNativeWriter(context)
   }

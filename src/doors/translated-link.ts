@@ -129,6 +129,10 @@ export class TranslatedLink implements LinkCall {
     return this.#endpoint.createDecoder(this.#chat, header)
   }
 
+  writeEvents(body: AnswerBody): Uint8Array | undefined {
+    return this.#endpoint.writeEvents?.(body)
+  }
+
   createWriter(context: WriterContext): StreamWriter {
     return this.#request.createWriter(context)
   }

@@ -292,7 +292,7 @@ describe('before the commit', () => {
     ['an error event', stream(['event: error\ndata: boom\n\n'])],
     ['an error object', stream([data({ object: 'error', message: 'boom' })])],
     ['a detail without choices', stream([data({ detail: 'boom' })])],
-    ['JSON in place of an event stream', json({ choices: [{ message: { content: 'Hi' } }] })],
+    ['JSON without an answer in place of an event stream', json({ choices: [] })],
     [
       'HTML in place of an event stream',
       whole('<html>', { headers: { 'content-type': 'text/html' } }),

@@ -77,7 +77,7 @@ const oneLink: readonly Row[] = [
   },
   {
     name: 'a response that is not an event stream',
-    links: [answer],
+    links: [whole('Hello', { headers: { 'content-type': 'text/plain' } })],
     body: streamed(),
     status: 502,
     code: 'LM-3002',

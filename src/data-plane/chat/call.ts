@@ -1,10 +1,11 @@
-import type { AnswerResult, NativeAnswer } from '../../core/endpoints.ts'
+import type { HeaderReader, NativeAnswer } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
-import type { UpstreamResponse } from '../../core/ports.ts'
+import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
 import type { StreamClasses } from '../../core/streams.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { isLongAnswer, readInSteps, readWhole } from '../../wire/answer-body.ts'
+import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { parseContentCoding, undecodableFailure } from '../../wire/content-coding.ts'
 import { answerLimits } from '../../wire/json.ts'
@@ -54,32 +55,59 @@ export function callChat(
     async read(response, header) {
       if (call.stream) {
         if (readMediaType(response) !== (bound.streamType ?? 'text/event-stream')) {
-          return failed(describeMistyped(response))
+          return readMistyped(response, header)
         }
-        const decoder = bound.createDecoder(header)
-        return awaitContent(openStream(response.body, decoder, { streams, bufferAccount }), scope)
+        return openEvents(response.body, header)
       }
-      const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
-      if (!isLongAnswer(bytes)) return toResult(bound.parseAnswer(readWhole(bytes), header), false)
-      const slice = new TimeSlice(clock, scope)
-      const maxValues = bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
-      const body = await readInSteps(bytes, { slice, maxValues })
-      await slice.pause()
-      const result = bound.parseAnswer(body, header)
-      await slice.pause()
-      return toResult(result, true)
+      const { result, isLong } = await readParsed(response, header)
+      return result.ok
+        ? { ok: true, value: { kind: 'answer', answer: result.answer, isLong } }
+        : result
     },
   })
+
+  async function readParsed(response: UpstreamResponse, header: HeaderReader) {
+    const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
+    if (!isLongAnswer(bytes)) {
+      const body = readWhole(bytes)
+      return { body, result: bound.parseAnswer(body, header), isLong: false }
+    }
+    const slice = new TimeSlice(clock, scope)
+    const maxValues = bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
+    const body = await readInSteps(bytes, { slice, maxValues })
+    await slice.pause()
+    const result = bound.parseAnswer(body, header)
+    await slice.pause()
+    return { body, result, isLong: true }
+  }
+
+  function openEvents(body: ByteSource, header: HeaderReader) {
+    const decoder = bound.createDecoder(header)
+    return awaitContent(openStream(body, decoder, { streams, bufferAccount }), scope)
+  }
+
+  /** Reads the whole answer, or the error, that came in place of a stream. */
+  async function readMistyped(
+    response: UpstreamResponse,
+    header: HeaderReader,
+  ): Promise<CallResult<ChatResponse>> {
+    // The coding comes first: a proxy that compresses an answer may change its type as well.
+    const coding = parseContentCoding(response.header('content-encoding'))
+    if (coding !== undefined) return failed(undecodableFailure(coding))
+    if (!isJsonType(readMediaType(response))) return failed(notEventStream)
+    const { body, result } = await readParsed(response, header)
+    if (!result.ok) return result
+    const events = bound.writeEvents(body)
+    if (!events) return failed(notEventStream)
+    const source = new BoundedQueue(events.length, { unread: bufferAccount.openCounter() })
+    source.push(events)
+    source.end()
+    return openEvents(source, header)
+  }
 }
 
-function toResult(result: AnswerResult<NativeAnswer>, isLong: boolean): CallResult<ChatResponse> {
-  return result.ok ? { ok: true, value: { kind: 'answer', answer: result.answer, isLong } } : result
-}
-
-/** The coding comes first: a proxy that compresses an answer may change its type as well. */
-function describeMistyped(response: UpstreamResponse): UpstreamFailure {
-  const coding = parseContentCoding(response.header('content-encoding'))
-  return coding === undefined ? notEventStream : undecodableFailure(coding)
+function isJsonType(type: string): boolean {
+  return type === 'application/json' || type === 'text/json' || type.endsWith('+json')
 }
 
 const notEventStream: UpstreamFailure = Object.freeze({

@@ -94,6 +94,8 @@ export interface LinkCall {
   parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer>
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(header: HeaderReader): FrameDecoder
+  /** Writes a whole 2xx answer as the stream that was asked for; undefined where none is expected. */
+  writeEvents(body: AnswerBody): Uint8Array | undefined
   /** Creates the writer of the client's stream. It must not hold the bytes of the request. */
   createWriter(context: WriterContext): StreamWriter
   parseError(status: number, body: string, header: HeaderReader): UpstreamError

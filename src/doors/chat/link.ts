@@ -53,6 +53,10 @@ export class ChatLink implements LinkCall {
     return this.#endpoint.createDecoder(this.#call, header)
   }
 
+  writeEvents(body: AnswerBody): Uint8Array | undefined {
+    return this.#endpoint.writeEvents?.(body)
+  }
+
   createWriter(context: WriterContext): StreamWriter {
     return createChatWriter(context, this.#call.wantsUsageChunk)
   }

@@ -24,7 +24,7 @@ export function toVendorError(value: unknown): VendorError {
   if (!isObject(body)) return typeof body === 'string' ? { message: extractMessage(body) } : {}
   const error = findErrorObject(body)
   return {
-    code: readCode(error),
+    code: readCode(error) ?? readBaseCode(body),
     type: toText(error['type']) ?? toText(error['error_type']) ?? toText(error['__type']),
     param: toText(error['param']),
     message: extractMessage(body) || undefined,
@@ -49,9 +49,17 @@ function readCode({ code, status }: Members): string | number | undefined {
   return toText(code) ?? (typeof code === 'number' ? code : undefined)
 }
 
+/** MiniMax has its code in `base_resp`, beside the text. */
+function readBaseCode({ base_resp: base }: Members): number | undefined {
+  const code = isObject(base) ? base['status_code'] : undefined
+  return typeof code === 'number' && code !== 0 ? code : undefined
+}
+
 /** The members that are read elsewhere, or that do not describe the error. */
 const knownMembers: ReadonlySet<string> = new Set(
-  'code type error_type __type param message Message error object status title choices'.split(' '),
+  'code type error_type __type param message Message error object status title choices base_resp'.split(
+    ' ',
+  ),
 )
 
 function listDetails(error: Members): VendorError['details'] {

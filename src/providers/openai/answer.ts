@@ -5,7 +5,7 @@ import { chatCounts, listEstimated, renderUsage, type Usage } from '../../core/u
 import { isObject } from '../../wire/json.ts'
 import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import type { ChoiceReader } from '../profiles/index.ts'
+import { type ChoiceReader, isHiddenError } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
 import { toAnswerFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
@@ -31,13 +31,8 @@ export function parseOpenAiAnswer(
   const { value } = body
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
-  if (!Array.isArray(value['choices'])) {
-    // OpenRouter and similar vendors return an error with status 200.
-    if (value['error'] !== undefined && value['error'] !== null) {
-      return { ok: false, failure: toAnswerFailure(value) }
-    }
-    return malformedResult('the answer has no choices')
-  }
+  if (isHiddenError(value)) return { ok: false, failure: toAnswerFailure(value) }
+  if (!Array.isArray(value['choices'])) return malformedResult('the answer has no choices')
   const failed = findFailedChoice(value['choices'])
   if (failed) return { ok: false, failure: failed }
   const choices = value['choices'].filter(isObject)

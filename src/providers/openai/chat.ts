@@ -10,6 +10,7 @@ import { createErrorParser } from '../base/vendor-error.ts'
 import { hasContent, joinGeneratedText } from '../canonical/text.ts'
 import type { ResolvedProfile } from '../profiles/index.ts'
 import { type AnswerForm, parseOpenAiAnswer } from './answer.ts'
+import { writeAnswerEvents } from './answer-events.ts'
 import { buildVerbatimBody, cutProviderContent, encodeModel } from './body.ts'
 import { bindMadeChats } from './made-chat.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
@@ -58,6 +59,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
         usage: usageFor(call),
         reader: call.isMade ? made.createReader(call) : undefined,
       }),
+    writeEvents: writeAnswerEvents,
     parseError: createErrorParser(options.mapStatus),
     streamEnd: profile.profile.streamEnd,
     profile,

@@ -4,6 +4,7 @@ import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedTexts } from '../../stream/chunk-writer.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { type AnswerForm, parseOpenAiAnswer } from './answer.ts'
+import { writeAnswerEvents } from './answer-events.ts'
 import { buildVerbatimBody, encodeModel, readStreamOptions } from './body.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
 
@@ -36,6 +37,7 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
     }),
     parseAnswer: (body) => parseOpenAiAnswer(body, texts),
     createDecoder: (call) => createOpenAiDecoder({ form: textChunks, usage: usageFor(call) }),
+    writeEvents: writeAnswerEvents,
     parseError: createErrorParser(options.mapStatus),
     streamEnd: options.streamEnd ?? 'done',
   }

@@ -2,6 +2,7 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { toVendorError } from '../base/vendor-error.ts'
+import { mapHiddenStatus } from '../profiles/index.ts'
 
 /**
  * Returns the failure for an error inside a stream. An error that clearly names the request, the rate
@@ -33,6 +34,8 @@ function findStatus(body: unknown): number | undefined {
   const candidates = [code, error['status'], error['http_status_code'], body['status_code']]
   const status = candidates.map(Number).find(isErrorStatus)
   if (status !== undefined) return status
+  const mapped = mapHiddenStatus(body)
+  if (mapped !== undefined) return mapped
   if (error['type'] === 'rate_limit_error' || code === 'rate_limit_exceeded') return 429
   if (error['type'] === 'insufficient_quota' || code === 'insufficient_quota') return 429
   if (error['type'] === 'authentication_error' || code === 'invalid_api_key') return 401
@@ -40,7 +43,11 @@ function findStatus(body: unknown): number | undefined {
   return undefined
 }
 
-/** The codes of failed responses that name the request: https://platform.openai.com/docs/api-reference/responses/object */
+/**
+ * The codes that name the request, of failed responses, and of xAI's errors with status 400 (`invalid-argument`):
+ * https://platform.openai.com/docs/api-reference/responses/object,
+ * https://github.com/vercel/ai/blob/main/packages/xai/src/responses/xai-responses-language-model.ts
+ */
 const requestCodes: ReadonlySet<unknown> = new Set([
   'bio_policy',
   'context_length_exceeded',
@@ -57,6 +64,7 @@ const requestCodes: ReadonlySet<unknown> = new Set([
   'invalid_image_format',
   'invalid_image_mode',
   'invalid_image_url',
+  'invalid-argument',
   'invalid_prompt',
   'misalignment_policy_violation',
   'unsupported_image_media_type',

@@ -4,6 +4,7 @@ import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { isHiddenError } from '../profiles/index.ts'
 import { toFrameFailure } from './errors.ts'
 import { closeLastEvent } from './last-event.ts'
 import { readResponsesUsage } from './responses-usage.ts'
@@ -67,7 +68,7 @@ function readEvent({ bytes: given, data, event }: RawEvent, deltas: JsonPattern)
     case 'error':
       return [toErrorFrame(quiet, toErrorBody(payload))]
     case undefined:
-      return [isObject(payload['error']) ? toErrorFrame(quiet, payload) : quiet]
+      return [isHiddenError(payload) ? toErrorFrame(quiet, payload) : quiet]
     default:
       return [readContent(quiet, type, payload)]
   }

@@ -12,6 +12,7 @@ import { mergeIntoMember } from '../../wire/json-merge.ts'
 import { splice } from '../../wire/json-splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
+import { isHiddenError } from '../profiles/index.ts'
 import { toAnswerFailure } from './errors.ts'
 import { joinOutputTexts } from './responses-output.ts'
 import { createResponsesDecoder } from './responses-stream.ts'
@@ -52,8 +53,9 @@ function readAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
   const { value } = body
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   const { status, error, output } = value
-  if (status === 'failed' || (!Array.isArray(output) && isObject(error))) {
-    return { ok: false, failure: toAnswerFailure({ error }) }
+  if (status === 'failed') return { ok: false, failure: toAnswerFailure({ error }) }
+  if (!Array.isArray(output) && isHiddenError(value)) {
+    return { ok: false, failure: toAnswerFailure(value) }
   }
   if (!Array.isArray(output)) return malformed('the answer has no output')
   // A response without items is one if it says how it ended.

@@ -6,7 +6,7 @@ import { isObject, tryParseJson } from '../../wire/json.ts'
 import { JsonPattern } from '../../wire/json-pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import type { ChoiceReader } from '../profiles/index.ts'
+import { type ChoiceReader, isHiddenError } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
 import { toFrameFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
@@ -200,6 +200,5 @@ function readChunkIdentity({ id, created, model }: Record<string, unknown>): Chu
 
 function isErrorChunk(chunk: Record<string, unknown>, event: string | undefined): boolean {
   if (event === 'error' || chunk['object'] === 'error') return true
-  if (chunk['error'] !== undefined && chunk['error'] !== null) return true
-  return chunk['detail'] !== undefined && chunk['choices'] === undefined
+  return (chunk['error'] ?? undefined) !== undefined || isHiddenError(chunk)
 }
