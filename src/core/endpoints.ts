@@ -165,6 +165,8 @@ export interface NativeEndpoint {
   readonly streamEnd: StreamEnding
   /** Counts the tokens of a prompt; absent where the upstream does not. */
   readonly counting?: NativeCounting
+  /** Thinking without a signature is refused: the vendor signs its own. */
+  readonly refusesUnsigned?: boolean
 }
 
 /** The counting of tokens at an upstream, which answers it without charge. */

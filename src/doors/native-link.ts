@@ -18,8 +18,8 @@ import type { StreamWriter } from '../stream/stream-writer.ts'
 export interface NativeRequest {
   /** As the client sent it. */
   readonly call: NativeCall
-  /** Returns the request for the upstream, without what the gateway wrote for other vendors. */
-  toNative(): NativeCall
+  /** Returns the request for the upstream, without reasoning of other vendors that it refuses. */
+  toNative(endpoint: Pick<NativeEndpoint, 'refusesUnsigned'>): NativeCall
   estimateOutput(): OutputEstimate
   /** Creates the writer of a stream whose frames have the bytes of this API. */
   createNativeWriter(context: WriterContext): StreamWriter
@@ -47,7 +47,7 @@ export class NativeLink implements LinkCall {
   }
 
   buildRequest(): DialectRequest {
-    return this.#endpoint.buildRequest(this.#request.toNative())
+    return this.#endpoint.buildRequest(this.#request.toNative(this.#endpoint))
   }
 
   parseAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {

@@ -129,7 +129,9 @@ class Matcher {
     if (isItem) this.values++
     if (this.#countsJson) this.#tally += end - at - this.#strings.savedJson
     else if (countsText) this.#tally += end - at - 2 - this.#strings.savedText
-    return avoids && mayBeginWith(this.#bytes, at + 1, avoids) ? mismatch : end
+    if (!avoids) return end
+    const isEmpty = end === at + 2
+    return isEmpty || mayBeginWith(this.#bytes, at + 1, avoids) ? mismatch : end
   }
 
   #matchWord(at: number, word: Uint8Array, isItem: boolean): number {

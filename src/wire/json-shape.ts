@@ -95,7 +95,7 @@ export function countedJson(shape: Shape): Shape {
   return { ...shape, countsJson: true }
 }
 
-/** A string that does not begin with `prefix`. */
+/** A string that is not empty and does not begin with `prefix`. */
 export function textWithout(prefix: string): Shape {
   return { ...text, avoids: encoder.encode(prefix) }
 }

@@ -5,7 +5,7 @@ import { messagesForm } from './error.ts'
 import { estimatePrompt } from './estimate.ts'
 import { matchCount } from './match.ts'
 import { readApiFacts } from './native.ts'
-import { cutOwnBlocks, listOwnProofs } from './own-blocks.ts'
+import { cutUnproven, hasUnsigned, listOwnProofs } from './own-blocks.ts'
 import { checkCountRequest } from './schema.ts'
 
 const encoder = new TextEncoder()
@@ -33,9 +33,10 @@ export const countTokensDoor: CountDoor = Object.freeze<CountDoor>({
     const own = listOwnProofs(parsed.messages)
     const proofs = new RequestProofs()
     await proofs.check(own, { values: layout.values, slice })
+    const isCut = own.length > 0 || hasUnsigned(parsed.messages)
     return {
       model: parsed.model,
-      native: own.length > 0 ? cutOwnBlocks(native, parsed.messages) : native,
+      native: isCut ? cutUnproven(native, parsed.messages) : native,
       promptTokens: estimatePrompt(parsed, { proofs }),
     }
   },

@@ -39,7 +39,11 @@ function blockWith(content: Shape): Shape {
         members: { name: countedText, input: countedJson(anyObject), text: orNull(text) },
         required: ['input'],
       },
-      thinking: { members: { ...thought, signature: orNull(textWithout(proofPrefix)) } },
+      // Without a signature it is not Claude's, which a native link has to know.
+      thinking: {
+        members: { ...thought, signature: textWithout(proofPrefix) },
+        required: ['signature'],
+      },
       redacted_thinking: { members: { ...thought, data: textWithout(proofPrefix) } },
     },
     // Images are checked one by one, and documents may hold them.

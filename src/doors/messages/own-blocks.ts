@@ -1,11 +1,11 @@
 import type { NativeCall } from '../../core/endpoints.ts'
+import type { JsonObject } from '../choice.ts'
 import { cutFromCall } from '../native-cut.ts'
 import type { PlacedProof } from '../request-proofs.ts'
 import type { CountRequest } from './schema.ts'
-import { isOwnBlock, readProofText } from './thinking.ts'
+import { isOwnBlock, isUnsignedBlock, readProofText } from './thinking.ts'
 
 type Messages = CountRequest['messages']
-type Message = Messages[number]
 
 /** Lists the proofs in thinking that the gateway has signed for another vendor. */
 export function listOwnProofs(messages: Messages): readonly PlacedProof[] {
@@ -21,13 +21,32 @@ export function listOwnProofs(messages: Messages): readonly PlacedProof[] {
 
 /** Cuts that thinking out of the messages, because Claude refuses it. All other bytes stay. */
 export function cutOwnBlocks(call: NativeCall, messages: Messages): NativeCall {
-  const paths = messages.flatMap((message, index) => listOwnBlocks(message, `messages.${index}`))
-  return cutFromCall(call, paths)
+  return cutBlocks(call, messages, isOwnBlock)
 }
 
-/** Lists the blocks to cut; the message itself if nothing else is in it. */
-function listOwnBlocks({ content }: Message, path: string): string[] {
-  if (typeof content === 'string') return []
-  const own = content.flatMap((block, at) => (isOwnBlock(block) ? [`${path}.content.${at}`] : []))
-  return own.length > 0 && own.length === content.length ? [path] : own
+/** True when a message has thinking without a signature, which models of other vendors write. */
+export function hasUnsigned(messages: Messages): boolean {
+  return messages.some(
+    ({ content }) => typeof content !== 'string' && content.some(isUnsignedBlock),
+  )
+}
+
+/** Cuts out all thinking that Claude has not signed. */
+export function cutUnproven(call: NativeCall, messages: Messages): NativeCall {
+  return cutBlocks(call, messages, (block) => isOwnBlock(block) || isUnsignedBlock(block))
+}
+
+function cutBlocks(
+  call: NativeCall,
+  messages: Messages,
+  isCut: (block: JsonObject) => boolean,
+): NativeCall {
+  const paths = messages.flatMap(({ content }, index) => {
+    if (typeof content === 'string') return []
+    const path = `messages.${index}`
+    const cut = content.flatMap((block, at) => (isCut(block) ? [`${path}.content.${at}`] : []))
+    // The message itself if nothing else is in it.
+    return cut.length > 0 && cut.length === content.length ? [path] : cut
+  })
+  return cutFromCall(call, paths)
 }

@@ -1,5 +1,5 @@
 import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
-import type { ChatAnswer, NativeCall } from '../../core/endpoints.ts'
+import type { ChatAnswer, NativeCall, NativeEndpoint } from '../../core/endpoints.ts'
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
@@ -35,7 +35,7 @@ import { messageForms } from './forms.ts'
 import { listImages } from './images.ts'
 import { matchMessages } from './match.ts'
 import { NativeStreamWriter, readApiFacts } from './native.ts'
-import { cutOwnBlocks, listOwnProofs } from './own-blocks.ts'
+import { cutOwnBlocks, cutUnproven, hasUnsigned, listOwnProofs } from './own-blocks.ts'
 import { locatePath } from './paths.ts'
 import { checkMessagesRequest, type MessagesRequest } from './schema.ts'
 import { MessagesStreamWriter } from './stream.ts'
@@ -60,8 +60,8 @@ export async function readMessages({
   const own = listOwnProofs(parsed.messages)
   const proofs = new RequestProofs()
   await proofs.check(own, { values: layout.values, slice })
-  const hasOwnBlocks = own.length > 0
-  return new ParsedMessages({ bytes, request, layout, head: parsed, parsed, proofs, hasOwnBlocks })
+  const thinking = { hasOwnBlocks: own.length > 0, hasUnsigned: hasUnsigned(parsed.messages) }
+  return new ParsedMessages({ bytes, request, layout, head: parsed, parsed, proofs, ...thinking })
 }
 
 type MessagesLayout = MemberLayout<(typeof names)[number]> &
@@ -80,6 +80,8 @@ interface MessagesSource {
   readonly proofs?: RequestProofs
   /** A message has thinking that the gateway has signed for another vendor. */
   readonly hasOwnBlocks?: boolean
+  /** A message has thinking without a signature. */
+  readonly hasUnsigned?: boolean
 }
 
 /** A Messages request. A heavy one does not stay parsed: it is parsed again when it is needed. */
@@ -91,6 +93,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   readonly call: NativeCall
   readonly #maxTokens: number
   readonly #hasOwnBlocks: boolean
+  readonly #hasUnsigned: boolean
   readonly #proofs: RequestProofs
   /** Undefined when they are among the blocks of the request. */
   readonly #images: readonly ImagePart[] | undefined
@@ -108,6 +111,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     this.stream = head.stream === true
     this.#maxTokens = head.max_tokens
     this.#hasOwnBlocks = rest.hasOwnBlocks ?? false
+    this.#hasUnsigned = rest.hasUnsigned ?? false
     this.#proofs = rest.proofs ?? new RequestProofs()
     this.size = layout
     this.call = { bytes, layout, stream: this.stream, ...readApiFacts(request) }
@@ -170,7 +174,10 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return { maxTokens: this.#maxTokens, isBounded: true, choices: 1 }
   }
 
-  toNative(): NativeCall {
+  toNative({ refusesUnsigned = false }: Pick<NativeEndpoint, 'refusesUnsigned'>): NativeCall {
+    if (refusesUnsigned && this.#hasUnsigned) {
+      return cutUnproven(this.call, this.#body.value.messages)
+    }
     return this.#hasOwnBlocks ? cutOwnBlocks(this.call, this.#body.value.messages) : this.call
   }
 

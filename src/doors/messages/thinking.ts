@@ -75,8 +75,14 @@ export function toPastProofs(
   return { past: [{ lineage, form, text: kept, entries: entries && [...entries], gap }] }
 }
 
+/** True for thinking without a signature. */
+export function isUnsignedBlock({ type, signature }: JsonObject): boolean {
+  return type === 'thinking' && (signature ?? '') === ''
+}
+
 /** Returns the text of thinking without a signature, which some upstreams take back as it is. */
-export function readUnsigned({ type, thinking, signature }: JsonObject): string | undefined {
-  const isUnsigned = type === 'thinking' && (signature === undefined || signature === '')
-  return isUnsigned && typeof thinking === 'string' && thinking !== '' ? thinking : undefined
+export function readUnsigned(block: JsonObject): string | undefined {
+  const { thinking } = block
+  const isText = typeof thinking === 'string' && thinking !== ''
+  return isText && isUnsignedBlock(block) ? thinking : undefined
 }

@@ -3,6 +3,7 @@ import { isCount } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { splice } from '../../wire/json-splice.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
+import { isClaude } from '../claude/models.ts'
 import { readNativeAnswer } from './native-answer.ts'
 import { NativeStream } from './native-stream.ts'
 
@@ -41,6 +42,8 @@ export function bindMessages(target: NativeTarget): NativeEndpoint {
     createDecoder: () => new NativeStream(),
     parseError: createErrorParser(),
     streamEnd: 'terminator',
+    // Compatible servers serve models that do not sign.
+    refusesUnsigned: isClaude(target.upstreamId),
     counting: {
       buildRequest: (call) => buildFor(call, countUrl),
       isCount: (body) => {

@@ -97,6 +97,11 @@ const families: readonly Family[] = [
   { ids: ['claude-'], ...adaptive, thinkingOff: 'low' },
 ]
 
+/** True for the id of a Claude model, at Anthropic or at a gateway of its API. */
+export function isClaude(id: string): boolean {
+  return /claude/i.test(id)
+}
+
 /** Finds a model by its id, which may have any prefix and date that a cloud or a gateway adds. */
 export function findClaudeModel(id: string): ClaudeModel {
   // Some gateways write versions with dots: `claude-sonnet-4.5`.

@@ -72,6 +72,8 @@ describe('a Messages request that is not parsed', () => {
     ['a call without input', '{"type":"tool_use","name":"f"}'],
     ['a repeated member of an input', '{"type":"tool_use","name":"f","input":{"a":1,"a":22}}'],
     ['a proof of the gateway', '{"type":"thinking","thinking":"","signature":"gateway-1.AA"}'],
+    ['thinking with an empty signature', '{"type":"thinking","thinking":"","signature":""}'],
+    ['thinking without a signature', '{"type":"thinking","thinking":""}'],
     ['a hidden proof', '{"type":"thinking","signature":"gatew\\u0061y-1.AA"}'],
     ['a proof without text', '{"type":"redacted_thinking","data":"gateway-1.AA"}'],
   ])('parses a request with %s', (_, json) => {

@@ -113,3 +113,41 @@ models = [{ id = "m", max_output_tokens = 100 }]
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 })
+
+/* Models of other vendors write thinking without a signature, which Claude refuses. */
+describe('thinking without a signature', () => {
+  const user = { role: 'user', content: 'Hi' }
+  const text = { type: 'text', text: 'Hello' }
+  const signed = { type: 'thinking', thinking: 'Mine.', signature: 'c2ln' }
+  const unsigned = [
+    { type: 'thinking', thinking: 'Hmm.', signature: '' },
+    { type: 'thinking', thinking: 'Hmm.' },
+    { type: 'thinking', thinking: '', signature: null },
+  ]
+
+  test.each(unsigned)('does not reach Claude: %j', async (block) => {
+    const gateway = await messagesGateway()
+    gateway.upstream.next(json(message()), json({ input_tokens: 7 }))
+    const history = [
+      user,
+      { role: 'assistant', content: [signed, block, text] },
+      user,
+      { role: 'assistant', content: [block] },
+      user,
+    ]
+    const cut = [user, { role: 'assistant', content: [signed, text] }, user, user]
+    await post(gateway, { model: 'claude', max_tokens: 5, messages: history })
+    expect(gateway.upstream.body()).toMatchObject({ messages: cut })
+    const path = '/v1/messages/count_tokens'
+    await post(gateway, { model: 'claude', messages: history }, { path })
+    expect(gateway.upstream.body()).toMatchObject({ messages: cut })
+  })
+
+  test.each(unsigned)('reaches models that are not Claude as it is: %j', async (block) => {
+    const gateway = await messagesGateway(ownMessages)
+    gateway.upstream.next(json(message()))
+    const messages = [user, { role: 'assistant', content: [block, text] }, user]
+    await post(gateway, { model: 'deep', max_tokens: 5, messages })
+    expect(gateway.upstream.body()).toMatchObject({ messages })
+  })
+})

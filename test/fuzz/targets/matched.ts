@@ -289,7 +289,7 @@ function describeNative(call: ParsedMessages | ParsedResponses, spans: object) {
     cacheLife: call.cacheLife,
     isHeavy,
     output: call.estimateOutput(),
-    sent: call.toNative().bytes,
+    sent: call.toNative({ refusesUnsigned: true }).bytes,
   }
 }
 
