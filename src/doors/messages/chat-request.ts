@@ -6,6 +6,7 @@ import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { toChatMessages } from './chat-messages.ts'
 import { toChatTools } from './chat-tools.ts'
+import { findEffort } from './effort.ts'
 import { type CountRequest, checkPart, jsonFormat } from './schema.ts'
 
 /** A Messages request as chat completions. */
@@ -21,6 +22,8 @@ export interface ChatPlaces {
   readonly tools: readonly number[]
   /** The path of the field that `response_format` comes from. */
   readonly format: string
+  /** The path of the field that `reasoning_effort` comes from. */
+  readonly effort: string
   /** The paths of what is not in the chat request: vendor-run tools, a choice that names one, a new type of format. */
   readonly dropped: readonly string[]
 }
@@ -42,13 +45,16 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
   const placed = toChatMessages(request, options)
   const { fields: tools, positions, dropped } = toChatTools(request, target)
   const { format, path: formatPath } = findFormat(request)
+  const { effort, path: effortPath } = findEffort(request)
   const chat = {
     model: target.model,
     messages: placed.map(({ message }) => message),
     ...toBound(request, target),
     ...toStream(request, target),
     ...toSampling(request, target),
-    ...toReasoning(request),
+    // What the client wants of thinking, for the kind of the link to say in its vendor's words.
+    ...(isGiven(request.thinking) && { thinking: request.thinking }),
+    ...(effort && { reasoning_effort: effort }),
     ...toResponseFormat(format, formatPath),
     ...tools,
   }
@@ -58,6 +64,7 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
       messages: placed.map(({ path, parts, calls }) => ({ path, parts, calls })),
       tools: positions,
       format: formatPath,
+      effort: effortPath,
       dropped: isGiven(format) && !isSchema(format) ? [...dropped, formatPath] : dropped,
     },
   }
@@ -103,14 +110,6 @@ function toSampling(request: CountRequest, { takesTopK }: ChatTarget): object {
 
 function isGiven<Value>(value: Value | null | undefined): value is Value {
   return value !== undefined && value !== null
-}
-
-/** What the client wants of thinking, for the kind of the link to say in its vendor's words. */
-function toReasoning({ thinking, output_config: config }: CountRequest): object {
-  return {
-    ...(isGiven(thinking) && { thinking }),
-    ...(config?.effort && { reasoning_effort: config.effort }),
-  }
 }
 
 /** Returns the format of the answer from either of its fields. Different ones contradict each other. */

@@ -2,6 +2,7 @@ import { isClientToolType } from '../../core/client-tools.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { readMark } from './chat-parts.ts'
+import { findWaitingTools } from './deferred-tools.ts'
 import { type CountRequest, checkPart, inputSchema, type Tool } from './schema.ts'
 
 /** The tool fields of a chat request. */
@@ -19,14 +20,15 @@ export interface ChatTools {
 
 /**
  * Writes the tools that have a schema, and those that the client runs where the upstream knows them. All others
- * exist only at the vendor that defines them.
+ * exist only at the vendor that defines them. Tools that are not loaded yet are left out: no model may see them.
  */
-export function toChatTools(
-  { tools, tool_choice: choice }: CountRequest,
-  target: ChatTarget,
-): ChatTools {
+export function toChatTools(request: CountRequest, target: ChatTarget): ChatTools {
+  const { tools, tool_choice: choice } = request
   const offered = tools ?? []
-  const positions = offered.flatMap((tool, index) => (isSent(tool, target) ? [index] : []))
+  const waiting = findWaitingTools(request)
+  const positions = offered.flatMap((tool, index) =>
+    isSent(tool, target) && !waiting.has(tool) ? [index] : [],
+  )
   const names = new Set(positions.map((index) => offered[index]?.name))
   const dropped = offered.flatMap((tool, index) => (isSent(tool, target) ? [] : [`tools.${index}`]))
   const isLost = choice?.type === 'tool' && offered.length > 0 && !names.has(choice.name)

@@ -13,7 +13,7 @@ export function locatePath(path: string, places: ChatPlaces): string {
     case 'parallel_tool_calls':
       return 'tool_choice.disable_parallel_tool_use'
     case 'reasoning_effort':
-      return 'output_config.effort'
+      return places.effort
     case 'response_format':
       return path
         .replace('response_format', places.format)

@@ -111,6 +111,9 @@ export type Source = z.infer<typeof source>
 
 const jsonObject = z.custom<Readonly<Record<string, unknown>>>(isObject, 'must be an object')
 
+/** The `output_config` of a system message inside the conversation. */
+export const messageOutputConfig = loose({ effort: text })
+
 /** The schemas of the blocks that are translated. */
 export const blockSchemas = {
   image: loose({ source }),

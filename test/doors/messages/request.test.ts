@@ -143,6 +143,116 @@ describe('a request for a translated link', () => {
   })
 })
 
+describe('an effort on a system message inside the conversation', () => {
+  const reasoning = twoLinks.replace('id = "m"', 'id = "m", reasoning = true')
+  const set = (effort: unknown) => ({ role: 'system', content: [], output_config: { effort } })
+  const said = { role: 'assistant', content: 'Ha' }
+  const called = {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't1', name: 'f', input: {} }],
+  }
+  const result = { type: 'tool_result', tool_use_id: 't1', content: 'ok' }
+  const returned = { role: 'user', content: [result] }
+  const both = { role: 'user', content: [result, { type: 'text', text: 'And?' }] }
+  const note = { role: 'system', content: 'A note', output_config: { effort: 'low' } }
+
+  test.each<[title: string, messages: readonly object[], expected: string]>([
+    ['counts at once behind the input of the user', [user, set('low')], 'low'],
+    ['counts with a text beside it', [user, note], 'low'],
+    ['counts from the next input on elsewhere', [user, said, set('low'), user], 'low'],
+    ['does not count before that', [user, called, set('low'), returned], 'high'],
+    ['waits while results of tools come alone', [user, called, returned, set('low')], 'high'],
+    ['counts behind results with a text', [user, called, both, set('low')], 'low'],
+    ['stays until the next change', [user, set('low'), said, user, said, user], 'low'],
+    ['gives way to the next change', [user, set('low'), said, user, set('medium')], 'medium'],
+    ['gives way to a later one at the same place', [user, set('low'), set('medium')], 'medium'],
+    ['is no change when it is null', [user, set(null)], 'high'],
+    ['means nothing on a message of another role', [{ ...user, ...at('low') }], 'high'],
+  ])('%s', async (_, messages, expected) => {
+    expect(await sent({ messages, ...at('high') }, reasoning)).toMatchObject({
+      reasoning_effort: expected,
+    })
+  })
+
+  test('counts without one of the request', async () => {
+    const messages = [user, set('low')]
+    expect(await sent({ messages }, reasoning)).toMatchObject({ reasoning_effort: 'low' })
+  })
+
+  test('is LM-1001 that names it when it is not a text', async () => {
+    const response = await post(await messagesGateway(), asking({ messages: [user, set(5)] }))
+    expect(response.status).toBe(400)
+    expect(await readMessagesError(response)).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.1.output_config.effort',
+    })
+  })
+
+  test('is named by its path when the model cannot have it', async () => {
+    const gateway = await messagesGateway(strict)
+    const response = await post(gateway, asking({ messages: [user, set('low')] }))
+    expect(response.status).toBe(400)
+    expect(await readMessagesError(response)).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.1.output_config.effort',
+    })
+  })
+
+  function at(effort: string): object {
+    return { output_config: { effort } }
+  }
+})
+
+describe('a tool with defer_loading', () => {
+  const tool = (name: string, fields: object = {}) => ({
+    name,
+    input_schema: { type: 'object' },
+    ...fields,
+  })
+  const later = tool('later', { defer_loading: true })
+  const tools = [tool('search'), later]
+  const call = (name: string) => ({
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't1', name, input: {} }],
+  })
+  const result = (content: unknown) => ({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 't1', content }],
+  })
+  const reference = { type: 'tool_reference', tool_name: 'later' }
+  const addition = { type: 'tool_addition', tool: { type: 'tool_reference', name: 'later' } }
+  const vendorSearch = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }
+
+  async function listNames(fields: object, config?: string): Promise<readonly string[]> {
+    const { tools: offered } = await sent({ tools, ...fields }, config)
+    return (offered as { function: { name: string } }[]).map((each) => each.function.name)
+  }
+
+  test('is not offered before the conversation loads it, also by a strict provider', async () => {
+    expect(await listNames({})).toEqual(['search'])
+    expect(await listNames({}, strict)).toEqual(['search'])
+    const elsewhere = [user, call('search'), result('later')]
+    expect(await listNames({ messages: elsewhere })).toEqual(['search'])
+  })
+
+  test.each<[title: string, fields: object]>([
+    ['a result refers to it', { messages: [user, call('search'), result([reference])] }],
+    ['a system message adds it', { messages: [user, { role: 'system', content: [addition] }] }],
+    ['it was called', { messages: [user, call('later'), result('ok')] }],
+    ['it must be called', { tool_choice: { type: 'tool', name: 'later' } }],
+    ['only the vendor could find it', { tools: [...tools, vendorSearch] }],
+    ['it is not deferred', { tools: [tool('search'), { ...later, defer_loading: false }] }],
+  ])('is offered when %s', async (_, fields) => {
+    expect(await listNames(fields)).toEqual(['search', 'later'])
+  })
+
+  test('leaves the places of the others in errors', async () => {
+    const wrong = tool('wrong', { input_schema: 5 })
+    const response = await post(await messagesGateway(), asking({ tools: [later, wrong] }))
+    expect(await readMessagesError(response)).toMatchObject({ param: 'tools.1.input_schema' })
+  })
+})
+
 describe('the older field output_format', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const format = { type: 'json_schema', schema }
