@@ -1,9 +1,12 @@
+import { isObject, tryParseJson } from '../../wire/json.ts'
+
 /**
  * Decodes the arguments of a function that stands in for a custom tool: the JSON object `{"input": "…"}`
- * becomes the text in it, piece by piece. Arguments of another form are returned as they are.
+ * becomes the text in it, piece by piece. Other JSON is read when it has ended, because models also write a
+ * text alone or under another name. Arguments of another form are returned as they are.
  */
 export class CustomInput {
-  #state: 'before' | 'inside' | 'after' | 'raw' = 'before'
+  #state: 'before' | 'inside' | 'after' | 'other' | 'raw' = 'before'
   /** Text that has not been decoded yet. */
   #held = ''
 
@@ -13,6 +16,7 @@ export class CustomInput {
     if (this.#state === 'before') this.#readStart()
     switch (this.#state) {
       case 'before':
+      case 'other':
         return ''
       case 'inside':
         return this.#decode()
@@ -28,7 +32,8 @@ export class CustomInput {
 
   /** Returns the input that is left when the arguments have ended. */
   end(): string {
-    return this.#takeHeld()
+    const held = this.#takeHeld()
+    return this.#state === 'other' ? (findText(held) ?? held) : held
   }
 
   /** The start is the beginning of an object whose first member is a string named `input`. */
@@ -37,7 +42,9 @@ export class CustomInput {
     if (whole) {
       this.#state = 'inside'
       this.#held = this.#held.slice(whole[0].length)
-    } else if (!beginsStart(this.#held)) this.#state = 'raw'
+    } else if (!beginsStart(this.#held)) {
+      this.#state = /^\s*[{"]/.test(this.#held) ? 'other' : 'raw'
+    }
   }
 
   #decode(): string {
@@ -63,6 +70,16 @@ export class CustomInput {
     this.#held = ''
     return held
   }
+}
+
+/** Returns the text that JSON of another form has: a string, a later `input`, or the only member. */
+function findText(json: string): string | undefined {
+  const value = tryParseJson(json)
+  if (typeof value === 'string') return value
+  if (!isObject(value)) return undefined
+  if (typeof value['input'] === 'string') return value['input']
+  const [only, ...others] = Object.values(value)
+  return typeof only === 'string' && others.length === 0 ? only : undefined
 }
 
 const start = /^\s*\{\s*"input"\s*:\s*"/

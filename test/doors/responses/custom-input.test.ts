@@ -35,9 +35,37 @@ test('the input is the same, wherever the arguments are split', () => {
 })
 
 test('arguments of another form are the input', () => {
-  const other = fc.constantFrom('', '{}', '[1]', 'ls -l', '{"cmd":"ls"}', '{"input":5}', '{"inp')
+  const other = fc.constantFrom(
+    '',
+    '{}',
+    '[1]',
+    'ls -l',
+    '{"a":"b","c":"d"}',
+    '{"input":5}',
+    '{"a',
+    '"b" c',
+    '{ b }',
+    '{"a":["b"]}',
+  )
   const pieces = other.chain((text) => fc.tuple(fc.constant(text), split(text)))
   fc.assert(fc.property(pieces, ([text, parts]) => decode(...parts) === text))
+})
+
+test('a text alone, under another name or behind other members is the input', () => {
+  const text = fc.string({ unit: fc.oneof(fc.constantFrom('"', '\\', '\n', '🌍'), fc.string()) })
+  const space = fc.constantFrom('', ' ', '\n')
+  const written = fc.tuple(text, space).chain(([input, blank]) => {
+    const literal = JSON.stringify(input)
+    const forms = [
+      literal,
+      `{${blank}"patch"${blank}:${literal}}`,
+      `{"inputs":${literal}${blank}}`,
+      `{"reason":"r",${blank}"input":${literal}}`,
+    ]
+    const pieces = fc.constantFrom(...forms).chain((form) => split(blank + form))
+    return fc.tuple(fc.constant(input), pieces)
+  })
+  fc.assert(fc.property(written, ([input, pieces]) => decode(...pieces) === input))
 })
 
 test('the input is decoded as it arrives', () => {
