@@ -347,6 +347,11 @@ const explanation = z.strictObject({
       price: text
         .nullable()
         .describe('The entries of the prices at which it would cost most; null for the base.'),
+      tools: z
+        .array(z.strictObject({ name: z.enum(vendorTools), calls: count, bounded: z.boolean() }))
+        .describe(
+          'The tools of the vendor that the request allows, with the calls that are reserved.',
+        ),
       error: z.looseObject({}).nullable(),
       upstream: z.looseObject({ url: text }).nullable(),
     }),

@@ -5,14 +5,26 @@ import { type Finding, type Path, quote } from './problem.ts'
 /** Checks the entries of `[[providers.models.prices]]`. */
 export function* checkPrices(providers: readonly LenientProvider[]): Generator<Finding> {
   for (const [i, { models }] of providers.entries()) {
-    for (const [j, { prices }] of models.entries()) {
+    for (const [j, model] of models.entries()) {
+      const { prices } = model
+      yield* checkToolCosts(['providers', i, 'models', j], model)
       for (const [k, entry] of prices.entries()) {
         const path = ['providers', i, 'models', j, 'prices', k]
         yield* checkEntry(path, entry)
+        yield* checkToolCosts(path, entry)
         yield* checkStep(path, entry, prices.slice(0, k))
       }
     }
   }
+}
+
+type ToolCosts = Pick<LenientPriceEntry, 'cost_per_1k_web_searches' | 'tool_costs_per_1k'>
+
+function* checkToolCosts(path: Path, given: ToolCosts): Generator<Finding> {
+  if (given.cost_per_1k_web_searches === undefined) return
+  if (given.tool_costs_per_1k?.['web_search'] === undefined) return
+  const message = 'says the same as tool_costs_per_1k.web_search: keep one of them'
+  yield { path: [...path, 'cost_per_1k_web_searches'], message }
 }
 
 const conditions = ['above_input', 'tier', 'geo', 'hours', 'from', 'until'] as const

@@ -27,6 +27,8 @@ const priceEntry = z
     time_zone: optional(z.string()),
     from: optional(z.string()),
     until: optional(z.string()),
+    cost_per_1k_web_searches: optional(z.unknown()),
+    tool_costs_per_1k: optional(z.looseObject({})),
   })
   .catch({})
 
@@ -40,6 +42,8 @@ const model = z
     upstream_id: optional(z.string()),
     input_type: optional(z.string()),
     profile,
+    cost_per_1k_web_searches: optional(z.unknown()),
+    tool_costs_per_1k: optional(z.looseObject({})),
     prices: list(priceEntry),
     fallbacks: list(optional(z.string())),
   })

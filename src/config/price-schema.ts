@@ -16,6 +16,18 @@ const date = z
   .regex(/^\d{4}-\d\d-\d\d$/, dateRule)
   .refine((given) => !Number.isNaN(Date.parse(given)), dateRule)
 
+/** By the tools that vendors run. */
+export const toolCosts = z.strictObject({
+  web_search: price.optional(),
+  web_fetch: price.optional(),
+  file_search: price.optional(),
+  code_execution: price.optional(),
+  maps: price.optional(),
+  x_search: price.optional(),
+  collections_search: price.optional(),
+  attachment_search: price.optional(),
+})
+
 /** One of `[[providers.models.prices]]`. What an entry needs is checked in `check-prices.ts`. */
 export const priceEntry = z.strictObject({
   above_input: wholeNumber(0, 1_000_000_000).optional(),
@@ -37,6 +49,7 @@ export const priceEntry = z.strictObject({
   cost_per_1k_searches: price.optional(),
   cost_per_1k_web_searches: price.optional(),
   cost_per_1k_requests: price.optional(),
+  tool_costs_per_1k: toolCosts.optional(),
 })
 
 export type PriceEntry = z.infer<typeof priceEntry>

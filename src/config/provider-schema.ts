@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
-import { priceEntry } from './price-schema.ts'
+import { priceEntry, toolCosts } from './price-schema.ts'
 import { profileSetting } from './profile-schema.ts'
 import {
   amount,
@@ -47,6 +47,11 @@ const modelSchema = z.strictObject({
   cost_per_1k_searches: price.optional(),
   cost_per_1k_web_searches: price.optional(),
   cost_per_1k_requests: price.optional(),
+  tool_costs_per_1k: toolCosts.optional(),
+  /** The calls that a reservation counts for a tool of the vendor which a request does not bound. */
+  reserve_tool_calls: wholeNumber(0, 1000).default(4),
+  /** The tokens that a reservation counts for the result of a call. */
+  reserve_tool_tokens: wholeNumber(0, 1_000_000).default(0),
   /** Prices that hold under conditions. */
   prices: z.array(priceEntry).max(100).default([]),
   /** The longest prompt, for requests whose prompt the vendor has stored. */

@@ -10,6 +10,7 @@ export const priceNames = [
   'cost_per_1k_searches',
   'cost_per_1k_web_searches',
   'cost_per_1k_requests',
+  'tool_costs_per_1k',
 ] as const
 
 /** The days of a week as the configuration names them, from Sunday. */

@@ -1,3 +1,4 @@
+import type { VendorTool } from './billing.ts'
 import type { Millis } from './ids.ts'
 import type { Prices } from './prices.ts'
 
@@ -23,7 +24,18 @@ export interface PriceAsk {
   readonly hasStoredPrompt: boolean
   /** The vendor may be asked to keep what it writes to its cache for twelve hours. */
   readonly mayCacheLong: boolean
+  /** The tools that the vendor may run. Empty where no price depends on them. */
+  readonly tools: AskedTools
 }
+
+/** How often a request lets a vendor run a tool. */
+export interface AskedCalls {
+  /** At most where they are bounded, else as many as the request names. */
+  readonly calls: number
+  readonly isBounded: boolean
+}
+
+export type AskedTools = ReadonlyMap<VendorTool, AskedCalls>
 
 /** The prices of some facts, and the entries of the configuration that they come from. */
 export interface ResolvedPrices {

@@ -1,4 +1,16 @@
+import type { VendorTool } from './billing.ts'
 import type { NanoUsd } from './ids.ts'
+
+/** Prices of the tools that a vendor runs. */
+export type ToolPrices = Readonly<Partial<Record<VendorTool, NanoUsd>>>
+
+/** What a reservation counts for the tools of the vendor. */
+export interface ToolReserve {
+  /** The calls of each tool that the request does not bound. */
+  readonly calls: number
+  /** The tokens that each call adds to the prompt. */
+  readonly tokens: number
+}
 
 /** Prices of a model in nano-dollars per million tokens, and per thousand searches or requests. */
 export interface Prices {
@@ -13,8 +25,8 @@ export interface Prices {
   /** For tokens that are written to a cache for twelve hours; absent where they cost what other writes do. */
   readonly cacheWrite12h?: NanoUsd
   readonly searches: NanoUsd
-  /** Searches of the web that the vendor ran for an answer. */
-  readonly webSearches?: NanoUsd
+  /** For each thousand calls of a tool that the vendor runs. */
+  readonly tools?: ToolPrices
   /** For each thousand requests. */
   readonly requests?: NanoUsd
 }

@@ -4,7 +4,7 @@ import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } fro
 import type { Millis, ModelId, ProviderName, UnixSeconds } from './ids.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
 import type { PriceTable } from './price-table.ts'
-import type { Prices } from './prices.ts'
+import type { Prices, ToolReserve } from './prices.ts'
 import type { Authorizer, ProviderKind } from './provider-kind.ts'
 
 /** The credential of a provider, as it was when the snapshot was built. */
@@ -88,6 +88,8 @@ export interface Model {
   readonly priceTable?: PriceTable | undefined
   /** The longest prompt that the model takes, in tokens; absent when not configured. */
   readonly maxInputTokens?: number | undefined
+  /** Absent where no tool of the vendor has a price or adds tokens: then the tools of a request are not read. */
+  readonly toolReserve?: ToolReserve | undefined
   /** Finds the model of the same provider with this name of the vendor. */
   readonly findSibling?: ((upstreamId: string) => Model | undefined) | undefined
   /** A price is configured, which may be 0. Without one its answers cost nothing. */

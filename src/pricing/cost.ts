@@ -1,6 +1,6 @@
-import type { UsageRun } from '../core/billing.ts'
+import { type UsageRun, type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { Prices } from '../core/prices.ts'
+import type { Prices, ToolPrices } from '../core/prices.ts'
 import type { Usage } from '../core/usage.ts'
 
 /*
@@ -55,13 +55,26 @@ export function sumTokens(prices: Prices, usage: TokenCounts): bigint {
 /** Prices what is not a token, in millionths. */
 export function sumFees(
   prices: Prices,
-  { webSearches = 0 }: Usage,
+  { webSearches, billing }: Usage,
   searchUnits: number | undefined,
 ): bigint {
   return (
     multiplySearches(searchUnits, prices) +
-    multiply(webSearches, prices.webSearches ?? 0n) * perThousand +
+    (prices.tools
+      ? multiplyTools({ web_search: webSearches, ...billing?.toolCalls }, prices.tools)
+      : 0n) +
     multiplyRequest(prices)
+  )
+}
+
+/** The price of the calls of a vendor's tools, in millionths of a nano-dollar. */
+export function multiplyTools(
+  calls: Readonly<Partial<Record<VendorTool, number | undefined>>>,
+  tools: ToolPrices,
+): bigint {
+  return vendorTools.reduce(
+    (sum, tool) => sum + multiply(calls[tool] ?? 0, tools[tool] ?? 0n) * perThousand,
+    0n,
   )
 }
 

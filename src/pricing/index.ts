@@ -5,7 +5,7 @@ export {
 } from './answer-price.ts'
 export { calculateCost } from './cost.ts'
 export { createPriceTable, type PriceTableOptions, toBasePrices } from './price-table.ts'
-export { isPriced, toPrices } from './prices.ts'
+export { isPriced, readToolCosts, toPrices } from './prices.ts'
 export {
   type DearestPrices,
   estimateMaxCost,
@@ -14,4 +14,5 @@ export {
   estimateMaxTokens,
   findDearest,
   type PromptPrice,
+  type ReservedTool,
 } from './reservation.ts'

@@ -2,7 +2,7 @@ import type { Millis } from '../core/ids.ts'
 import { priceNames } from '../core/price-settings.ts'
 import type { PriceAsk, PriceFacts, PriceTable, ResolvedPrices } from '../core/price-table.ts'
 import { type Factor, multiplyFactor, one } from './factor.ts'
-import { type ConfiguredPrices, toPrices } from './prices.ts'
+import { type ConfiguredPrices, readToolCosts, toPrices } from './prices.ts'
 import { type ConfiguredWindow, createWindow, minute } from './windows.ts'
 
 /** One of `[[providers.models.prices]]`. */
@@ -146,7 +146,14 @@ class EntryTable implements PriceTable {
   #combine(places: readonly number[]): ResolvedPrices {
     const { base, multiplier } = this.#options
     const held = places.map((place) => this.#entries[place] as Entry)
-    const prices = Object.assign({}, base, ...held.map((entry) => entry.prices))
+    const given = [base, ...held.map((entry) => entry.prices)]
+    const tools = given.map(readToolCosts).filter((costs) => costs !== undefined)
+    const prices: ConfiguredPrices = {
+      ...Object.assign({}, ...given),
+      cost_per_1k_web_searches: undefined,
+      // Each tool has a price of its own: a later entry keeps those that it does not name.
+      tool_costs_per_1k: tools.length > 0 ? Object.assign({}, ...tools) : undefined,
+    }
     const factor = held.reduce(
       (product, { multiply }) =>
         multiply === undefined ? product : multiplyFactor(product, multiply),

@@ -1,8 +1,12 @@
+import { type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
-import type { Prices } from '../core/prices.ts'
+import type { Prices, ToolPrices } from '../core/prices.ts'
 import type { Model } from '../core/provider.ts'
 import { type Factor, multiplyPrice, one } from './factor.ts'
+
+/** The prices of a thousand calls of the tools that a vendor runs, in US dollars. */
+export type ConfiguredTools = Readonly<Partial<Record<VendorTool, number | undefined>>>
 
 /** The prices of a model in US dollars, as its configuration entry has them. */
 export interface ConfiguredPrices {
@@ -21,6 +25,7 @@ export interface ConfiguredPrices {
   readonly cost_per_1k_searches?: number | undefined
   readonly cost_per_1k_web_searches?: number | undefined
   readonly cost_per_1k_requests?: number | undefined
+  readonly tool_costs_per_1k?: ConfiguredTools | undefined
 }
 
 /**
@@ -32,6 +37,7 @@ export function toPrices(configured: ConfiguredPrices, factor: Factor = one): Pr
     usd === undefined ? byDefault : multiplyPrice(toNanoUsd(usd), factor)
   const input = ofTokens(configured.cost_per_1m_input, free)
   const output = ofTokens(configured.cost_per_1m_output, free)
+  const tools = readToolCosts(configured)
   const cacheWrite = ofTokens(configured.cost_per_1m_cache_write, input)
   return {
     input,
@@ -46,20 +52,30 @@ export function toPrices(configured: ConfiguredPrices, factor: Factor = one): Pr
       reasoning: ofTokens(configured.cost_per_1m_reasoning, output),
     }),
     searches: toFee(configured.cost_per_1k_searches) ?? free,
-    ...(configured.cost_per_1k_web_searches !== undefined && {
-      webSearches: toNanoUsd(configured.cost_per_1k_web_searches),
-    }),
+    ...(tools && { tools: toToolPrices(tools) }),
     ...(configured.cost_per_1k_requests !== undefined && {
       requests: toNanoUsd(configured.cost_per_1k_requests),
     }),
   }
 }
 
+/** `cost_per_1k_web_searches` is another name of the price of `web_search`. */
+export function readToolCosts({
+  cost_per_1k_web_searches: perSearch,
+  tool_costs_per_1k: tools,
+}: ConfiguredPrices): ConfiguredTools | undefined {
+  return perSearch === undefined ? tools : { web_search: perSearch, ...tools }
+}
+
+function toToolPrices(tools: ConfiguredTools): ToolPrices {
+  return Object.fromEntries(vendorTools.map((tool) => [tool, toFee(tools[tool]) ?? free]))
+}
+
 /** True when anything that a model does has a price. */
 export function isPriced({ prices, priceTable }: Pick<Model, 'prices' | 'priceTable'>): boolean {
   if (priceTable) return true
-  for (const name in prices) if (prices[name as keyof Prices]! > 0n) return true
-  return false
+  const { tools = {}, ...others } = prices
+  return [...Object.values(others), ...Object.values(tools)].some((price) => price > 0n)
 }
 
 const free = 0n as NanoUsd

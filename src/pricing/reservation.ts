@@ -1,4 +1,5 @@
 import type { UsageEstimate } from '../core/admission.ts'
+import { type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { CacheLife } from '../core/layout.ts'
 import type { PriceAsk, ResolvedPrices } from '../core/price-table.ts'
@@ -6,7 +7,13 @@ import type { Prices } from '../core/prices.ts'
 import type { Model } from '../core/provider.ts'
 import type { ProviderKind } from '../core/provider-kind.ts'
 import type { ModelRoute } from '../core/route.ts'
-import { millionthsPerNano, multiply, multiplyRequest, multiplySearches } from './cost.ts'
+import {
+  millionthsPerNano,
+  multiply,
+  multiplyRequest,
+  multiplySearches,
+  multiplyTools,
+} from './cost.ts'
 
 /** Estimates the tokens that a request uses at most: the debit of its TPM limit. */
 export function estimateMaxTokens(
@@ -49,6 +56,16 @@ export interface DearestPrices {
   readonly promptPrice: PromptPrice
   /** The entries that make the request dearest, in ASCII; undefined for the base. */
   readonly label: string | undefined
+  /** The tools that the vendor may run. */
+  readonly tools: readonly ReservedTool[]
+}
+
+/** The calls of a tool of the vendor that are reserved. */
+export interface ReservedTool {
+  readonly name: VendorTool
+  readonly calls: number
+  /** The request says how many calls there are at most. */
+  readonly isBounded: boolean
 }
 
 /**
@@ -61,7 +78,11 @@ export function findDearest(
   reserveOutputTokens: number,
 ): DearestPrices {
   const output = estimateMaxOutput(link, estimate, reserveOutputTokens)
-  const promptTokens = estimateMaxPrompt(link, estimate)
+  const tools = listReachableTools(link, estimate, output.choices)
+  const promptTokens =
+    estimateMaxPrompt(link, estimate) + countCalls(tools) * (link.toolReserve?.tokens ?? 0)
+  const calls =
+    tools === noTools ? noCalls : Object.fromEntries(tools.map((tool) => [tool.name, tool.calls]))
   const parts = listReachablePrices(link, promptTokens, estimate).map(({ prices, label }) => {
     const promptPrice = findPromptPrice(prices, link.provider.kind, estimate)
     const { output: perText, reasoning: perReasoning = perText } = prices
@@ -71,13 +92,16 @@ export function findDearest(
       promptPrice,
       prompt: multiply(promptTokens, prices[promptPrice] ?? prices.cacheWrite),
       output: multiply(output.tokens, perOutput) * BigInt(output.choices),
-      fees: multiplySearches(estimate.searchUnits, prices) + multiplyRequest(prices),
+      fees:
+        multiplySearches(estimate.searchUnits, prices) +
+        multiplyRequest(prices) +
+        (prices.tools ? multiplyTools(calls, prices.tools) : 0n),
     }
   })
   const [first] = parts
   if (parts.length === 1 && first) {
     const { label, promptPrice, prompt, output: generated, fees } = first
-    return { cost: prompt + generated + fees, promptPrice, label }
+    return { cost: prompt + generated + fees, promptPrice, label, tools }
   }
   const sum = ({ prompt, output: generated, fees }: (typeof parts)[number]) =>
     prompt + generated + fees
@@ -88,6 +112,7 @@ export function findDearest(
     cost: largest('prompt') + largest('output') + largest('fees'),
     promptPrice: dearest.promptPrice,
     label: dearest.label,
+    tools,
   }
 }
 
@@ -105,7 +130,29 @@ const unknownAsk: PriceAsk = Object.freeze({
   at: 0,
   hasStoredPrompt: false,
   mayCacheLong: true,
+  tools: new Map(vendorTools.map((tool) => [tool, { calls: 0, isBounded: false }])),
 })
+
+/** The vendor may run its tools for each choice. */
+function listReachableTools(
+  { toolReserve }: Model,
+  { ask = unknownAsk }: UsageEstimate,
+  choices: number,
+): readonly ReservedTool[] {
+  if (!toolReserve || ask.tools.size === 0) return noTools
+  return [...ask.tools].map(([name, { calls, isBounded }]) => ({
+    name,
+    calls: (isBounded ? calls : Math.max(calls, toolReserve.calls)) * choices,
+    isBounded,
+  }))
+}
+
+const noTools: readonly ReservedTool[] = Object.freeze([])
+const noCalls = Object.freeze({})
+
+function countCalls(tools: readonly ReservedTool[]): number {
+  return tools.reduce((sum, { calls }) => sum + calls, 0)
+}
 
 /** A prompt that the body does not show counts as the longest that the model takes, where that is known. */
 function estimateMaxPrompt(

@@ -10,10 +10,11 @@ import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { PriceTable } from '../core/price-table.ts'
+import type { ToolReserve } from '../core/prices.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { DialectTarget, StreamUsage } from '../core/provider-kind.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { createPriceTable, toBasePrices } from '../pricing/index.ts'
+import { createPriceTable, readToolCosts, toBasePrices } from '../pricing/index.ts'
 import { bindNative, getKind } from '../providers/index.ts'
 import { buildUsable } from './authorizer.ts'
 import { buildRoutes } from './build-routes.ts'
@@ -235,6 +236,7 @@ function buildModel(
     prices: toBasePrices(entry, owner.price_multiplier),
     priceTable: buildPriceTable(entry, owner, provider),
     maxInputTokens: entry.max_input_tokens,
+    toolReserve: buildToolReserve(entry),
     findSibling,
     hasPrice: hasPrice(entry),
     created,
@@ -243,6 +245,13 @@ function buildModel(
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
     rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
   }
+}
+
+/** Undefined where the tools of a request make no difference. */
+function buildToolReserve(entry: ModelConfig): ToolReserve | undefined {
+  const { reserve_tool_calls: calls, reserve_tool_tokens: tokens } = entry
+  const hasFees = [entry, ...entry.prices].some((prices) => readToolCosts(prices) !== undefined)
+  return hasFees || tokens > 0 ? { calls, tokens } : undefined
 }
 
 /** Undefined for a model whose prices depend on nothing but the kind of token. */

@@ -415,6 +415,7 @@ export class Simulation {
         at: this.clock.now(),
         hasStoredPrompt: false,
         mayCacheLong: false,
+        tools: new Map(),
       },
     })
     const real = await caller.admit({ ...askedFacts, route, estimate })

@@ -43,6 +43,7 @@ describe('an explanation', () => {
           dropped: [],
           profile: 'openai (kind)',
           prompt_price: 'cost_per_1m_input',
+          tools: [],
           price: null,
           error: null,
           upstream: {

@@ -82,6 +82,7 @@ test.each([
   'cost_per_1m_cache_write_1h',
   'cost_per_1k_searches',
   'cost_per_1k_web_searches',
+  'tool_costs_per_1k.web_search',
 ])('%s is an amount from 0 to 1000000 US dollars', async (price) => {
   const rule = `providers[0].models[0].${price} (line 6): must be a number from 0 to 1000000`
   for (const value of ['0', '0.075', '1e6']) {

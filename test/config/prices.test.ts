@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { listProblems } from './support.ts'
+import { fileWithModels, listProblems } from './support.ts'
 
 const model = `[[providers]]
 name = "p"
@@ -12,6 +12,7 @@ const file = (...entries: readonly string[]) =>
 
 describe('an entry of the prices', () => {
   test.each<[string, readonly string[]]>([
+    ['a price of a tool', ['above_input = 10\ntool_costs_per_1k = { web_search = 1 }']],
     ['a step', ['above_input = 10\ncost_per_1m_input = 1']],
     ['a factor for tiers', ['tier = ["a", "b"]\nmultiply = 1.0001']],
     [
@@ -92,4 +93,23 @@ describe('an entry of the prices', () => {
 
 test('a date is a problem of every other setting', async () => {
   expect(await listProblems(model.replace('"m"', '2027-01-01'))).toHaveLength(1)
+})
+
+test('a price of searches may have only one of its two names', async () => {
+  const rule = 'says the same as tool_costs_per_1k.web_search: keep one of them'
+  const both = 'cost_per_1k_web_searches = 1\ntool_costs_per_1k = { web_search = 1 }'
+  const other = 'cost_per_1k_web_searches = 1\ntool_costs_per_1k = { file_search = 1 }'
+  expect(await listProblems(fileWithModels({ m: both }))).toEqual([
+    `providers[0].models[0].cost_per_1k_web_searches (line 6): ${rule}`,
+  ])
+  const entry = (text: string) => `[[providers.models.prices]]\ntier = "a"\n${text}`
+  expect(await listProblems(fileWithModels({ m: entry(both) }))).toEqual([
+    `providers[0].models[0].prices[0].cost_per_1k_web_searches (line 8): ${rule}`,
+  ])
+  expect(await listProblems(fileWithModels({ m: other }))).toEqual([])
+})
+
+test('a price of an unknown tool is refused', async () => {
+  const [problem] = await listProblems(fileWithModels({ m: 'tool_costs_per_1k.telepathy = 1' }))
+  expect(problem).toContain('telepathy')
 })

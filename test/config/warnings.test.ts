@@ -20,6 +20,7 @@ describe('a model without a price', () => {
     'cost_per_1m_cache_write_1h',
     'cost_per_1k_searches',
     'cost_per_1k_web_searches',
+    'tool_costs_per_1k.maps',
   ])('a model with %s = 0 causes no warning', async (price) => {
     expect(await listWarnings(authOn + fileWithModels({ a: `${price} = 0` }))).toEqual([])
   })

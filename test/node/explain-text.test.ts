@@ -41,3 +41,33 @@ test.each([
 ])('the credential %s, %s is shown as %s', (state, detail, shown) => {
   expect(renderCredential(state, detail)).toBe(shown)
 })
+
+test('the calls of tools that are reserved are shown', () => {
+  const link = {
+    model: 'm',
+    provider: 'p',
+    credential: 'present',
+    circuit: 'closed',
+    dropped: [],
+    tools: [
+      { name: 'web_search', calls: 2, bounded: true },
+      { name: 'web_fetch', calls: 4, bounded: false },
+    ],
+    error: null,
+    upstream: null,
+  }
+  const shown = renderExplained(
+    {
+      route: null,
+      links: [link],
+      estimate: null,
+      reservation: null,
+      admission: { verdict: 'admitted', scope: null },
+      error: null,
+    },
+    style,
+  )
+  expect(shown).toContain(
+    '   reserves 2 calls of web_search\n   reserves 4 calls of web_fetch (not bounded)',
+  )
+})

@@ -17,7 +17,7 @@ const prices = {
   cacheWrite: usd(2.5),
   cacheWrite1h: usd(4),
   searches: usd(3),
-  webSearches: usd(10),
+  tools: { web_search: usd(10) },
 }
 
 function usage(counts: Partial<Usage>): Usage {

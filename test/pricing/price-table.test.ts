@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { UsageEstimate } from '../../src/core/admission.ts'
-import type { UsageRun } from '../../src/core/billing.ts'
+import type { UsageRun, VendorTool } from '../../src/core/billing.ts'
 import type { CacheLife } from '../../src/core/layout.ts'
-import type { PriceAsk, PriceFacts, PriceTable } from '../../src/core/price-table.ts'
+import type { AskedCalls, PriceAsk, PriceFacts, PriceTable } from '../../src/core/price-table.ts'
 import type { Model } from '../../src/core/provider.ts'
 import type { ProviderKind } from '../../src/core/provider-kind.ts'
 import type { Usage } from '../../src/core/usage.ts'
@@ -86,7 +86,7 @@ describe('the prices of a call', () => {
     expect(resolve(table, { tier: 'flex' }).prices).toMatchObject({
       input: usd(1),
       searches: usd(1),
-      webSearches: usd(10),
+      tools: { web_search: usd(10) },
       requests: usd(5),
     })
   })
@@ -103,6 +103,15 @@ describe('the prices of a call', () => {
     expect(inputOf(tableOf([priority]), { tier: 'fast' })).toBe(usd(4))
     const both = tableOf([priority, { tier: 'fast', cost_per_1m_input: 6 }])
     expect(inputOf(both, { tier: 'fast' })).toBe(usd(6))
+  })
+
+  test('an entry replaces the prices of the tools that it names', () => {
+    const own = { ...base, cost_per_1k_web_searches: 10, tool_costs_per_1k: { file_search: 2 } }
+    const table = tableOf([{ tier: 'flex', tool_costs_per_1k: { file_search: 1 }, multiply: 2 }], {
+      base: own,
+    })
+    const { tools } = resolve(table, { tier: 'flex' }).prices
+    expect(tools).toMatchObject({ web_search: usd(10), file_search: usd(1), maps: 0n })
   })
 
   test('equal facts have the same vector', () => {
@@ -168,6 +177,7 @@ const ask: PriceAsk = {
   at: noon,
   hasStoredPrompt: false,
   mayCacheLong: false,
+  tools: new Map(),
 }
 
 describe('the prices that a request can reach', () => {
@@ -235,6 +245,10 @@ describe('no answer costs more than was reserved', () => {
     cost_per_1m_cache_write_1h: optionalPrice,
     cost_per_1m_cache_write_12h: fc.option(price, { nil: undefined, freq: 2 }),
     cost_per_1k_requests: fc.option(price, { nil: undefined, freq: 2 }),
+    tool_costs_per_1k: fc.option(
+      fc.record({ web_search: price, file_search: price }, { requiredKeys: [] }),
+      { nil: undefined, freq: 1 },
+    ),
   }
   const time = fc.nat(24 * 12 - 1).map((at) => {
     const pad = (value: number) => String(value).padStart(2, '0')
@@ -257,6 +271,9 @@ describe('no answer costs more than was reserved', () => {
     until: rarely(fc.constantFrom('2026-11-28', '2026-11-29')),
     multiply: rarely(fc.constantFrom(0, 0.1, 0.5, 1.1, 2, 6)),
   })
+  const asking = fc.option(fc.record<AskedCalls>({ calls: fc.nat(6), isBounded: fc.boolean() }), {
+    nil: undefined,
+  })
   const share = fc.oneof(
     { weight: 3, arbitrary: fc.constant(1) },
     fc.double({ min: 0, max: 1, noNaN: true }),
@@ -277,13 +294,16 @@ describe('no answer costs more than was reserved', () => {
     geo: rarely(fc.constantFrom(...geos)),
     hasStoredPrompt: fc.boolean(),
     mayCacheLong: fc.boolean(),
+    toolReserve: fc.record({ calls: fc.nat(4), tokens: fc.constantFrom(0, 0, 300) }),
+    searches: asking,
+    fileSearches: asking,
     at: fc.nat(24 * 60 * 2).map((minutes) => Date.UTC(2026, 10, 27) + minutes * minute + 12_345),
     cacheLife: fc.constantFrom<CacheLife[]>('none', '5m', '1h'),
     promptTokens: fc.nat(1_500),
     maxTokens: fc.nat(1_000),
     choices: fc.integer({ min: 1, max: 2 }),
     // What is answered.
-    shares: fc.array(share, { minLength: 6, maxLength: 6 }),
+    shares: fc.array(share, { minLength: 8, maxLength: 8 }),
     runs: fc.integer({ min: 1, max: 3 }),
     delay: fc.nat(100).map((percent) => percent / 100),
     served: fc.nat(9),
@@ -292,18 +312,26 @@ describe('no answer costs more than was reserved', () => {
   })
   type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never
 
+  function toAsk(asked: Scenario): PriceAsk {
+    const { tier, geo, at, hasStoredPrompt, mayCacheLong, searches, fileSearches } = asked
+    const tools = new Map<VendorTool, AskedCalls>()
+    if (searches) tools.set('web_search', searches)
+    if (fileSearches) tools.set('file_search', fileSearches)
+    return { tier, geo, at, hasStoredPrompt, mayCacheLong, tools }
+  }
+
   function build(asked: Scenario): { model: Model; estimate: UsageEstimate } {
     const { entries, multiplier, writesCache, maxInputTokens, maxTokens, choices } = asked
     const table = createPriceTable({ ...asked, entries })
     const model = link(toBasePrices(asked.base, multiplier), {
       priceTable: table,
       maxInputTokens,
+      toolReserve: asked.toolReserve,
       provider: { kind: { writesCache } } as Model['provider'],
     })
-    const { tier, geo, at, hasStoredPrompt, mayCacheLong, promptTokens, cacheLife } = asked
+    const { promptTokens, cacheLife } = asked
     const output = () => writing(maxTokens, choices)
-    const own: PriceAsk = { tier, geo, at, hasStoredPrompt, mayCacheLong }
-    return { model, estimate: { promptTokens, cacheLife, output, ask: own } }
+    return { model, estimate: { promptTokens, cacheLife, output, ask: toAsk(asked) } }
   }
 
   /** Settles an answer within what the request can reach. */
@@ -314,7 +342,19 @@ describe('no answer costs more than was reserved', () => {
       asked.shares
     const part = (most: number, used: number) => Math.floor(most * used)
     const most = hasStoredPrompt ? Math.max(asked.promptTokens, maxInputTokens) : asked.promptTokens
-    const promptTokens = part(most, prompt)
+    const { toolReserve, choices } = asked
+    const run = (calls: AskedCalls | undefined, used = 0) => {
+      if (!calls) return 0
+      const { isBounded } = calls
+      return part(
+        (isBounded ? calls.calls : Math.max(calls.calls, toolReserve.calls)) * choices,
+        used,
+      )
+    }
+    const webSearches = run(asked.searches, asked.shares[6])
+    const fileSearches = run(asked.fileSearches, asked.shares[7])
+    const results = (webSearches + fileSearches) * toolReserve.tokens
+    const promptTokens = part(most, prompt) + results
     const completionTokens = part(asked.maxTokens * asked.choices, output)
     const isWritten =
       writesCache === undefined || (writesCache === 'when-marked' && cacheLife !== 'none')
@@ -347,12 +387,14 @@ describe('no answer costs more than was reserved', () => {
       reasoningTokens: part(completionTokens, thought),
       cacheWrite12hTokens: mayCacheLong && writesCache === undefined ? promptTokens : 0,
       estimated: false,
+      webSearches,
       billing: {
+        toolCalls: { file_search: fileSearches },
         ...(asked.isTold && told),
         ...(asked.runs > 1 && { runs }),
       },
     }
-    const own: PriceAsk = { tier, geo, at: asked.at, hasStoredPrompt, mayCacheLong }
+    const own = toAsk(asked)
     const sentAt = asked.at + asked.delay * asked.totalTimeout
     return priceAnswer(model, { usage, searchUnits: undefined, ask: own, sentAt }).cost
   }
@@ -444,6 +486,34 @@ describe('no answer costs more than was reserved', () => {
           .listReachable(tokens, own)
           .map((one) => ({ ...one, prices: { ...one.prices, requests: nano(0) } })),
       ),
+    ],
+    ['without the fees of tools', withAsk({ tools: new Map() })],
+    [
+      'with the fee of one tool alone',
+      (model, estimate, { searches }) => [
+        model,
+        {
+          ...estimate,
+          ask: {
+            ...(estimate.ask as PriceAsk),
+            tools: new Map(searches && [['web_search', searches]]),
+          },
+        },
+      ],
+    ],
+    [
+      'with the calls that the request names',
+      (model, estimate, { toolReserve: { tokens } }) => [
+        { ...model, toolReserve: { calls: 0, tokens } },
+        estimate,
+      ],
+    ],
+    [
+      'as if calls of tools brought no tokens',
+      (model, estimate, { toolReserve: { calls } }) => [
+        { ...model, toolReserve: { calls, tokens: 0 } },
+        estimate,
+      ],
     ],
     [
       'without the factor of the provider',

@@ -15,6 +15,9 @@ const linkSchema = z.looseObject({
   profile: z.string().nullish(),
   prompt_price: z.string().nullish(),
   price: z.string().nullish(),
+  tools: z
+    .array(z.looseObject({ name: z.string(), calls: z.number(), bounded: z.boolean() }))
+    .optional(),
   error: errorSchema,
   upstream: z.looseObject({ url: z.string(), body: z.unknown() }).nullable(),
 })
@@ -65,6 +68,8 @@ function formatAmount(usd: number): string {
   return usd.toFixed(9).replace(/\.?0+$/, '')
 }
 
+type ReservedTool = NonNullable<Explained['links'][number]['tools']>[number]
+
 function renderLink(link: Explained['links'][number], place: number, style: Style): string {
   const { bold, dim, yellow, red } = style
   const { model, provider, circuit, dropped, error, upstream } = link
@@ -76,8 +81,13 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
     ...(price !== 'cost_per_1m_input' && !error ? [`   reserves the prompt at ${price}`] : []),
     ...(link.price && !error ? [`   reserves at the prices of: ${link.price}`] : []),
+    ...(error ? [] : (link.tools ?? []).map(describeTool)),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
+}
+
+function describeTool({ name, calls, bounded }: ReservedTool): string {
+  return `   reserves ${calls} calls of ${name}${bounded ? '' : ' (not bounded)'}`
 }
 
 /** In the words of `--check-config`: `stored`, `not needed`; `missing: OPENAI_API_KEY is unset`. */

@@ -95,6 +95,11 @@ function renderLink(
     profile: link.chat?.profile?.origin ?? null,
     prompt_price: dearest ? priceSettings[dearest.promptPrice] : null,
     price: dearest?.label ?? null,
+    tools: (dearest?.tools ?? []).map(({ name, calls, isBounded }) => ({
+      name,
+      calls,
+      bounded: isBounded,
+    })),
     error: show(error),
     upstream: upstream ? renderCall(upstream) : null,
   }

@@ -2,11 +2,12 @@ import type { UsageEstimate } from '../../core/admission.ts'
 import { readGeo, readTier } from '../../core/billing.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Span } from '../../core/layout.ts'
-import type { PriceAsk } from '../../core/price-table.ts'
+import type { AskedTools, PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
+import { listAskedTools } from './asked-tools.ts'
 
 /** A request, as far as the most that it may use is estimated from it. */
 export interface EstimatedRequest {
@@ -26,6 +27,11 @@ const names = [
   'conversation',
   'prompt',
   'cached_content',
+  'tools',
+  'web_search_options',
+  'search_parameters',
+  'plugins',
+  'max_tool_calls',
 ] as const
 
 /**
@@ -39,7 +45,7 @@ export function readPriceAsk(
 ): PriceAsk | undefined {
   if (!chain.some(dependsOnAsk)) return undefined
   if (!body) {
-    return { tier: undefined, geo: undefined, at, hasStoredPrompt: false, mayCacheLong: false }
+    return { ...nothingAsked, at }
   }
   const { spans } = scanLayout(body, names)
   // Of a repeated member the last one counts, as vendors read it.
@@ -58,8 +64,34 @@ export function readPriceAsk(
       isStoredPrompt(body, spans.prompt.at(-1)) ||
       isSet(read(spans.cached_content.at(-1))),
     mayCacheLong: mayCacheLong(body),
+    tools: chain.some(({ toolReserve }) => toolReserve !== undefined) ? readTools() : noTools,
+  }
+
+  function readTools(): AskedTools {
+    const more: Readonly<Record<string, unknown>> = isObject(extra) ? extra : {}
+    const search = [spans.web_search_options, spans.search_parameters, spans.plugins].flat()
+    return listAskedTools({
+      tools: [...spans.tools.map(read), more['tools']].filter(isSet),
+      isSearching:
+        search.some((span) => isSet(read(span))) ||
+        [more['web_search_options'], more['search_parameters'], more['plugins']].some(isSet),
+      hasStoredTools: isStoredPrompt(body as Uint8Array, spans.prompt.at(-1)),
+      mayHaveFiles:
+        includes(body as Uint8Array, fileWord) || includes(body as Uint8Array, asciiEscape),
+      maxToolCalls: read(spans.max_tool_calls.at(-1)),
+    })
   }
 }
+
+const noTools: AskedTools = new Map()
+
+const nothingAsked: Omit<PriceAsk, 'at'> = Object.freeze({
+  tier: undefined,
+  geo: undefined,
+  hasStoredPrompt: false,
+  mayCacheLong: false,
+  tools: noTools,
+})
 
 /** In text completions the member is the prompt itself, which may be long: a text or a list. */
 function isStoredPrompt(body: Uint8Array, span: Span | undefined): boolean {
@@ -68,9 +100,12 @@ function isStoredPrompt(body: Uint8Array, span: Span | undefined): boolean {
 
 const openBrace = 0x7b
 
-function dependsOnAsk({ priceTable, maxInputTokens, prices }: Model): boolean {
+function dependsOnAsk({ priceTable, maxInputTokens, toolReserve, prices }: Model): boolean {
   return (
-    priceTable !== undefined || maxInputTokens !== undefined || prices.cacheWrite12h !== undefined
+    priceTable !== undefined ||
+    maxInputTokens !== undefined ||
+    toolReserve !== undefined ||
+    prices.cacheWrite12h !== undefined
   )
 }
 
@@ -84,6 +119,7 @@ function mayCacheLong(body: Uint8Array): boolean {
 }
 
 const longLife = new TextEncoder().encode('12h"')
+const fileWord = new TextEncoder().encode('file')
 const asciiEscape = new TextEncoder().encode('\\u00')
 
 function includes(body: Uint8Array, sought: Uint8Array): boolean {
