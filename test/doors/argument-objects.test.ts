@@ -111,6 +111,13 @@ describe.each(ways)('arguments that are an object at $path, streamed: $isStream'
     expect(door.read(await ask(gateway, door, isStream), isStream)).toEqual(objects)
   })
 
+  test('keep them in a whole answer, also to a streamed request', async () => {
+    const { door, isStream } = way
+    const gateway = await testGateway(toml)
+    gateway.upstream.next(answer(objects, false))
+    expect(door.read(await ask(gateway, door, isStream), isStream)).toEqual(objects)
+  })
+
   test('and random ones beside texts come as they were written', async () => {
     const { door, isStream } = way
     const gateway = await testGateway(toml)

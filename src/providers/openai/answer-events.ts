@@ -3,17 +3,18 @@ import type { RawChoice } from '../../core/frame.ts'
 import { doneFrame, encodeDataEvent } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
 import { isObject } from '../../wire/json.ts'
+import { listChoices } from './call-arguments.ts'
 
 /**
  * Writes a whole answer as a stream, for an upstream that answered a streamed request so: one chunk for each
  * choice, one for the usage, and `[DONE]`.
  */
-export function writeAnswerEvents({ value }: AnswerBody): Uint8Array {
+export function writeAnswerEvents({ value, text }: AnswerBody): Uint8Array {
   const { usage, ...whole } = isObject(value) ? value : {}
   const { object, choices } = whole
   const name = object === 'text_completion' ? object : 'chat.completion.chunk'
   const encode = (members: object) => encodeDataEvent({ ...whole, object: name, ...members })
-  const list = Array.isArray(choices) ? choices.filter(isObject) : []
+  const list = Array.isArray(choices) ? listChoices(choices, text) : []
   return concat([
     ...list.map((choice) => encode({ choices: [toChunkChoice(choice)] })),
     ...(isObject(usage) ? [encode({ choices: [], usage })] : []),
