@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { createClient } from '@libsql/client/sqlite3'
 import { openNodeStore } from '../adapters/node/ports/store.ts'
 import type { NanoUsd } from '../src/core/ids.ts'
-import type { NewUsageRow, Store, UsageGrouping } from '../src/store/index.ts'
+import { type NewUsageRow, plainBill, type Store, type UsageGrouping } from '../src/store/index.ts'
 import { usageBatch } from '../test/support/usage-batch.ts'
 import { median } from './measure.ts'
 
@@ -158,17 +158,7 @@ function row(at: number, days: number): NewUsageRow {
     status: isRefused ? 429 : 200,
     errorCode: isRefused ? 'LM-4002' : null,
     metadata: at % 4 === 0 ? { team: 'search', user: 'u123' } : {},
-    tier: null,
-    geo: null,
-    cacheWriteLongTokens: 0,
-    audioTokensIn: null,
-    audioTokensOut: null,
-    imageTokensIn: null,
-    imageTokensOut: null,
-    toolCalls: null,
-    costSource: 'calculated',
-    costReported: null,
-    price: null,
+    ...plainBill,
   }
 }
 

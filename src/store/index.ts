@@ -21,6 +21,7 @@ export {
   type CostSource,
   costSources,
   type NewUsageRow,
+  plainBill,
   type UsageRow,
   usageFields,
 } from './usage-columns.ts'

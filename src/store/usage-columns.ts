@@ -71,6 +71,21 @@ export type NewUsageRow = {
   readonly [Field in keyof Definitions]: ValueOf<Definitions[Field]>
 }
 
+/** What a row says of a bill that states nothing but tokens of text, at the prices of the base. */
+export const plainBill = Object.freeze({
+  tier: null,
+  geo: null,
+  cacheWriteLongTokens: 0,
+  audioTokensIn: null,
+  audioTokensOut: null,
+  imageTokensIn: null,
+  imageTokensOut: null,
+  toolCalls: null,
+  costSource: 'calculated',
+  costReported: null,
+  price: null,
+} satisfies Partial<NewUsageRow>)
+
 /** A row with the terms of the budgets that it is charged to; by default their first terms. */
 export interface ChargedRow extends NewUsageRow {
   readonly keyTerm?: BudgetTerm | undefined

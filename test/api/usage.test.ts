@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Tokenizer } from '../../src/index.ts'
+import { plainBill } from '../../src/store/index.ts'
 import { completion, done, hello, role, stop, usageChunk } from '../support/answers.ts'
 import { series } from '../support/exposition.ts'
 import {
@@ -67,17 +68,7 @@ describe('a row of the usage log', () => {
         status: 200,
         errorCode: null,
         metadata: { team: 'search', tier: 2, trial: false },
-        tier: null,
-        geo: null,
-        cacheWriteLongTokens: 0,
-        audioTokensIn: null,
-        audioTokensOut: null,
-        imageTokensIn: null,
-        imageTokensOut: null,
-        toolCalls: null,
-        costSource: 'calculated',
-        costReported: null,
-        price: null,
+        ...plainBill,
       },
     ])
     const exported = await gateway.admin('GET', '/admin/usage/export')

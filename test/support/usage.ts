@@ -1,7 +1,7 @@
 import { type UsageRouteDeps, usageRoutes } from '../../src/admin/usage.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import type { Reply } from '../../src/core/reply.ts'
-import type { NewUsageRow } from '../../src/store/index.ts'
+import { type NewUsageRow, plainBill } from '../../src/store/index.ts'
 import { adminContext } from './admin-context.ts'
 import type { MemoryStore } from './memory-store.ts'
 import { usageBatch } from './usage-batch.ts'
@@ -36,17 +36,7 @@ export const usageRow: NewUsageRow = {
   status: 200,
   errorCode: null,
   metadata: { team: 'search', tier: 2, trial: false },
-  tier: null,
-  geo: null,
-  cacheWriteLongTokens: 0,
-  audioTokensIn: null,
-  audioTokensOut: null,
-  imageTokensIn: null,
-  imageTokensOut: null,
-  toolCalls: null,
-  costSource: 'calculated',
-  costReported: null,
-  price: null,
+  ...plainBill,
 }
 
 /** Appends rows like `usageRow`, each with its own differences. */

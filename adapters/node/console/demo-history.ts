@@ -1,7 +1,12 @@
 import { mintKey, newGroupId, newKeyId } from '../../../src/auth/index.ts'
 import type { AccountLimits } from '../../../src/core/accounts.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../../../src/core/ids.ts'
-import { type NewUsageRow, type Store, UsageBatchBuilder } from '../../../src/store/index.ts'
+import {
+  type NewUsageRow,
+  plainBill,
+  type Store,
+  UsageBatchBuilder,
+} from '../../../src/store/index.ts'
 
 const hour = 3_600
 const days = 30
@@ -84,16 +89,6 @@ function toRow(
     status: 200,
     errorCode: null,
     metadata: {},
-    tier: null,
-    geo: null,
-    cacheWriteLongTokens: 0,
-    audioTokensIn: null,
-    audioTokensOut: null,
-    imageTokensIn: null,
-    imageTokensOut: null,
-    toolCalls: null,
-    costSource: 'calculated',
-    costReported: null,
-    price: null,
+    ...plainBill,
   }
 }

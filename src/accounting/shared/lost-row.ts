@@ -1,7 +1,7 @@
 import { type BudgetTerm, firstTerm } from '../../core/budget-period.ts'
 import { capabilityOf } from '../../core/capability.ts'
 import type { NanoUsd, RequestId } from '../../core/ids.ts'
-import type { ChargedRow } from '../../store/index.ts'
+import { type ChargedRow, plainBill } from '../../store/index.ts'
 import type { HoldFacts } from './hold.ts'
 
 /** A request whose process has died, and what is charged for it. */
@@ -51,17 +51,10 @@ export function toLostRow(lost: LostRequest): ChargedRow {
     status: 500,
     errorCode: lostCode,
     metadata: {},
-    tier: null,
-    geo: null,
+    ...plainBill,
+    // Nothing is known of the answer.
     cacheWriteLongTokens: null,
-    audioTokensIn: null,
-    audioTokensOut: null,
-    imageTokensIn: null,
-    imageTokensOut: null,
-    toolCalls: null,
     costSource: 'estimated',
-    costReported: null,
-    price: null,
     keyTerm,
     groupTerm,
   }

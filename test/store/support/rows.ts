@@ -1,6 +1,6 @@
 import type { BudgetGroup } from '../../../src/core/accounts.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../../src/core/ids.ts'
-import type { NewKey, NewUsageRow } from '../../../src/store/index.ts'
+import { type NewKey, type NewUsageRow, plainBill } from '../../../src/store/index.ts'
 import { unlimited } from '../../support/unlimited.ts'
 
 export const usd = (dollars: number) => BigInt(Math.round(dollars * 1e9)) as NanoUsd
@@ -62,17 +62,7 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     status: 200,
     errorCode: null,
     metadata: {},
-    tier: null,
-    geo: null,
-    cacheWriteLongTokens: 0,
-    audioTokensIn: null,
-    audioTokensOut: null,
-    imageTokensIn: null,
-    imageTokensOut: null,
-    toolCalls: null,
-    costSource: 'calculated',
-    costReported: null,
-    price: null,
+    ...plainBill,
     ...members,
   }
 }
