@@ -92,6 +92,8 @@ export interface Model {
   readonly toolReserve?: ToolReserve | undefined
   /** Finds the model of the same provider with this name of the vendor. */
   readonly findSibling?: ((upstreamId: string) => Model | undefined) | undefined
+  /** Something that the model does costs more than 0. */
+  readonly isPriced: boolean
   /** A price is configured, which may be 0. Without one its answers cost nothing. */
   readonly hasPrice: boolean
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */

@@ -71,7 +71,7 @@ function toToolPrices(tools: ConfiguredTools): ToolPrices {
   return Object.fromEntries(vendorTools.map((tool) => [tool, toFee(tools[tool]) ?? free]))
 }
 
-/** True when anything that a model does has a price. */
+/** True when anything that a model does costs more than 0. */
 export function isPriced({ prices, priceTable }: Pick<Model, 'prices' | 'priceTable'>): boolean {
   if (priceTable) return true
   const { tools = {}, ...others } = prices

@@ -14,7 +14,7 @@ import type { ToolReserve } from '../core/prices.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { DialectTarget, StreamUsage } from '../core/provider-kind.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { createPriceTable, readToolCosts, toBasePrices } from '../pricing/index.ts'
+import { createPriceTable, isPriced, readToolCosts, toBasePrices } from '../pricing/index.ts'
 import { bindNative, getKind } from '../providers/index.ts'
 import { buildUsable } from './authorizer.ts'
 import { buildRoutes } from './build-routes.ts'
@@ -224,6 +224,8 @@ function buildModel(
   { owner, target, provider, created, findSibling }: ModelParts,
 ): Model {
   const { kind } = provider
+  const prices = toBasePrices(entry, owner.price_multiplier)
+  const priceTable = buildPriceTable(entry, owner, provider)
   return {
     id: entry.id as ModelId,
     upstreamId: target.upstreamId,
@@ -233,11 +235,12 @@ function buildModel(
     maxOutputTokens: entry.max_output_tokens,
     inputType: entry.input_type,
     maxBatchSize: entry.max_batch_size,
-    prices: toBasePrices(entry, owner.price_multiplier),
-    priceTable: buildPriceTable(entry, owner, provider),
+    prices,
+    priceTable,
     maxInputTokens: entry.max_input_tokens,
     toolReserve: buildToolReserve(entry),
     findSibling,
+    isPriced: isPriced({ prices, priceTable }),
     hasPrice: hasPrice(entry),
     created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,

@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { toClientError, UpstreamFault } from '../../core/failure.ts'
 import type { Model, Provider } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import { estimateMaxCost, estimateMaxOutput, findDearest, isPriced } from '../../pricing/index.ts'
+import { estimateMaxCost, estimateMaxOutput, findDearest } from '../../pricing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
 import { judgeLink } from '../serve/expressible.ts'
@@ -83,7 +83,7 @@ function measureUsage(
     const { tokens, choices } = estimateMaxOutput(link, estimate, reserveOutputTokens)
     return tokens * choices
   })
-  const isFree = !chain.some(isPriced)
+  const isFree = !chain.some(({ isPriced }) => isPriced)
   return {
     promptTokens: estimate.promptTokens,
     outputTokens: Math.max(...outputs),
@@ -113,7 +113,7 @@ async function explainLink(
     // While its probe runs, a half-open circuit admits no other call.
     circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
     dropped: [...new Set(dropped)],
-    dearest: isPriced(link)
+    dearest: link.isPriced
       ? findDearest(link, estimate, context.snapshot.reserveOutputTokens)
       : undefined,
     error: refusal?.toError() ?? failure,

@@ -11,7 +11,7 @@ import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { FailedLink, Media, Refusal, RequestRecord } from '../../core/request-record.ts'
 import type { Usage } from '../../core/usage.ts'
-import { type AnswerPrice, isPriced, priceAnswer } from '../../pricing/index.ts'
+import { type AnswerPrice, priceAnswer } from '../../pricing/index.ts'
 import {
   type CallResult,
   isLinkFault,
@@ -247,7 +247,7 @@ export class RecordBuilder {
   }
 
   #findPrice({ served, usage, searchUnits }: RequestOutcome): AnswerPrice | undefined {
-    if (!served || !usage || !isPriced(served)) return undefined
+    if (!served || !usage || !served.isPriced) return undefined
     if (this.#isHit) return freeOfCharge
     return priceAnswer(served, { usage, searchUnits, ask: this.ask, sentAt: this.#sentAt })
   }
