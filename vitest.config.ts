@@ -38,7 +38,7 @@ const system = [
   'test/providers/{repeated-events,anthropic/stream-cuts,translation/table}.test.ts',
   'test/resilience/{cannot-express,faults}.test.ts',
   'test/store/terms.test.ts',
-  'test/wire/json-body.test.ts',
+  'test/wire/json/body.test.ts',
 ]
 
 /** More than the cores, since these tests wait half of their time for sockets and processes. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { scanLayout } from '../../src/wire/json-scan.ts'
+import { scanLayout } from '../../src/wire/json/scan.ts'
 import { answerAxes } from '../../test/growth/answers.ts'
 import { axes } from '../../test/growth/bodies.ts'
 import {

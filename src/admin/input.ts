@@ -9,7 +9,7 @@ import type { Reply } from '../core/reply.ts'
 import { readBody } from '../wire/body.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
-import { readJsonBody } from '../wire/json-body.ts'
+import { readJsonBody } from '../wire/json/body.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 
 /** A request that matches an admin route. */

@@ -4,8 +4,8 @@ import {
   type CanonicalMember,
   readCanonicalMembers,
   writeCanonicalObject,
-} from '../wire/canonical-json.ts'
-import { strictUtf8 } from '../wire/json-steps.ts'
+} from '../wire/json/canonical.ts'
+import { strictUtf8 } from '../wire/json/steps.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** Everything that decides which requests are equal. */

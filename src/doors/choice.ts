@@ -1,6 +1,6 @@
 import type { RawChoice } from '../core/frame.ts'
 import type { PastReasoning } from '../core/past-reasoning.ts'
-import { isObject } from '../wire/json.ts'
+import { isObject } from '../wire/json/parse.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

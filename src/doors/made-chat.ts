@@ -1,6 +1,6 @@
 import type { ChatCall, ChatHead, ChatLayout, ChatRequest } from '../core/chat.ts'
-import { scanLayout } from '../wire/json-scan.ts'
-import { stringifyJson } from '../wire/raw-json.ts'
+import { stringifyJson } from '../wire/json/raw.ts'
+import { scanLayout } from '../wire/json/scan.ts'
 
 /** A chat request that the gateway has written for a client of another API. */
 export class MadeChat implements ChatCall {

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { validateAsSent } from '../core/as-sent.ts'
-import { type MatchOptions, matchJsonBody } from '../wire/json-body.ts'
-import type { JsonMatch } from '../wire/json-match.ts'
+import { type MatchOptions, matchJsonBody } from '../wire/json/body.ts'
+import type { JsonMatch } from '../wire/json/match.ts'
 
 interface RequestMatchOptions<Name extends string, Head> extends MatchOptions<Name> {
   /** Of the short members. */

@@ -1,6 +1,6 @@
 import type { NativeCall } from '../core/endpoints.ts'
-import { cutPaths } from '../wire/json-cut.ts'
-import { scanLayout } from '../wire/json-scan.ts'
+import { cutPaths } from '../wire/json/cut.ts'
+import { scanLayout } from '../wire/json/scan.ts'
 
 /** Cuts the values at these paths out of a request, and keeps all other bytes. */
 export function cutFromCall(call: NativeCall, paths: readonly string[]): NativeCall {

@@ -1,4 +1,4 @@
-import { parseMatched, parseObject } from '../wire/json-body.ts'
+import { parseMatched, parseObject } from '../wire/json/body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { isHeavyBody, isLargeBody } from './body-weight.ts'
 

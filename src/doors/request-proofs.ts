@@ -1,5 +1,5 @@
 import { invalid } from '../core/errors.ts'
-import { maxJson } from '../wire/json-body.ts'
+import { maxJson } from '../wire/json/body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 import { openProof, type Proof } from './proofs.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { budgetPeriods } from '../core/budget-period.ts'
-import { tryParseJson } from '../wire/json.ts'
+import { tryParseJson } from '../wire/json/parse.ts'
 import { type ChargedRow, type UsageColumn, usageColumns } from './usage-columns.ts'
 import { toUsageRow } from './usage-values.ts'
 

@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, RawChoice, StreamIdentity } from '../core/frame.ts'
 import type { ReportedUsage } from '../core/usage.ts'
-import { stringifyJson } from '../wire/raw-json.ts'
+import { stringifyJson } from '../wire/json/raw.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 import { Slab } from './slab.ts'
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { type Config, webhookSettings } from '../config/index.ts'
 import type { WebhookRow } from '../store/index.ts'
-import { tryParseJson } from '../wire/json.ts'
+import { tryParseJson } from '../wire/json/parse.ts'
 
 export type WebhookSettings = z.infer<typeof webhookSettings>
 

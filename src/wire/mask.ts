@@ -1,4 +1,4 @@
-import { tryParseJson } from './json.ts'
+import { tryParseJson } from './json/parse.ts'
 
 /** Text that looks like a credential: OpenAI-style keys, bearer tokens, JWTs, Google and AWS keys. */
 const credentialShapes =

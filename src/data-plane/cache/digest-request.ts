@@ -1,7 +1,7 @@
 import { type AnswerCache, toScope } from '../../cache/index.ts'
 import type { Account } from '../../core/accounts.ts'
 import type { Api } from '../../core/capability.ts'
-import { strictUtf8 } from '../../wire/json-steps.ts'
+import { strictUtf8 } from '../../wire/json/steps.ts'
 import { listVendorFields } from './lookup.ts'
 
 export interface ReceivedBytes {

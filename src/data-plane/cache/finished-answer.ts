@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Api } from '../../core/capability.ts'
 import type { BufferedBody } from '../../core/ports.ts'
-import { tryParseJson } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
 
 /** Each choice has given its reason to end. */
 const choices = z.looseObject({

@@ -6,7 +6,7 @@ import { type Readable, type Source, type StreamClasses, unbuffered } from '../.
 import type { Usage } from '../../core/usage.ts'
 import { base64Length, writeBase64 } from '../../wire/base64.ts'
 import type { BufferAccount, Buffers } from '../../wire/buffers.ts'
-import type { NumberArray } from '../../wire/number-reader.ts'
+import type { NumberArray } from '../../wire/json/number-reader.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 
 export interface EmbedAnswer {

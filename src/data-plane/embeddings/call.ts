@@ -4,7 +4,7 @@ import type { UpstreamResponse } from '../../core/ports.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import { estimateEmbedTokens } from '../../tokens/index.ts'
 import { decodeFloats, encodeFloats } from '../../wire/floats.ts'
-import type { NumberArray, NumberForm } from '../../wire/number-reader.ts'
+import type { NumberArray, NumberForm } from '../../wire/json/number-reader.ts'
 import { type CallDeps, callUpstream, failed } from '../upstream/call-upstream.ts'
 import { maxEmbedAnswerBytes, type ScanOptions, scanAnswer } from './scan-answer.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../core/embeddings.ts'
 import { invalid } from '../../core/errors.ts'
 import { invalidField, schemaMessages } from '../../core/invalid-field.ts'
-import { readJsonBody } from '../../wire/json-body.ts'
+import { readJsonBody } from '../../wire/json/body.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 
 /** Eight batches of the largest size that vendors accept. */

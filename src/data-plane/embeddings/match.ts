@@ -1,7 +1,7 @@
 import { type EmbedCall, embedHead, WrittenTexts } from '../../core/embeddings.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import { matchJsonBody } from '../../wire/json-body.ts'
+import { matchJsonBody } from '../../wire/json/body.ts'
 import {
   anything,
   arrayOf,
@@ -10,7 +10,7 @@ import {
   objectOf,
   talliedIn,
   text,
-} from '../../wire/json-shape.ts'
+} from '../../wire/json/shape.ts'
 import { splitBatches } from './batches.ts'
 import { maxItems, toCall } from './input.ts'
 

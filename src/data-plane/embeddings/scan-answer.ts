@@ -1,9 +1,9 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import type { ByteSource, Clock, UnreadBytes } from '../../core/ports.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
-import type { NumberForm } from '../../wire/number-reader.ts'
+import type { NumberForm } from '../../wire/json/number-reader.ts'
+import { type ScannedJson, VectorScanner } from '../../wire/json/vector-scanner.ts'
 import { TimeSlice } from '../../wire/time-slice.ts'
-import { type ScannedJson, VectorScanner } from '../../wire/vector-scanner.ts'
 
 /** Room for 2,048 vectors of 3,072 numbers, each number on an indented line of its own. */
 export const maxEmbedAnswerBytes = 256 * 1024 * 1024

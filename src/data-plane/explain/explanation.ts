@@ -7,7 +7,7 @@ import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { DearestPrices, PromptPrice } from '../../pricing/index.ts'
 import type { CircuitState } from '../../resilience/index.ts'
-import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 
 /** What would become of a request. */
 export interface Explanation {

@@ -1,7 +1,7 @@
 import { type VendorTool, vendorTools } from '../../core/billing.ts'
 import type { AskedCalls, AskedTools } from '../../core/price-table.ts'
 import { isCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /** The members of a request that make a vendor run tools, in every API. */
 export interface ToolMembers {

@@ -1,5 +1,5 @@
 import type { Metadata } from '../../core/metadata.ts'
-import { strictUtf8 } from '../../wire/json-steps.ts'
+import { strictUtf8 } from '../../wire/json/steps.ts'
 
 const maxHeaderBytes = 4096
 const maxKeys = 16

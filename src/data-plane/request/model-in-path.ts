@@ -1,7 +1,7 @@
 import type { Span } from '../../core/layout.ts'
-import { tryParseJson } from '../../wire/json.ts'
-import { isSpace, scanLayout } from '../../wire/json-scan.ts'
-import { setMember, splice } from '../../wire/json-splice.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
+import { isSpace, scanLayout } from '../../wire/json/scan.ts'
+import { setMember, splice } from '../../wire/json/splice.ts'
 
 /**
  * Writes the model that the path of a request names into its body, in place of the body's own or in

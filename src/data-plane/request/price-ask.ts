@@ -5,8 +5,8 @@ import type { Span } from '../../core/layout.ts'
 import type { AskedTools, PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
 import { listAskedTools } from './asked-tools.ts'
 
 /** A request, as far as the most that it may use is estimated from it. */

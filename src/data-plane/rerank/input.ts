@@ -1,7 +1,7 @@
 import { GatewayError, invalid } from '../../core/errors.ts'
 import { invalidField, schemaMessages } from '../../core/invalid-field.ts'
 import { type RerankCall, rerankRequest } from '../../core/rerank.ts'
-import { readJsonBody } from '../../wire/json-body.ts'
+import { readJsonBody } from '../../wire/json/body.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 
 /** More than any vendor accepts. Without a bound, a server that accepts few would get endless calls. */

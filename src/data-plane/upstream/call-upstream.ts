@@ -16,10 +16,10 @@ import type { CallTrace, RequestTrace } from '../../traces/index.ts'
 import { readExcerpt, readUpstreamBody } from '../../wire/body.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
-import { tryParseJson } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
+import { closeTornJson } from '../../wire/json/torn.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import { parseRetryAfter } from '../../wire/retry-after.ts'
-import { closeTornJson } from '../../wire/torn-json.ts'
 import { redactFailure } from './redact-failure.ts'
 
 /** What every upstream call of one request needs. */

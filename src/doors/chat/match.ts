@@ -1,7 +1,7 @@
 import { type ChatHead, chatHead } from '../../core/chat.ts'
 import type { IsUtf8 } from '../../core/ports.ts'
 import { sumPromptTokens } from '../../tokens/index.ts'
-import type { MatchedLayout } from '../../wire/json-match.ts'
+import type { MatchedLayout } from '../../wire/json/match.ts'
 import {
   absent,
   anyObject,
@@ -15,7 +15,7 @@ import {
   orNull,
   talliedIn,
   text,
-} from '../../wire/json-shape.ts'
+} from '../../wire/json/shape.ts'
 import { measureTools } from '../body-weight.ts'
 import { matchRequest } from '../match-request.ts'
 

@@ -1,5 +1,5 @@
 import type { IsUtf8 } from '../../core/ports.ts'
-import type { MatchedLayout } from '../../wire/json-match.ts'
+import type { MatchedLayout } from '../../wire/json/match.ts'
 import {
   anyObject,
   arrayOf,
@@ -11,7 +11,7 @@ import {
   orNull,
   talliedIn,
   text,
-} from '../../wire/json-shape.ts'
+} from '../../wire/json/shape.ts'
 import { matchRequest } from '../match-request.ts'
 import { measurePrompts, type PromptSize } from './estimate.ts'
 import { type CompletionHead, completionHead } from './fields.ts'

@@ -9,7 +9,7 @@ import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
-import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { parseObject, readJsonBody } from '../../wire/json/body.ts'
 import { isHeavyBody, isLargeBody } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import {

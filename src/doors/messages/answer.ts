@@ -1,7 +1,7 @@
 import type { ChatAnswer } from '../../core/endpoints.ts'
 import { renderMessagesUsage } from '../../core/messages-usage.ts'
 import type { Steps } from '../../core/steps.ts'
-import { stringifyJson } from '../../wire/raw-json.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
 import { type ChoiceContent, readChoice } from '../choice.ts'
 import { type GivenProof, readExtraContent } from '../proofs.ts'
 import type { ServedAnswer } from '../translated-link.ts'

@@ -1,6 +1,6 @@
 import type { ContentPart } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { type Block, blockSchemas, type Content, checkPart, type Source } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isSameJson } from '../../wire/json-equality.ts'
+import { isSameJson } from '../../wire/json/equality.ts'
 import type { MadeMessage } from '../made-message.ts'
 import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'

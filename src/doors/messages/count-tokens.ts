@@ -1,5 +1,5 @@
 import type { CountDoor, ReceivedRequest } from '../../data-plane/index.ts'
-import { readJsonBody } from '../../wire/json-body.ts'
+import { readJsonBody } from '../../wire/json/body.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import { messagesForm } from './error.ts'
 import { estimatePrompt } from './estimate.ts'

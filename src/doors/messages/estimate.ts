@@ -4,8 +4,8 @@ import {
   tokensPerMessage,
   tokensPerReply,
 } from '../../tokens/index.ts'
-import { isObject } from '../../wire/json.ts'
-import { stringifyJson } from '../../wire/raw-json.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { JsonObject } from '../choice.ts'
 import type { RequestProofs } from '../request-proofs.ts'

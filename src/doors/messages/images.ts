@@ -1,5 +1,5 @@
 import type { ImagePart } from '../../core/chat.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { CountRequest } from './schema.ts'
 
 /** The beginning of a reference to Anthropic's file store, as chat requests write it. */

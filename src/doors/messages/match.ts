@@ -1,6 +1,6 @@
 import type { IsUtf8 } from '../../core/ports.ts'
 import { sumPromptTokens } from '../../tokens/index.ts'
-import type { JsonMatch, MatchedLayout } from '../../wire/json-match.ts'
+import type { JsonMatch, MatchedLayout } from '../../wire/json/match.ts'
 import {
   anyObject,
   anything,
@@ -16,7 +16,7 @@ import {
   talliedIn,
   text,
   textWithout,
-} from '../../wire/json-shape.ts'
+} from '../../wire/json/shape.ts'
 import { measureTools } from '../body-weight.ts'
 import { matchRequest } from '../match-request.ts'
 import { proofPrefix } from '../proofs.ts'

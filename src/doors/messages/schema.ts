@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { invalidField, untranslatableField } from '../../core/invalid-field.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /*
  * The fields of a Messages request that the gateway reads. All others reach upstreams of this API

@@ -1,5 +1,5 @@
-import { isObject } from '../../wire/json.ts'
-import { RawJson } from '../../wire/raw-json.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { RawJson } from '../../wire/json/raw.ts'
 
 /**
  * Returns the arguments of a call as its `input`: the exact text of an object, `{}` for none, and for any

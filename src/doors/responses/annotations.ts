@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { JsonObject } from '../choice.ts'
 
 /** Converts citations of the chat API to the form of this API, in which their members are not nested. */

@@ -3,7 +3,7 @@ import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ContentPart } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { PlacedPart } from './conversation.ts'
 
 const text = z.string().nullish()

@@ -1,4 +1,4 @@
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 
 /**
  * Decodes the arguments of a function that stands in for a custom tool: the JSON object `{"input": "…"}`

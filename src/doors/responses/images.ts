@@ -1,5 +1,5 @@
 import type { ImagePart } from '../../core/chat.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { ResponsesRequest } from './fields.ts'
 
 /** Lists the images of messages and tool outputs, in order. One that a provider stores has no address. */

@@ -1,5 +1,5 @@
 import type { IsUtf8 } from '../../core/ports.ts'
-import type { MatchedLayout } from '../../wire/json-match.ts'
+import type { MatchedLayout } from '../../wire/json/match.ts'
 import {
   anyObject,
   anything,
@@ -15,7 +15,7 @@ import {
   talliedIn,
   text,
   textWithout,
-} from '../../wire/json-shape.ts'
+} from '../../wire/json/shape.ts'
 import { measureTools } from '../body-weight.ts'
 import { matchRequest } from '../match-request.ts'
 import { proofPrefix } from '../proofs.ts'

@@ -1,5 +1,5 @@
 import { toOpenAiTier } from '../../core/billing.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { ResponsesError } from './error.ts'
 import type { ResponsesRequest } from './fields.ts'
 

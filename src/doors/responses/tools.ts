@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { joinToolName, splitToolName, type ToolName, toolSearchName } from './tool-names.ts'
 
 /** What a call of a chat function is in the Responses API. */

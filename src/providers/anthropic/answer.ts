@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
-import { isObject } from '../../wire/json.ts'
-import { extractTexts } from '../../wire/json-text.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { extractTexts } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import {
   type CompletionMessage,

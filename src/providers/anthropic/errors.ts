@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { toVendorError } from '../base/vendor-error.ts'
 

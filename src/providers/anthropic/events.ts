@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { tryParseJson } from '../../wire/json.ts'
-import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
+import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { container, contentBlock, optionalText, stopDetails } from './answer.ts'
 
 const blockDelta = z.object({

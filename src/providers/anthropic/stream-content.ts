@@ -1,5 +1,5 @@
-import { extractMembers, extractTexts } from '../../wire/json-text.ts'
-import { stringifyJson } from '../../wire/raw-json.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
+import { extractMembers, extractTexts } from '../../wire/json/text.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { ContentCollector } from '../canonical/content-collector.ts'
 import type { JsonObject } from '../canonical/messages.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { collectFacts, readGeo, readTier, type UsageRun } from '../../core/billing.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 type Counters = Readonly<Record<string, unknown>>
 

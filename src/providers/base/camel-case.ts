@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /** Returns a JSON value with the names of all members in camel case: `aspect_ratio` becomes `aspectRatio`. */
 export function toCamelCase(value: unknown): unknown {

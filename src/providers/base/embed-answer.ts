@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type VectorValue, vectorValue } from '../../core/embeddings.ts'
 import type { EmbedResult } from '../../core/endpoints.ts'
 import { parsePromptCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { extractMessage } from './error-message.ts'
 import { toVendorError } from './vendor-error.ts'
 

@@ -7,8 +7,8 @@ import {
   type MixedItem,
 } from '../../core/embeddings.ts'
 import type { BatchLimits } from '../../core/endpoints.ts'
-import { formatIntegerArray } from '../../wire/integers.ts'
-import { RawJson } from '../../wire/raw-json.ts'
+import { formatIntegerArray } from '../../wire/json/integers.ts'
+import { RawJson } from '../../wire/json/raw.ts'
 
 /** How a vendor of the OpenAI format expects items with images. */
 export interface MixedDialect {

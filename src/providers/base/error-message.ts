@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /** In characters. Longer than clients see, because secrets are masked before the text is cut. */
 const maxLength = 4000

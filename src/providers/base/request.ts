@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../wire/raw-json.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
 
 /**
  * Builds the URL of an operation of an OpenAI-shaped API. `base` includes the version path, as in the

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { RerankResult } from '../../core/endpoints.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { isCount, parsePromptCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { extractMessage } from './error-message.ts'
 import { toVendorError } from './vendor-error.ts'
 

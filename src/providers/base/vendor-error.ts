@@ -1,6 +1,6 @@
 import type { UpstreamError } from '../../core/endpoints.ts'
 import type { VendorError } from '../../core/vendor-error.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { extractMessage, parseErrorMessage } from './error-message.ts'
 
 /** An upstream's error: the message for the gateway's own text, and the vendor's members. */

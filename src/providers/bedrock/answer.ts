@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
-import { extractTexts } from '../../wire/json-text.ts'
+import { extractTexts } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import {

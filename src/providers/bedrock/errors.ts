@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { HeaderReader, UpstreamError } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { AwsMessage } from '../../wire/aws-event-stream.ts'
-import { tryParseJson } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { parseVendorError, toVendorError } from '../base/vendor-error.ts'
 

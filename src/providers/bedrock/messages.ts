@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'

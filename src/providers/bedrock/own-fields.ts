@@ -1,5 +1,5 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { toCamelCase } from '../base/camel-case.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'

@@ -1,5 +1,5 @@
-import { extractTexts } from '../../wire/json-text.ts'
-import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
+import { extractTexts } from '../../wire/json/text.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { ContentCollector } from '../canonical/content-collector.ts'
 import type { JsonObject } from '../canonical/messages.ts'

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'

@@ -2,7 +2,7 @@ import type { ChatAnswer } from '../../core/endpoints.ts'
 import { runAtOnce, type Steps } from '../../core/steps.ts'
 import { type ReportedUsage, renderTier, renderUsage, type Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
-import { stringifyJson } from '../../wire/raw-json.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { joinGeneratedText } from './text.ts'
 

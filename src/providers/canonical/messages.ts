@@ -3,7 +3,7 @@ import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { PastCall } from './past-call.ts'
 
 /** A JSON object, mostly the client's own, for members that only one vendor reads. Never modified. */

@@ -1,6 +1,6 @@
-import { isObject } from '../../wire/json.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
-import { RawJson } from '../../wire/raw-json.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { RawJson } from '../../wire/json/raw.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
 
 interface CallFields {
   /** The client's id, or an id derived from the position when there is none. */

@@ -1,6 +1,6 @@
 import type { CallArguments, ChatCall, ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
 
 /** The gateway translates this many values in some tens of milliseconds; half of what a body may have. */
 const maxValues = 100_000

@@ -3,7 +3,7 @@ import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { readWish, type ThinkingWish } from '../../core/thinking-wish.ts'
-import { extractTexts } from '../../wire/json-text.ts'
+import { extractTexts } from '../../wire/json/text.ts'
 import {
   type CanonicalMessage,
   type JsonObject,

@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /** True when a message or delta has content: text, reasoning, a refusal, a call or audio. */
 export function hasContent(delta: Record<string, unknown>): boolean {

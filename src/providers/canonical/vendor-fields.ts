@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatRequest } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /*
  * Fields that only one vendor has. Clients send them at the top level, or nested under `extra_body`, as SDKs

@@ -1,5 +1,5 @@
-import { isObject } from '../../wire/json.ts'
-import { isSameJson } from '../../wire/json-equality.ts'
+import { isSameJson } from '../../wire/json/equality.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 
 /**

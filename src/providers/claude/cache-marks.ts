@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import {
   type CanonicalMessage,
   type CanonicalPart,

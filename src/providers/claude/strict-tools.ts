@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, getStrictPath } from '../canonical/tools.ts'
 import { toClaudeSchema } from './schema.ts'

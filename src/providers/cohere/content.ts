@@ -1,4 +1,4 @@
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import {
   type ContentRules,

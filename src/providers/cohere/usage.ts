@@ -1,6 +1,6 @@
 import { collectFacts, type UsageRun } from '../../core/billing.ts'
 import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /**
  * Parses the token counts. `tokens` counts all that the model read and wrote, including the

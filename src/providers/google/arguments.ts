@@ -1,4 +1,4 @@
-import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 import type { PartialArg } from './response.ts'
 
 /**

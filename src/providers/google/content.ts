@@ -1,5 +1,5 @@
-import { isObject } from '../../wire/json.ts'
-import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import {
   type ContentRules,

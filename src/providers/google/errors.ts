@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { UpstreamError } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { parseVendorError, toVendorError } from '../base/vendor-error.ts'
 

@@ -1,5 +1,5 @@
-import { isObject, tryParseJson } from '../../wire/json.ts'
-import type { RepeatedJsonOptions } from '../../wire/repeated-json.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { isPlainText } from './content.ts'
 import { parseFailure } from './errors.ts'
 import { type GeminiPart, type GeminiResponse, parseGeminiResponse } from './response.ts'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import {
   type CanonicalMessage,
   type CanonicalPart,

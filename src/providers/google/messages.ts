@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { placeholderText } from '../canonical/placeholder.ts'

@@ -1,6 +1,6 @@
 import { collectFacts, type ModalityTokens, readTier } from '../../core/billing.ts'
 import { countOutside, isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /** The counts that grow from one event of a stream to the next. */
 export const growingCounts = ['candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount']

@@ -2,7 +2,7 @@ import type { AnswerBody } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import { doneFrame, encodeDataEvent } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { listChoices } from './call-arguments.ts'
 
 /**

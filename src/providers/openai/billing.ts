@@ -8,7 +8,7 @@ import {
 import type { NanoUsd } from '../../core/ids.ts'
 import { toNanoUsd } from '../../core/money.ts'
 import { isCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import type { MemberLayout } from '../../core/layout.ts'
-import { isObject, tryParseJson } from '../../wire/json.ts'
-import { cutMembers } from '../../wire/json-cut.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
-import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
+import { cutMembers } from '../../wire/json/cut.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
+import { type Splice, setMember, splice } from '../../wire/json/splice.ts'
 
 /** A request whose bytes the upstream gets. */
 export interface VerbatimRequest {

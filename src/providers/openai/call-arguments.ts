@@ -1,6 +1,6 @@
 import type { RawChoice } from '../../core/frame.ts'
-import { isObject } from '../../wire/json.ts'
-import { extractTexts, minifyJson } from '../../wire/json-text.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { extractTexts, minifyJson } from '../../wire/json/text.ts'
 
 type Json = Record<string, unknown>
 

@@ -6,8 +6,8 @@ import {
   WrittenTexts,
 } from '../../core/embeddings.ts'
 import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/endpoints.ts'
-import { scanLayout } from '../../wire/json-scan.ts'
-import { splice } from '../../wire/json-splice.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
+import { splice } from '../../wire/json/splice.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { type MixedDialect, toPlainInput } from '../base/embed-input.ts'
 import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'

@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { isFailedFinish } from '../profiles/index.ts'
 import { toFrameFailure } from './errors.ts'
 

@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
 import type { RawEvent } from '../../wire/sse.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 
 /** Joins the text that the model has generated in the output of a response, reasoning and calls included. */
 export function joinOutputTexts(output: readonly unknown[]): string {

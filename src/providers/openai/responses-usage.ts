@@ -1,6 +1,6 @@
 import type { ToolCalls } from '../../core/billing.ts'
 import { isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { readBilling, readServerSearches } from './billing.ts'
 import { readLongWrites } from './usage.ts'
 

@@ -1,5 +1,5 @@
 import { countOutside, isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { readBilling, readServerSearches } from './billing.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { DialectRequest } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { VendorError } from '../../core/vendor-error.ts'
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { isEchoed } from './echo.ts'
 import { type RefusalCause, type RefusalRow, refusalRows } from './table.ts'
 

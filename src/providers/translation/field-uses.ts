@@ -1,4 +1,4 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { getFieldPath, googleFieldNames, vendorFieldNames } from '../canonical/vendor-fields.ts'
 import { clearField, type FeatureUse, type StripFeature } from './feature-use.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { encodeProof, type GivenProof } from '../../../src/doors/proofs.ts'
-import { extractTexts } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json/text.ts'
 import { answered, counts } from '../../providers/google/support.ts'
 import { json, stream, whole } from '../../support/scripted-upstream.ts'
 import {

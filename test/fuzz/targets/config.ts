@@ -5,7 +5,7 @@ import { CommandFailure } from '../../../adapters/node/failures/command-failure.
 import { convertLitellm } from '../../../adapters/node/import/litellm.ts'
 import { loadConfig, renderProblem } from '../../../src/config/index.ts'
 import { kinds } from '../../../src/providers/index.ts'
-import { isObject, tryParseJson } from '../../../src/wire/json.ts'
+import { isObject, tryParseJson } from '../../../src/wire/json/parse.ts'
 import { attempt, textTarget } from '../target.ts'
 
 const toml = {

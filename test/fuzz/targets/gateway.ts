@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { isObject, tryParseJson } from '../../../src/wire/json.ts'
+import { isObject, tryParseJson } from '../../../src/wire/json/parse.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
 import { whole } from '../../support/scripted-upstream.ts'
 import { readJson, readRequests } from '../fixtures.ts'

@@ -15,8 +15,8 @@ import { matchResponses } from '../../../src/doors/responses/match.ts'
 import { ParsedResponses, readResponses } from '../../../src/doors/responses/request.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../../../src/providers/openai/embed.ts'
 import { estimateItemTokens } from '../../../src/tokens/index.ts'
-import { matchJson } from '../../../src/wire/json-match.ts'
-import { scanLayout } from '../../../src/wire/json-scan.ts'
+import { matchJson } from '../../../src/wire/json/match.ts'
+import { scanLayout } from '../../../src/wire/json/scan.ts'
 import {
   anything,
   arrayOf,
@@ -24,8 +24,8 @@ import {
   countedText,
   objectOf,
   talliedIn,
-} from '../../../src/wire/json-shape.ts'
-import { strictUtf8 } from '../../../src/wire/json-steps.ts'
+} from '../../../src/wire/json/shape.ts'
+import { strictUtf8 } from '../../../src/wire/json/steps.ts'
 import { isUtf8 } from '../../../src/wire/utf8.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { openSlice } from '../../support/open-slice.ts'

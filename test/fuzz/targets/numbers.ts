@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { decodeBase64, encodeBase64, writeBase64 } from '../../../src/wire/base64.ts'
 import { decodeFloats, encodeFloats } from '../../../src/wire/floats.ts'
-import { formatIntegerArray } from '../../../src/wire/integers.ts'
-import type { NumberArray, NumberForm } from '../../../src/wire/number-reader.ts'
-import { VectorScanner } from '../../../src/wire/vector-scanner.ts'
+import { formatIntegerArray } from '../../../src/wire/json/integers.ts'
+import type { NumberArray, NumberForm } from '../../../src/wire/json/number-reader.ts'
+import { VectorScanner } from '../../../src/wire/json/vector-scanner.ts'
 import { attempt, type FuzzTarget, splitInput, textTarget } from '../target.ts'
 import { isUpstreamFault } from './faults.ts'
 

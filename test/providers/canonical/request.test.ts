@@ -4,8 +4,8 @@ import { ParsedChat } from '../../../src/doors/chat/request.ts'
 import { joinText } from '../../../src/providers/canonical/messages.ts'
 import { readRequest } from '../../../src/providers/canonical/request.ts'
 import { listCallableTools } from '../../../src/providers/canonical/tools.ts'
-import { scanLayout } from '../../../src/wire/json-scan.ts'
-import { stringifyJson } from '../../../src/wire/raw-json.ts'
+import { stringifyJson } from '../../../src/wire/json/raw.ts'
+import { scanLayout } from '../../../src/wire/json/scan.ts'
 
 const createPastCall = (text: string) => {
   const bytes = new TextEncoder().encode(text)

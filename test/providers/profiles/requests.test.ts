@@ -8,7 +8,7 @@ import {
   type WrittenRequest,
   writeRequest,
 } from '../../../src/providers/profiles/index.ts'
-import { isObject } from '../../../src/wire/json.ts'
+import { isObject } from '../../../src/wire/json/parse.ts'
 
 /*
  * Requests as upstreams of the OpenAI format demand them. Expected values may hold `$any` (a non-empty string),

@@ -1,4 +1,4 @@
-import { extractTexts } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json/text.ts'
 import { anthropicGateway, event, message } from '../anthropic/support.ts'
 import type { Chance } from './chance.ts'
 import { type Block, claudeId, createTurn, toReturned, toShown } from './claude.ts'

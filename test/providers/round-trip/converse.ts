@@ -1,4 +1,4 @@
-import { extractTexts } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json/text.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { answered, bedrockGateway } from '../bedrock/support.ts'
 import type { Chance } from './chance.ts'

@@ -1,4 +1,4 @@
-import { extractTexts } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json/text.ts'
 import { counts, googleGateway } from '../google/support.ts'
 import type { Chance } from './chance.ts'
 import { inputsInOrder } from './inputs.ts'

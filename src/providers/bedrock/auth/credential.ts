@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Environment } from '../../../core/ports.ts'
 import { findHeaderTextProblem } from '../../../wire/header-text.ts'
-import { tryParseJson } from '../../../wire/json.ts'
+import { tryParseJson } from '../../../wire/json/parse.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 
 /** The credential in the one secret of an AWS provider. */

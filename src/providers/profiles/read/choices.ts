@@ -1,7 +1,7 @@
 import type { RawChoice } from '../../../core/frame.ts'
 import type { PastReasoning } from '../../../core/past-reasoning.ts'
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import type { ToolNames } from '../../../wire/tool-names.ts'
 import type { Recipient } from '../write/history.ts'
 import type { JsonObject } from '../write/message.ts'

@@ -1,5 +1,5 @@
 import type { PastReasoning, ReasoningForm } from '../../../core/past-reasoning.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import { joinPieces } from '../entries.ts'
 import type { JsonObject } from '../write/message.ts'
 

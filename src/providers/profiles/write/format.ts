@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from './message.ts'
 
 /** The format of the answer. Where the upstream does not know a schema, the instructions have it. */

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../../core/chat.ts'
 import type { PastReasoning, ReasoningForm } from '../../../core/past-reasoning.ts'
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import { joinPieces } from '../entries.ts'
 import { type JsonObject, listCalls, toParts, type WrittenMessage } from './message.ts'
 

@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../../../core/chat.ts'
 import type { PastReasoning } from '../../../core/past-reasoning.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 
 /** A message on its way into the form of a profile. */
 export interface WrittenMessage {

@@ -1,5 +1,5 @@
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from './message.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
 import { readWish, type ThinkingWish, toNearestEffort } from '../../../core/thinking-wish.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 
 /** The fields for the wish, the paths of what could not be said, and whether the model will think. */
 export interface WrittenThinking {

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile, ToolChoiceWord } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import type { ToolNames } from '../../../wire/tool-names.ts'
 import type { JsonObject } from './message.ts'
 import { writeSchema } from './schema.ts'

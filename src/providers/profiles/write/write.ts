@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '../../../wire/json/parse.ts'
 import { createToolNames, type ToolNames } from '../../../wire/tool-names.ts'
 import { writeFormat } from './format.ts'
 import { addReasoning, type Recipient, readHistory } from './history.ts'

@@ -1,4 +1,4 @@
-import { extractTexts } from '../../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../../src/wire/json/text.ts'
 import { parseEvents } from '../../../doors/messages/support.ts'
 import { RawText } from '../words.ts'
 import { type Door, parameters, type Received } from './door.ts'

@@ -1,0 +1,46 @@
+import { UpstreamFault } from '../../core/failure.ts'
+import { type JsonLimits, scanLayout } from './scan.ts'
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** Longer texts are checked before parsing, which could take seconds and all memory. */
+const maxUncheckedLength = 1024 * 1024
+
+/** No response needs more: log probabilities of 10,000 tokens with 20 alternatives are a million values. */
+export const answerLimits: JsonLimits = { maxDepth: 128, maxValues: 1_000_000 }
+
+/**
+ * Parses a JSON text; returns undefined when it is not JSON. Throws a `malformed` fault for a long text
+ * that is nested too deeply or has too many values.
+ */
+export function tryParseJson(source: string | Uint8Array): unknown {
+  if (source.length > maxUncheckedLength) checkLimits(source)
+  return parseJson(typeof source === 'string' ? source : decoder.decode(source))
+}
+
+/** Parses a JSON text that is short, or whose limits have been checked; undefined when it is not JSON. */
+export function parseJson(source: string): unknown {
+  try {
+    return JSON.parse(source)
+  } catch {
+    return undefined
+  }
+}
+
+function checkLimits(source: string | Uint8Array): void {
+  const bytes = typeof source === 'string' ? encoder.encode(source) : source
+  const { depth, values } = scanLayout(bytes, [], { limits: answerLimits })
+  if (depth > answerLimits.maxDepth) throw malformedJson('its JSON is nested too deeply')
+  if (values > answerLimits.maxValues) throw malformedJson('its JSON has too many values')
+}
+
+/** The fault of an upstream whose JSON the gateway does not read. */
+export function malformedJson(detail: string): UpstreamFault {
+  return new UpstreamFault({ kind: 'malformed', detail })
+}
+
+/** True for a JSON object: neither an array nor null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

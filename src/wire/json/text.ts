@@ -1,0 +1,182 @@
+import { tryParseJson } from './parse.ts'
+
+/*
+ * Extracts the exact text of values from a JSON text. Parsing and serializing a value would change large
+ * numbers, `1.0` and repeated keys.
+ */
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/**
+ * Returns the texts of all values that match a dotted path, keyed by their full paths. `*` matches each
+ * item of an array: `content.*.input` finds `content.0.input`. The last of repeated keys wins, as in
+ * `JSON.parse`. The text must be valid JSON; check it with `JSON.parse` first.
+ */
+export function extractTexts(json: string, pattern: string): ReadonlyMap<string, string> {
+  const steps = pattern.split('.')
+  const texts = new Map<string, string>()
+
+  /** Reads the value at `start` and returns its end. */
+  const read = (start: number, depth: number, path: string): number => {
+    const step = steps[depth]
+    if (step === undefined) {
+      const end = findValueEnd(json, start)
+      texts.set(path, json.slice(start, end))
+      return end
+    }
+    const first = json.charCodeAt(start)
+    if (first === openBracket && step === '*') {
+      return readItems(json, start, (at, index) => read(at, depth + 1, joinPath(path, index)))
+    }
+    if (first !== openBrace) return findValueEnd(json, start)
+    return readMembers(json, start, (at, key) =>
+      key === step ? read(at, depth + 1, joinPath(path, key)) : findValueEnd(json, at),
+    )
+  }
+
+  read(skipSpace(json, 0), 0, '')
+  return texts
+}
+
+function joinPath(path: string, key: string | number): string {
+  return path === '' ? `${key}` : `${path}.${key}`
+}
+
+/** Returns the texts of the members of an object, by their names. The text must be a valid JSON object. */
+export function extractMembers(json: string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  readMembers(json, skipSpace(json, 0), (at, key) => {
+    const end = findValueEnd(json, at)
+    texts.set(key, json.slice(at, end))
+    return end
+  })
+  return texts
+}
+
+/** Removes the white space between the tokens of a JSON text. */
+export function minifyJson(json: string): string {
+  let compact = ''
+  let from = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === quote) at = findStringEnd(json, at) - 1
+    if (!isSpace(code)) continue
+    compact += json.slice(from, at)
+    from = skipSpace(json, at)
+    at = from - 1
+  }
+  return from === 0 ? json : compact + json.slice(from)
+}
+
+/** Reads the items of an array. `read` gets the start of a value and returns its end. */
+export function readItems(
+  json: string,
+  start: number,
+  read: (at: number, index: number) => number,
+): number {
+  let at = skipSpace(json, start + 1)
+  for (let index = 0; at < json.length && json.charCodeAt(at) !== closeBracket; index++) {
+    at = skipSeparator(json, read(at, index))
+  }
+  return at + 1
+}
+
+/** Reads the members of an object. `read` gets the starts of a value and of its key, and returns the end. */
+export function readMembers(
+  json: string,
+  start: number,
+  read: (at: number, key: string, keyAt: number) => number,
+): number {
+  let at = skipSpace(json, start + 1)
+  while (at < json.length && json.charCodeAt(at) !== closeBrace) {
+    const end = findStringEnd(json, at)
+    const key = json.slice(at, end)
+    const value = skipSeparator(json, end)
+    at = skipSeparator(json, read(value, parseKey(key), at))
+  }
+  return at + 1
+}
+
+/** Parses a key, which may contain escapes. */
+function parseKey(literal: string): string {
+  return literal.includes('\\') ? String(tryParseJson(literal)) : literal.slice(1, -1)
+}
+
+/** Returns the end of the value at `start`. */
+export function findValueEnd(json: string, start: number): number {
+  switch (json.charCodeAt(start)) {
+    case quote:
+      return findStringEnd(json, start)
+    case openBrace:
+    case openBracket:
+      return findContainerEnd(json, start)
+    default:
+      return findScalarEnd(json, start)
+  }
+}
+
+function findStringEnd(json: string, start: number): number {
+  for (let at = start + 1; ; at++) {
+    at = json.indexOf('"', at)
+    if (at < 0) return json.length
+    let escapes = 0
+    while (json.charCodeAt(at - 1 - escapes) === backslash) escapes++
+    if (escapes % 2 === 0) return at + 1
+  }
+}
+
+function findContainerEnd(json: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < json.length; at++) {
+    switch (json.charCodeAt(at)) {
+      case quote:
+        at = findStringEnd(json, at) - 1
+        break
+      case openBrace:
+      case openBracket:
+        depth++
+        break
+      case closeBrace:
+      case closeBracket:
+        if (--depth === 0) return at + 1
+        break
+    }
+  }
+  return json.length
+}
+
+/** Finds the end of a number, `true`, `false` or `null`: at least one character, so that scans advance. */
+function findScalarEnd(json: string, start: number): number {
+  let at = start + 1
+  while (at < json.length && !endsScalar(json.charCodeAt(at))) at++
+  return at
+}
+
+function endsScalar(code: number): boolean {
+  return code === comma || code === closeBrace || code === closeBracket || isSpace(code)
+}
+
+/** Skips white space, a comma or colon if there is one, and the white space after it. */
+function skipSeparator(json: string, start: number): number {
+  const at = skipSpace(json, start)
+  const separator = json.charCodeAt(at)
+  return separator === comma || separator === colon ? skipSpace(json, at + 1) : at
+}
+
+/** Returns the index of the next character that is not white space. */
+export function skipSpace(json: string, start: number): number {
+  let at = start
+  while (isSpace(json.charCodeAt(at))) at++
+  return at
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { RawJson, stringifyJson } from '../../../src/wire/json/raw.ts'
+
+test('raw text is copied into the document unchanged', () => {
+  const body = {
+    a: new RawJson('{"n": 1.0}'),
+    b: [{ c: new RawJson('12345678901234567890') }],
+    d: 'x',
+  }
+  expect(stringifyJson(body)).toBe('{"a":{"n": 1.0},"b":[{"c":12345678901234567890}],"d":"x"}')
+})
+
+test('a document without raw text is serialized as by JSON.stringify', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      expect(stringifyJson(value)).toBe(JSON.stringify(value))
+    }),
+  )
+})
+
+test('a string that contains the placeholder stays a string', () => {
+  for (const [before, after] of [
+    ['', ''],
+    ['x', ''],
+    ['', 'x'],
+  ]) {
+    const raw = new RawJson('1')
+    const text = `${before}${raw.toJSON()}${after}`
+    for (const body of [
+      { a: text, b: raw },
+      { b: raw, a: text },
+      { a: text, b: raw, c: text },
+    ]) {
+      expect(JSON.parse(stringifyJson(body))).toEqual({ ...body, b: 1 })
+    }
+  }
+})
+
+test('replacement patterns such as $& are copied literally', () => {
+  expect(stringifyJson({ a: new RawJson('"$& $1 $$"') })).toBe('{"a":"$& $1 $$"}')
+})
+
+test('a lone surrogate is escaped, a pair is not', () => {
+  const text = stringifyJson({ a: new RawJson('"\ud83e 🦆 \udd86"') })
+  expect(text).toBe('{"a":"\\ud83e 🦆 \\udd86"}')
+})
