@@ -341,6 +341,13 @@ const responsesBodies: Readonly<Record<string, MakeBody>> = {
     input({ ...item, content: times(count, () => ({ type: 'input_text', text: 'x' })) }),
   images: (count) =>
     input({ ...item, content: times(count, () => ({ type: 'input_image', image_url: png })) }),
+  'messages of images': (count) =>
+    input(
+      ...times(count / 2, () => ({
+        ...item,
+        content: [{ type: 'input_image', image_url: png }],
+      })),
+    ),
   calls: (count) => input(...times(count / 2, (at) => call(at)), ...times(count / 2, output)),
   'calls with long names': (count) => input(...times(count, (at) => call(at, longName(at))), item),
   'calls in namespaces': (count) =>
@@ -453,6 +460,15 @@ const messagesBodies: Readonly<Record<string, MakeBody>> = {
         source: { type: 'base64', media_type: 'image/png', data: 'QUJD' },
       })),
     }),
+  'messages of images': (count) =>
+    say(
+      ...times(count / 2, () => ({
+        role: 'user',
+        content: [
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QUJD' } },
+        ],
+      })),
+    ),
   documents: (count) =>
     say({
       role: 'user',

@@ -20,6 +20,7 @@ const requests: readonly Case<DoorPath>[] = [
   ['responses', 'allowed namespaces', 'openai', 1000],
   ['messages', 'empty proofs before calls', 'google', 1000],
   ['messages', 'proofs of other calls', 'google', 2000],
+  ['messages', 'messages of images', 'openai', 4000],
   ['messages/count_tokens', 'empty proofs before calls', 'anthropic', 1000],
   ['chat/completions', 'calls of one id', 'bedrock', 1000],
 ]

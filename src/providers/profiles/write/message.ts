@@ -21,14 +21,20 @@ export function isEmptyContent(content: Content): boolean {
   return content === undefined || content === null || content.length === 0
 }
 
-/** Joins two contents. Texts become one; with any other part the content is a list. */
+/** Joins two contents as `joinAllContents` does. */
 export function joinContents(first: Content, second: Content): Content {
-  if (isEmptyContent(first)) return second
-  if (isEmptyContent(second)) return first
-  if (typeof first === 'string' && typeof second === 'string') {
-    return `${first}${blankLine}${second}`
-  }
-  return [...toParts(first), ...toParts(second)]
+  return joinAllContents([first, second])
+}
+
+/** Joins contents in their order. Texts become one; with any other part the content is a list. */
+export function joinAllContents(contents: readonly Content[]): Content {
+  const filled = contents.filter((content) => !isEmptyContent(content))
+  if (filled.length < 2) return filled[0] ?? contents.at(-1)
+  const firstList = filled.findIndex((content) => typeof content !== 'string')
+  if (firstList < 0) return filled.join(blankLine)
+  const texts = filled.slice(0, firstList)
+  const lead = texts.length > 0 ? toParts(texts.join(blankLine)) : []
+  return [...lead, ...filled.slice(firstList).flatMap(toParts)]
 }
 
 /** Returns a content as a string where all of its parts are plain text. */

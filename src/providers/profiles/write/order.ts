@@ -1,6 +1,13 @@
 import type { ChatMessage } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
-import { isEmptyContent, joinContents, listCalls, readId, type WrittenMessage } from './message.ts'
+import {
+  isEmptyContent,
+  joinAllContents,
+  joinContents,
+  listCalls,
+  readId,
+  type WrittenMessage,
+} from './message.ts'
 
 /**
  * Orders messages as the upstream takes them: results behind their calls, system messages in front, one
@@ -107,30 +114,37 @@ function gatherSystem(
   const others = messages
     .filter(({ role }, index) => !isGathered(index, role))
     .map((written) => (written.role === 'system' ? toUser(written.message.content) : written))
-  const content = system.reduce<ChatMessage['content']>(
-    (joined, { message }) => joinContents(joined, message.content),
-    undefined,
-  )
+  const content = joinAllContents(system.map(({ message }) => message.content))
   if (isEmptyContent(content)) return others
   return [{ role: 'system', message: { role: 'system', content } }, ...others]
 }
 
+/** Merges each run at once: message by message, a run would be copied as often as it is long. */
 function mergeNeighbours(messages: readonly WrittenMessage[]): readonly WrittenMessage[] {
-  const merged: WrittenMessage[] = []
+  const runs: Run[] = []
   for (const written of messages) {
-    const last = merged.at(-1)
-    const isRun = last && last.role === written.role && written.role !== 'tool'
-    if (isRun) merged[merged.length - 1] = mergeTwo(last, written)
-    else merged.push(written)
+    const run = runs.at(-1)
+    const isNext = run?.[0].role === written.role && written.role !== 'tool'
+    if (isNext) run.push(written)
+    else runs.push([written])
   }
-  return merged
+  return runs.map(mergeRun)
 }
 
-/** Calls are followed by their results, so only the second message can have any. */
-function mergeTwo(first: WrittenMessage, second: WrittenMessage): WrittenMessage {
-  const content = joinContents(first.message.content, second.message.content)
-  const reasoning = [...(first.reasoning ?? []), ...(second.reasoning ?? [])]
-  return { role: first.role, message: { ...first.message, ...second.message, content }, reasoning }
+/** Neighbours of one role. */
+type Run = [WrittenMessage, ...WrittenMessage[]]
+
+/** Calls are followed by their results, so only the last message can have any. */
+function mergeRun(run: Run): WrittenMessage {
+  const [first, ...others] = run
+  if (others.length === 0) return first
+  const members = others.reduce<ChatMessage>(
+    (joined, { message }) => ({ ...joined, ...message }),
+    first.message,
+  )
+  const content = joinAllContents(run.map(({ message }) => message.content))
+  const reasoning = run.flatMap((written) => written.reasoning ?? [])
+  return { role: first.role, message: { ...members, content }, reasoning }
 }
 
 /** Several templates refuse a conversation without a user message. */
