@@ -1,6 +1,7 @@
 import type { Span } from '../../core/layout.ts'
 import { tryParseJson } from '../../wire/json/parse.ts'
-import { isSpace, scanLayout } from '../../wire/json/scan.ts'
+import { isSpace } from '../../wire/json/codes.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
 import { setMember, splice } from '../../wire/json/splice.ts'
 
 /**

@@ -1,4 +1,15 @@
 import type { CacheLife } from '../../core/layout.ts'
+import {
+  backslash,
+  closeBrace,
+  colon,
+  letterN,
+  letterO,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+} from './codes.ts'
 import { matchName } from './key.ts'
 
 /*
@@ -97,16 +108,6 @@ function isShort(bytes: Uint8Array, at: number): boolean {
 }
 
 const fiveMinutes = new TextEncoder().encode('"5m"')
-
-const space = 0x20
-const quote = 0x22
-const colon = 0x3a
-const openBracket = 0x5b
-const backslash = 0x5c
-const letterN = 0x6e
-const letterO = 0x6f
-const openBrace = 0x7b
-const closeBrace = 0x7d
 
 /** 1 for the first bytes of the keys of marks. */
 const beginsMark = new Uint8Array(256)

@@ -1,4 +1,15 @@
 import type { TimeSlice } from '../time-slice.ts'
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from './codes.ts'
+import { findScalarEnd, findStringEnd, skipSpace } from './text.ts'
 
 /** A member of a JSON object. Both texts are canonical JSON; the name has its quotes. */
 export interface CanonicalMember {
@@ -78,8 +89,7 @@ class CanonicalReader {
   }
 
   #enter(): void {
-    this.#skipBlanks()
-    this.#at++
+    this.#at = skipSpace(this.#json, this.#at) + 1
   }
 
   #name(): string {
@@ -111,26 +121,10 @@ class CanonicalReader {
 
   #string(): string {
     const start = this.#at
-    const end = this.#findStringEnd(start)
-    this.#at = end + 1
+    this.#at = findStringEnd(this.#json, start)
     const text = this.#json.slice(start, this.#at)
-    if (this.#findEscape(start) > end || !hasOtherNotation.test(text)) return text
+    if (this.#findEscape(start) >= this.#at || !hasOtherNotation.test(text)) return text
     return JSON.stringify(JSON.parse(text))
-  }
-
-  #findStringEnd(start: number): number {
-    let end = this.#json.indexOf('"', start + 1)
-    while (this.#json.charCodeAt(end - 1) === backslash && this.#isEscaped(end)) {
-      end = this.#json.indexOf('"', end + 1)
-    }
-    return end
-  }
-
-  /** True after an odd number of backslashes. */
-  #isEscaped(at: number): boolean {
-    let before = at
-    while (this.#json.charCodeAt(before - 1) === backslash) before--
-    return (at - before) % 2 === 1
   }
 
   /** Returns the position of the next backslash. It is kept, so that the text is searched only once. */
@@ -145,7 +139,7 @@ class CanonicalReader {
   /** Reads a number, `true`, `false` or `null`. */
   #literal(): string {
     const start = this.#at
-    while (!endsLiteral(this.#json.charCodeAt(this.#at))) this.#at++
+    this.#at = findScalarEnd(this.#json, start)
     return this.#json.slice(start, this.#at)
   }
 
@@ -153,42 +147,14 @@ class CanonicalReader {
   #next(): number {
     for (;;) {
       const code = this.#json.charCodeAt(this.#at)
-      if (!isBlank(code) && code !== comma && code !== colon) return code
+      if (!isSpace(code) && code !== comma && code !== colon) return code
       this.#at++
     }
-  }
-
-  #skipBlanks(): void {
-    while (isBlank(this.#json.charCodeAt(this.#at))) this.#at++
   }
 }
 
 /** Finds what `JSON.stringify` would write in another way. It may find too much, never too little. */
 const hasOtherNotation = /\\[u/]/
-
-const quote = 0x22
-const comma = 0x2c
-const colon = 0x3a
-const openBracket = 0x5b
-const backslash = 0x5c
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
-}
-
-/** Also true at the end of the text. */
-function endsLiteral(code: number): boolean {
-  return (
-    code === comma ||
-    code === closeBrace ||
-    code === closeBracket ||
-    isBlank(code) ||
-    Number.isNaN(code)
-  )
-}
 
 /** The sort is stable, so repeated members stay in their order. */
 function sortMembers(members: CanonicalMember[]): CanonicalMember[] {

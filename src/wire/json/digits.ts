@@ -1,10 +1,10 @@
+import { zero } from './codes.ts'
+
 /*
  * Parses ASCII decimal digits four at a time (SIMD within a register). In a little-endian word the first
  * digit is the lowest byte. The method, there for eight digits:
  * https://lemire.me/blog/2022/01/21/swar-explained-parsing-eight-digits/
  */
-
-const zero = 0x30
 
 /** True for an ASCII digit. */
 export function isDigit(byte: number): boolean {

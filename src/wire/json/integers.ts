@@ -1,8 +1,7 @@
+import { comma, zero } from './codes.ts'
+
 /** Maximum length of a 31-bit number with its comma, in characters. */
 const maxCharacters = 11
-
-const zero = 0x30
-const comma = 0x2c
 
 const decoder = new TextDecoder()
 

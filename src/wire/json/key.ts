@@ -1,4 +1,5 @@
 import type { Span } from '../../core/layout.ts'
+import { backslash, letterU } from './codes.ts'
 
 /** A key that matches a name, exactly or in another letter case. */
 export interface KeyMatch<Name extends string> {
@@ -54,9 +55,6 @@ function compareKey(
   if (at !== end) return 'other'
   return isExact ? 'exact' : 'in another case'
 }
-
-const backslash = 0x5c
-const letterU = 0x75
 
 /** Length of `\u006d`; letters and underscores have no shorter escape. */
 const escapeLength = 6

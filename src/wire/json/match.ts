@@ -1,6 +1,21 @@
 import type { CacheLife, MemberLayout, ObjectLayout, Span } from '../../core/layout.ts'
 import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
-import { isSpace, type JsonLimits } from './scan.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isSpace,
+  letterF,
+  letterN,
+  letterT,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+} from './codes.ts'
+import type { JsonLimits } from './scan.ts'
 import {
   absent,
   anything,
@@ -335,16 +350,3 @@ const encoder = new TextEncoder()
 const trueWord = encoder.encode('true')
 const falseWord = encoder.encode('false')
 const nullWord = encoder.encode('null')
-
-const space = 0x20
-const quote = 0x22
-const backslash = 0x5c
-const colon = 0x3a
-const comma = 0x2c
-const letterF = 0x66
-const letterN = 0x6e
-const letterT = 0x74
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d

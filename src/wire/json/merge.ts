@@ -1,3 +1,4 @@
+import { openBrace } from './codes.ts'
 import { scanLayout } from './scan.ts'
 import { type Splice, setMember, splice } from './splice.ts'
 
@@ -48,5 +49,3 @@ function mergeMembers(object: Uint8Array, { members, replaced }: MergeOptions): 
   }
   return splice(object, changes)
 }
-
-const openBrace = 0x7b

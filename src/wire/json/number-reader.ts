@@ -1,4 +1,5 @@
 import { UpstreamFault } from '../../core/failure.ts'
+import { closeBracket, comma, isSpace, letterE, minus, plus, point, zero } from './codes.ts'
 import { countDigits, isDigit, parseDigits } from './digits.ts'
 
 /** The output format: the JSON text as it arrived, or little-endian float32. */
@@ -148,22 +149,10 @@ export class NumberReader {
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-const minus = 0x2d
-const plus = 0x2b
-const point = 0x2e
-const zero = 0x30
-const letterE = 0x65
-const comma = 0x2c
-const closeBracket = 0x5d
-
 /** True for a byte of a number: a digit, a sign, a point or an exponent letter. */
 export function isInNumber(byte: number): boolean {
   if (isDigit(byte) || byte === point || byte === minus || byte === plus) return true
   return (byte | 0x20) === letterE
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 /** Returns the index after white space; OpenAI writes each number on its own line. */

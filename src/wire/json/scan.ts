@@ -1,5 +1,6 @@
 import type { CacheLife, Cut, ObjectLayout, OpenContainer, Span } from '../../core/layout.ts'
 import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
+import { backslash, comma as commaByte, isSpace, openBracket, quote as quoteByte } from './codes.ts'
 import { matchName } from './key.ts'
 
 /** Limits of a JSON text. The scan stops as soon as one is exceeded. */
@@ -137,11 +138,6 @@ export function scanLayout<Name extends string>(
   }
 }
 
-const openBracket = 0x5b
-const backslash = 0x5c
-const quoteByte = 0x22
-const commaByte = 0x2c
-
 /** The meaning of a byte outside of strings. */
 const plain = 0
 const quote = 1
@@ -217,8 +213,4 @@ function trim(bytes: Uint8Array, start: number, end: number): Span {
   while (isSpace(bytes[from])) from++
   while (isSpace(bytes[to - 1])) to--
   return { start: from, end: to }
-}
-
-export function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }

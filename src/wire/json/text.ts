@@ -1,18 +1,20 @@
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from './codes.ts'
 import { tryParseJson } from './parse.ts'
 
 /*
  * Extracts the exact text of values from a JSON text. Parsing and serializing a value would change large
  * numbers, `1.0` and repeated keys.
  */
-
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const colon = 0x3a
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
 
 /**
  * Returns the texts of all values that match a dotted path, keyed by their full paths. `*` matches each
@@ -122,7 +124,8 @@ export function findValueEnd(json: string, start: number): number {
   }
 }
 
-function findStringEnd(json: string, start: number): number {
+/** Returns the index after the quote that closes the string at `start`. */
+export function findStringEnd(json: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = json.indexOf('"', at)
     if (at < 0) return json.length
@@ -153,7 +156,7 @@ function findContainerEnd(json: string, start: number): number {
 }
 
 /** Finds the end of a number, `true`, `false` or `null`: at least one character, so that scans advance. */
-function findScalarEnd(json: string, start: number): number {
+export function findScalarEnd(json: string, start: number): number {
   let at = start + 1
   while (at < json.length && !endsScalar(json.charCodeAt(at))) at++
   return at
@@ -175,8 +178,4 @@ export function skipSpace(json: string, start: number): number {
   let at = start
   while (isSpace(json.charCodeAt(at))) at++
   return at
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }

@@ -1,13 +1,8 @@
 import type { Span } from '../../core/layout.ts'
+import { letterE, minus, plus, point, zero } from './codes.ts'
 import { isDigit } from './digits.ts'
 
 const invalid = -1
-
-const minus = 0x2d
-const plus = 0x2b
-const point = 0x2e
-const zero = 0x30
-const letterE = 0x65
 
 /** Returns the offset behind the JSON number at `start`; -1 if there is none. */
 export function findNumberEnd(bytes: Uint8Array, start: number): number {

@@ -1,5 +1,6 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import { concat } from '../byte-list.ts'
+import { backslash, closeBracket, minus, openBracket, quote, space } from './codes.ts'
 import { isDigit } from './digits.ts'
 import { isInNumber, type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
 import { tryParseJson } from './parse.ts'
@@ -110,13 +111,6 @@ export class VectorScanner {
 }
 
 const encoder = new TextEncoder()
-
-const quote = 0x22
-const backslash = 0x5c
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const minus = 0x2d
-const space = 0x20
 
 function nextState(byte: number): 'value' | 'bracket' | 'string' {
   if (byte === openBracket) return 'bracket'

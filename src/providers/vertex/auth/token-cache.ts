@@ -23,6 +23,9 @@ const renewalMargin: Millis = 300_000
 /**
  * The access token of one credential. All requests that need a new token share one exchange. A
  * failure is not cached, so the next request tries again.
+ *
+ * Unlike `RenewedCredential`, it has no timer and no state to report: credentials JSON is a secret of the
+ * configuration, which is exchanged when a request needs a token, and never before the gateway serves.
  */
 export class TokenCache {
   readonly #fetch: () => Promise<FreshToken>
