@@ -9,7 +9,7 @@ export {
   type CloudCredentialRequest,
 } from './core/cloud-credential.ts'
 export type { ConfigFile, StagedFile } from './core/config-file.ts'
-export type { FetchOptions } from './core/fetch.ts'
+export type { Fetch, FetchOptions } from './core/fetch.ts'
 export type { Bytes, Millis, UnixSeconds } from './core/ids.ts'
 export type {
   Labels,
@@ -24,12 +24,16 @@ export type {
   AuthOverview,
   CacheOverview,
   Overview,
+  ProfileOverview,
   ProviderOverview,
   SharedOverview,
 } from './core/overview.ts'
+export type { PlatformRequest, PlatformResponse, PlatformUrl } from './core/platform.ts'
 export type {
   AfterTurn,
+  AsciiText,
   Body,
+  BufferedBody,
   ByteSource,
   CancelSignal,
   Clock,
@@ -37,6 +41,7 @@ export type {
   Egress,
   Environment,
   Fingerprint,
+  HeaderList,
   ImageFetchPort,
   IsUtf8,
   Log,
@@ -50,6 +55,7 @@ export type {
   Timer,
   TokenEncoding,
   Tokenizer,
+  UnreadBytes,
   UpstreamPort,
   UpstreamRequest,
   UpstreamResponse,
@@ -59,6 +65,7 @@ export {
   type OpenSharedState,
   type SharedState,
   SharedStateFault,
+  type SharedStateName,
   type SharedStateSettings,
 } from './core/shared-state.ts'
 export { ConfigError, StartError } from './core/start-error.ts'
@@ -85,7 +92,16 @@ export type {
   TraceSettings,
 } from './core/traces.ts'
 export { version } from './core/version.ts'
+export type { Sequence, Topic, Workers } from './core/workers.ts'
 export { createGateway } from './gateway.ts'
-export type { ExplainedText, Gateway, GatewayOptions, HostSettings, Unsaved } from './options.ts'
-export type { OpenStore, Store, StoreSettings } from './store/index.ts'
+export type {
+  ExplainedText,
+  Gateway,
+  GatewayOptions,
+  HostBufferAccount,
+  HostBuffers,
+  HostSettings,
+  Unsaved,
+} from './options.ts'
+export type { OpenStore, Store, StoreClaim, StoreReport, StoreSettings } from './store/index.ts'
 export { webResponse, webStreams } from './web/index.ts'

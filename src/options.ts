@@ -24,7 +24,6 @@ import type { StreamClasses } from './core/streams.ts'
 import type { OpenTraces } from './core/traces.ts'
 import type { Workers } from './core/workers.ts'
 import type { OpenStore } from './store/index.ts'
-import type { Buffers } from './wire/buffers.ts'
 
 /** The configuration of a gateway, and the ports through which it uses its host. */
 export interface GatewayOptions {
@@ -100,8 +99,7 @@ export interface Gateway {
   /** A summary of the configuration at the start. */
   readonly overview: Overview
   readonly log: Log
-  /** The memory held for clients and upstreams. A host adds the bytes that it holds itself. */
-  readonly buffers: Pick<Buffers, 'openAccount' | 'bytes'>
+  readonly buffers: HostBuffers
   /** The number of data-plane requests that have not ended, streams included. */
   readonly inFlight: number
   /**
@@ -128,6 +126,22 @@ export interface Gateway {
    * everything. Resolves to what could not be saved. The gateway cannot be used afterwards.
    */
   close(within?: Millis): Promise<Unsaved>
+}
+
+/** The memory held for clients and upstreams. A host adds the bytes that it holds itself. */
+export interface HostBuffers {
+  readonly bytes: Bytes
+  /** Opens an account for one request. `end` is called at most once, when the account is evicted. */
+  openAccount(end: () => void): HostBufferAccount
+}
+
+/** The buffered bytes of one request. A closed account counts nothing that is added later. */
+export interface HostBufferAccount {
+  /** How many bytes wait to be read by the client. */
+  readonly unread: Bytes
+  /** Changes the number of unread bytes by `bytes`, which may be negative. */
+  addUnread(bytes: number): void
+  close(): void
 }
 
 /** A request that is explained. */

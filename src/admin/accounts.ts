@@ -7,7 +7,8 @@ import { type AdminRequest, type AdminRouteDeps, maxParamLength, readJson } from
 import { amountField } from './limits.ts'
 
 /*
- * What the routes of keys and of groups have in common.
+ * What the routes of keys and of groups have in common. The routes are written twice: their steps are single calls in
+ * an order that one reads, and routes for both would need a parameter for nearly each step, which takes more lines.
  */
 
 export interface AccountRouteDeps extends AdminRouteDeps {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { BufferAccount, Buffers } from '../../../src/wire/buffers.ts'
+import type { HostBufferAccount, HostBuffers } from '../../../src/options.ts'
 
 /**
  * Counts the bytes of a response that the client has not yet received, once they exceed the buffer that
@@ -7,10 +7,10 @@ import type { BufferAccount, Buffers } from '../../../src/wire/buffers.ts'
  */
 export class UnsentBytes {
   readonly #response: ServerResponse
-  readonly #buffers: Pick<Buffers, 'openAccount'>
-  #account: BufferAccount | undefined
+  readonly #buffers: HostBuffers
+  #account: HostBufferAccount | undefined
 
-  constructor(response: ServerResponse, buffers: Pick<Buffers, 'openAccount'>) {
+  constructor(response: ServerResponse, buffers: HostBuffers) {
     this.#response = response
     this.#buffers = buffers
   }
@@ -23,7 +23,7 @@ export class UnsentBytes {
     this.#account.addUnread(unsent - this.#account.unread)
   }
 
-  #open(): BufferAccount {
+  #open(): HostBufferAccount {
     const account = this.#buffers.openAccount(() => this.#response.destroy())
     this.#response.on('drain', () => this.update())
     this.#response.once('close', () => account.close())

@@ -1,6 +1,6 @@
 import type { Span } from '../../core/layout.ts'
-import { tryParseJson } from '../../wire/json/parse.ts'
 import { isSpace } from '../../wire/json/codes.ts'
+import { tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { setMember, splice } from '../../wire/json/splice.ts'
 
