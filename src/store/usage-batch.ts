@@ -28,7 +28,8 @@ export class UsageBatchBuilder implements UsageBatch {
   readonly id: string
   readonly #process: string | undefined
   #length = 0
-  /** The first row, by column. */
+  /** The fields of the first row, and its values by column. */
+  #firstFields: readonly unknown[] = []
   readonly #first: UsageValue[] = []
   /** By column: the values of all rows, where they differ. */
   readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
@@ -60,11 +61,15 @@ export class UsageBatchBuilder implements UsageBatch {
     const length = this.#length
     const fields = readFields(row)
     const first = this.#first
+    const firstFields = this.#firstFields
     const varying = this.#varying
     const differences: unknown[] = []
     for (let at = 0; at < usageColumns.length; at++) {
       const { place, write } = usageColumns[at] as UsageColumn
       const field = fields[place]
+      const column = varying[at]
+      // Most columns of most rows: nothing is written and compared.
+      if (column === undefined && field === firstFields[place] && length > 0) continue
       // Without `write` the field itself is a column value.
       const value = write === undefined ? (field as UsageValue) : write(field)
       if (length === 0) {
@@ -73,10 +78,10 @@ export class UsageBatchBuilder implements UsageBatch {
       }
       const differs = value !== first[at]
       if (differs) differences.push(at, value)
-      const column = varying[at]
       if (column !== undefined) column.push(value)
       else if (differs) varying[at] = [...this.#repeatFirst(at), value]
     }
+    if (length === 0) this.#firstFields = fields
     this.#length++
     this.#firstCharge ??= row
     this.#lastCharge = row
