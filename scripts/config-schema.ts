@@ -2,81 +2,75 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import * as z from 'zod'
 import { configSchema } from '../src/config/schema.ts'
 import { kinds } from '../src/providers/index.ts'
+import { renderConfigPage, type SettingNode } from './config-page.ts'
 
-/* Writes the JSON Schema of the configuration file to gateway.schema.json: `npm run schema`. */
+/*
+ * Writes what follows from the settings in src/config: the JSON Schema of the configuration file to
+ * gateway.schema.json, and the tables of docs/configuration.md. `npm run schema`.
+ */
 
-/** A node of the schema, as far as this script changes it. */
-interface Node {
-  description?: string
-  properties?: Record<string, Node>
-  items?: Node
-  enum?: readonly string[]
-  anyOf?: readonly object[]
+const schemaFile = new URL('../gateway.schema.json', import.meta.url)
+const pageFile = new URL('../docs/configuration.md', import.meta.url)
+
+/** A table of the schema, with the rules that are added to it. */
+interface RuledTable extends SettingNode {
+  anyOf?: readonly SettingNode[]
   dependencies?: Readonly<Record<string, object>>
 }
 
 /**
- * Returns the text of the schema, in draft 7, which editors read. The descriptions of the settings are
- * those of docs/configuration.md. The schema accepts everything that the gateway accepts, and some
- * things that it does not: rules that join several settings, and those about URLs.
+ * Returns the text of the schema, in draft 7, which editors read. The schema accepts everything that the gateway
+ * accepts, and some things that it does not: rules that join several settings, and those about URLs.
  */
 export function renderConfigSchema(): string {
-  const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8')
-  // The result is plain JSON, of which `Node` names a part.
-  const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' }) as Node
-  describeSettings(schema, page)
-  addKindRules(schema.properties?.['providers']?.items ?? {})
+  const schema = describeSettings(toPlainText)
+  addKindRules(schema.properties?.['providers']?.items as RuledTable)
   const { $schema, ...rest } = { $schema: '', ...schema }
   const title = 'Model Gateway configuration'
   return `${JSON.stringify({ $schema, title, ...rest }, null, 2)}\n`
 }
 
-/** Adds the texts of the settings' tables to the schema; throws when a setting has none. */
-function describeSettings(schema: Node, page: string): void {
-  const [, settings = ''] = page.split('\n## Settings\n')
-  const [tables = ''] = settings.split('\n## ')
-  for (const section of tables.split('\n### ').slice(1)) {
-    const [heading = '', intro = ''] = section.split(/\n+/)
-    const path = heading === 'Top level' ? [] : heading.replace(/[[\]`]/g, '').split('.')
-    const table = findTable(schema, path)
-    if (path.length > 0 && !intro.startsWith('|')) table.description = readIntro(section)
-    for (const [, name = '', rule = ''] of section.matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)) {
-      const setting = table.properties?.[name]
-      if (setting) setting.description = toPlainText(rule)
-    }
-  }
-  requireDescriptions(schema, [])
+/** Returns the page with the tables of today's settings. */
+export function renderPage(): string {
+  return renderConfigPage(
+    readFileSync(pageFile, 'utf8'),
+    describeSettings((text) => text),
+  )
 }
 
-function readIntro(section: string): string {
-  const [, intro = ''] = section.split('\n\n')
-  return toPlainText(intro)
+/** Returns the settings as a JSON Schema; throws when one has no description. */
+function describeSettings(toText: (markdown: string) => string): SettingNode {
+  const schema = z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.description !== undefined) {
+        jsonSchema.description = toText(jsonSchema.description)
+      }
+    },
+  }) as SettingNode
+  requireDescriptions(schema, [])
+  return schema
 }
 
 /** Replaces links by their text, because they are relative to the page. */
 function toPlainText(markdown: string): string {
-  return markdown.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('\n', ' ')
+  return markdown.replace(/\[((?:`[^`]*`|[^\]])+)\]\([^)]+\)/g, '$1')
 }
 
-function findTable(schema: Node, path: readonly string[]): Node {
-  return path.reduce((node, name) => {
-    const member = node.properties?.[name]
-    if (member === undefined) throw new Error(`${path.join('.')}: no such table in the schema`)
-    return member.items ?? member
-  }, schema)
-}
-
-function requireDescriptions({ properties = {} }: Node, path: readonly string[]): void {
-  for (const [name, setting] of Object.entries(properties)) {
+function requireDescriptions(table: SettingNode, path: readonly string[]): void {
+  for (const [name, setting] of Object.entries(table.properties ?? {})) {
     const at = [...path, name]
-    const { description = setting.items?.description } = setting
-    if (description === undefined) throw new Error(`${at.join('.')}: not in docs/configuration.md`)
-    requireDescriptions(setting.items ?? setting, at)
+    const items = Array.isArray(setting.items) ? undefined : (setting.items as SettingNode)
+    if ((setting.description ?? items?.description) === undefined) {
+      throw new Error(`${at.join('.')} has no description`)
+    }
+    requireDescriptions(items ?? setting, at)
   }
 }
 
 /** Adds the rules of each kind: its name, the need of an address, and the settings it has. */
-function addKindRules(provider: Node): void {
+function addKindRules(provider: RuledTable): void {
   const kind = provider.properties?.['kind']
   if (kind) kind.enum = listNames(() => true)
   const own = new Set(kinds.flatMap(({ ownSettings = [] }) => ownSettings))
@@ -97,5 +91,6 @@ function listNames(select: (kind: (typeof kinds)[number]) => boolean): string[] 
 }
 
 if (process.argv[1] === import.meta.filename) {
-  writeFileSync(new URL('../gateway.schema.json', import.meta.url), renderConfigSchema())
+  writeFileSync(schemaFile, renderConfigSchema())
+  writeFileSync(pageFile, renderPage())
 }

@@ -13,6 +13,7 @@ import {
   headerText,
   price,
   priceFactor,
+  setting,
   text,
   tierName,
   variableName,
@@ -20,86 +21,275 @@ import {
   word,
 } from './rules.ts'
 
-const modelSchema = z.strictObject({
-  id: headerText,
-  /** The vendor's name of the model; `id` by default. */
-  upstream_id: text.optional(),
-  capabilities: distinctNonEmpty(z.enum(capabilities)).default(['chat']),
-  modalities: distinctNonEmpty(z.enum(modalities)).default(['text']),
-  /** The model accepts `reasoning_effort`. */
-  reasoning: z.boolean().default(false),
-  /** How its upstream differs from OpenAI's API. */
-  profile: profileSetting.optional(),
-  /** Answers may be served from the cache. */
-  cache: z.boolean().default(false),
-  max_output_tokens: wholeNumber(1, 1_000_000_000).optional(),
-  /** What its texts are embedded for, where a request does not say it. */
-  input_type: text.optional(),
-  /** The items of one upstream call for embeddings. */
-  max_batch_size: wholeNumber(1, 16_384).optional(),
-  cost_per_1m_input: price.optional(),
-  cost_per_1m_output: price.optional(),
-  cost_per_1m_reasoning: price.optional(),
-  cost_per_1m_cached_input: price.optional(),
-  cost_per_1m_cache_write: price.optional(),
-  cost_per_1m_cache_write_1h: price.optional(),
-  cost_per_1m_cache_write_12h: price.optional(),
-  cost_per_1k_searches: price.optional(),
-  cost_per_1k_web_searches: price.optional(),
-  cost_per_1k_requests: price.optional(),
-  tool_costs_per_1k: toolCosts.optional(),
-  /** The calls that a reservation counts for a tool of the vendor which a request does not bound. */
-  reserve_tool_calls: wholeNumber(0, 1000).default(4),
-  /** The tokens that a reservation counts for the result of a call. */
-  reserve_tool_tokens: wholeNumber(0, 1_000_000).default(0),
-  /** Prices that hold under conditions. */
-  prices: z.array(priceEntry).max(100).default([]),
-  /** The longest prompt, for requests whose prompt the vendor has stored. */
-  max_input_tokens: wholeNumber(1, 1_000_000_000).optional(),
-  fallbacks: distinct(z.string()).default([]),
-})
+const modelSchema = setting(
+  'The models of the `[[providers]]` entry above.',
+  z.strictObject({
+    id: setting(
+      'What clients write in `model`. 1 to 256 printable Latin-1 characters, with no space at ' +
+        'either end. Must be unique in the file.',
+      headerText,
+    ),
+    upstream_id: setting("The provider's name of the model; `id` if absent.", text.optional()),
+    capabilities: setting(
+      'One or more of `chat`, `embed`, `rerank`. The kind must support each of them.',
+      distinctNonEmpty(z.enum(capabilities)).default(['chat']),
+    ),
+    modalities: setting(
+      'One or more of `text`, `image`. `image` allows image input.',
+      distinctNonEmpty(z.enum(modalities)).default(['text']),
+    ),
+    reasoning: setting(
+      'Whether the model accepts `reasoning_effort`. For providers that speak the OpenAI ' +
+        'format, and for `cohere`: requests of [other APIs](api.md) that ask for reasoning then ' +
+        'carry it.',
+      z.boolean().default(false),
+    ),
+    profile: setting(
+      'The same for one model, on top of that of the provider.',
+      profileSetting.optional(),
+    ),
+    cache: setting(
+      'Whether answers may come from the [cache](cache.md); requires `cache.enabled`.',
+      z.boolean().default(false),
+    ),
+    max_output_tokens: setting(
+      '1 to 1000000000. The maximum number of output tokens. Limits the [reserved ' +
+        'budget](keys.md#budgets) of a request that sets no limit itself. Kinds that do not speak ' +
+        "the OpenAI format lower a client's limit to it, and fill it in when the vendor requires " +
+        'a limit.',
+      wholeNumber(1, 1_000_000_000).optional(),
+    ),
+    input_type: setting(
+      'For `embed`: what texts are [embedded for](embeddings.md#retrieval-intent) where a ' +
+        'request does not say it.',
+      text.optional(),
+    ),
+    max_batch_size: setting(
+      '1 to 16384. For `embed`: the number of items in one upstream call, in place of the ' +
+        "kind's own; kinds of one item per call keep to it.",
+      wholeNumber(1, 16_384).optional(),
+    ),
+    cost_per_1m_input: setting(
+      'The price of a million input tokens, 0 to 1000000.',
+      price.optional(),
+    ),
+    cost_per_1m_output: setting(
+      'The price of a million output tokens, 0 to 1000000.',
+      price.optional(),
+    ),
+    cost_per_1m_reasoning: setting(
+      'The price of a million output tokens that are reasoning, 0 to 1000000. If absent, the ' +
+        'output price applies.',
+      price.optional(),
+    ),
+    cost_per_1m_cached_input: setting(
+      'The price of a million input tokens read from a cache, 0 to 1000000. If absent, the ' +
+        'input price applies.',
+      price.optional(),
+    ),
+    cost_per_1m_cache_write: setting(
+      'The price of a million input tokens written to a cache, 0 to 1000000. If absent, the ' +
+        'input price applies. Requests whose prompt may be written [reserve](keys.md#budgets) it.',
+      price.optional(),
+    ),
+    cost_per_1m_cache_write_1h: setting(
+      'The same for tokens that Claude caches for an hour, 0 to 1000000. If absent, ' +
+        '`cost_per_1m_cache_write` applies.',
+      price.optional(),
+    ),
+    cost_per_1m_cache_write_12h: setting(
+      'The same for tokens that OpenAI caches for twelve hours, 0 to 1000000. If absent, ' +
+        '`cost_per_1m_cache_write` applies.',
+      price.optional(),
+    ),
+    cost_per_1k_searches: setting(
+      'The price of a thousand search units of rerank, 0 to 1000000.',
+      price.optional(),
+    ),
+    cost_per_1k_web_searches: setting(
+      'The price of a thousand web searches that the vendor runs for chat answers, 0 to ' +
+        '1000000. Claude, the Responses API, xAI and Gemini say how many there were (Gemini ' +
+        'before 3: one a prompt). Another name of `tool_costs_per_1k.web_search`: only one of the ' +
+        'two may be set.',
+      price.optional(),
+    ),
+    cost_per_1k_requests: setting(
+      'A fee for a thousand answered requests, 0 to 1000000.',
+      price.optional(),
+    ),
+    tool_costs_per_1k: setting(
+      'The prices of a thousand calls of the [tools](prices.md#tools) that the vendor runs, in US ' +
+        'dollars; see below. A tool without a price costs nothing.',
+      toolCosts.optional(),
+    ),
+    reserve_tool_calls: setting(
+      '0 to 1000. The calls that are reserved for each tool of the vendor which a request ' +
+        'allows and does not bound.',
+      wholeNumber(0, 1000).default(4),
+    ),
+    reserve_tool_tokens: setting(
+      '0 to 1000000. The prompt tokens that are reserved for the result of each of these calls.',
+      wholeNumber(0, 1_000_000).default(0),
+    ),
+    prices: setting(
+      'Prices under conditions, at most 100; see below.',
+      z.array(priceEntry).max(100).default([]),
+    ),
+    max_input_tokens: setting(
+      '1 to 1000000000. The longest prompt of the model, which is ' +
+        '[reserved](prices.md#what-is-reserved) for a request whose prompt the vendor has stored.',
+      wholeNumber(1, 1_000_000_000).optional(),
+    ),
+    fallbacks: setting(
+      'Ids of other models to try when this one fails, in this order.',
+      distinct(z.string()).default([]),
+    ),
+  }),
+)
 
 /** One entry of `[[providers]]`. The rules of each kind are in `check-kinds.ts`. */
-export const providerSchema = z.strictObject({
-  name: headerText,
-  kind: z.string(),
-  api_key_env: variableName.optional(),
-  api_key_envs: distinctNonEmpty(variableName).optional(),
-  /** The cloud that provides the credential, in place of a key. */
-  credentials: z.enum(clouds).optional(),
-  aws_profile: text.optional(),
-  base_url: baseUrl.optional(),
-  /** The full address of the vendor's own Messages API. */
-  messages_url: webAddress.optional(),
-  health_path: originPath.optional(),
-  proxy: proxyAddress.optional(),
-  ca_file: text.optional(),
-  strict: z.boolean().default(false),
-  stream_usage: z
-    .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })
-    .default('auto'),
-  /** How the upstream differs from OpenAI's API. */
-  profile: profileSetting.optional(),
-  /** The upstream speaks the Responses API. */
-  responses: z.boolean().optional(),
-  remote_images: z.boolean().default(false),
-  /** The client's `input_type` reaches every kind that has such a field. */
-  map_input_type: z.boolean().default(false),
-  connect_timeout_ms: duration.optional(),
-  first_token_timeout_ms: duration.optional(),
-  total_timeout_ms: duration.optional(),
-  api_version: word.optional(),
-  latency_ms: delay.optional(),
-  tokens_per_second: amount(0, 1_000_000).optional(),
-  failure_rate: amount(0, 1).optional(),
-  /** A factor for the prices of tokens of all models. */
-  price_multiplier: priceFactor.optional(),
-  /** What an absent tier, or `auto`, may become. */
-  auto_tier: z.tuple([tierName], tierName).default(['standard']),
-  /** The same for the region. */
-  auto_geo: z.tuple([tierName], tierName).default(['global']),
-  models: z.array(modelSchema).default([]),
-})
+export const providerSchema = setting(
+  'One entry for each upstream; each starts with `[[providers]]`.',
+  z.strictObject({
+    name: setting(
+      '1 to 256 printable Latin-1 characters, with no space at either end. Must be unique.',
+      headerText,
+    ),
+    kind: setting('One of the [provider kinds](#provider-kinds).', z.string()),
+    api_key_env: setting(
+      'The name of the environment variable that holds the key, without `$`: letters, digits, ' +
+        '`_`, `-` and `.`, not starting with a digit. The gateway trims white space around the ' +
+        'key, such as the line end of a secret file.',
+      variableName.optional(),
+    ),
+    api_key_envs: setting(
+      'The names of further variables that hold keys, as for `api_key_env`, which may be ' +
+        'absent. Requests carry the [keys in turn](resilience.md#several-keys-for-one-provider).',
+      distinctNonEmpty(variableName).optional(),
+    ),
+    credentials: setting(
+      '`"aws"` for kind `bedrock`, `"google"` for `vertex_ai`, `"azure"` for `azure`: requests ' +
+        'carry the credential that [AWS](providers/bedrock.md#credentials-from-aws), ' +
+        '[Google](providers/vertex_ai.md#credentials-from-google) or ' +
+        '[Azure](providers/openai-compatible.md#credentials-from-azure) provides to the machine, ' +
+        'the container or the user. Cannot be combined with `api_key_env`, `api_key_envs` and ' +
+        '`messages_url`; a key stored through the admin API is not used.',
+      z.enum(clouds).optional(),
+    ),
+    aws_profile: setting(
+      'With `credentials = "aws"` only. The profile of the shared AWS files to use, and no ' +
+        'other source.',
+      text.optional(),
+    ),
+    base_url: setting(
+      'An http or https URL without user name and password. Required for kinds without a ' +
+        'default address. For `bedrock` and `vertex_ai` it may be a region, such as `us-east-1`.',
+      baseUrl.optional(),
+    ),
+    messages_url: setting(
+      "The full address of the vendor's own [Messages API](api.md#messages), for example " +
+        '`https://api.deepseek.com/anthropic/v1/messages`. Requests of that API then pass there ' +
+        'unchanged, with the credential as `x-api-key`; tokens are counted at ' +
+        '`{messages_url}/count_tokens`. Kind `anthropic` speaks the API without it.',
+      webAddress.optional(),
+    ),
+    health_path: setting(
+      'A path at the origin of `base_url`, such as `/healthz`; requires `base_url`. [Health ' +
+        "probes](resilience.md#health-probes) use it in place of the kind's own path, and only a " +
+        '2xx counts as up.',
+      originPath.optional(),
+    ),
+    proxy: setting(
+      'The proxy for calls to this provider, `http://user:secret@host:port`; `""` means no ' +
+        'proxy. If absent, the [environment variables](proxies.md) apply.',
+      proxyAddress.optional(),
+    ),
+    ca_file: setting(
+      'The path of a PEM file with certificate authorities to trust for this provider, in ' +
+        "addition to the system's. Read at startup and at each reload.",
+      text.optional(),
+    ),
+    strict: setting(
+      'Refuses a request with a field that the provider does not support, instead of dropping ' +
+        'the field. As a fallback, the provider is skipped for such a request.',
+      z.boolean().default(false),
+    ),
+    stream_usage: setting(
+      'OpenAI-compatible kinds only. Whether the gateway [asks for token ' +
+        'usage](providers/openai-compatible.md#usage-in-streams) in streams when the client did ' +
+        'not; `"auto"` asks when auth is on.',
+      z
+        .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })
+        .default('auto'),
+    ),
+    profile: setting(
+      "How the upstream differs from OpenAI's API in requests that the gateway writes: the name " +
+        'of a [profile](upstream-profiles.md), `none`, or a table of its fields. Without it, the ' +
+        'kind, the address and the `upstream_id` decide.',
+      profileSetting.optional(),
+    ),
+    responses: setting(
+      'OpenAI-compatible kinds only. Whether the upstream speaks the [Responses ' +
+        'API](api.md#responses) at `{base_url}/responses`; its requests then pass unchanged, ' +
+        'otherwise they are translated to chat completions. If absent, only kind `openai` without ' +
+        '`base_url` does.',
+      z.boolean().optional(),
+    ),
+    remote_images: setting(
+      'Kinds `google` and `vertex_ai` only. Passes https addresses of images and files on to ' +
+        'the vendor, which fetches them; otherwise they are refused.',
+      z.boolean().default(false),
+    ),
+    map_input_type: setting(
+      "Passes the client's `input_type` on in [embeddings](embeddings.md#retrieval-intent), to " +
+        'every kind that has such a field.',
+      z.boolean().default(false),
+    ),
+    connect_timeout_ms: setting(
+      'At least 1. Replaces `resilience.connect_timeout_ms`.',
+      duration.optional(),
+    ),
+    first_token_timeout_ms: setting(
+      'At least 1. Replaces `server.first_token_timeout_ms`.',
+      duration.optional(),
+    ),
+    total_timeout_ms: setting(
+      'At least 1. Replaces `resilience.total_timeout_ms`.',
+      duration.optional(),
+    ),
+    api_version: setting(
+      'Kind `azure` only. Overrides an `api-version` in the query of `base_url`.',
+      word.optional(),
+    ),
+    latency_ms: setting(
+      'Kind `demo` only. The delay before an answer; 0 if absent.',
+      delay.optional(),
+    ),
+    tokens_per_second: setting(
+      'Kind `demo` only, 0 to 1000000. The speed of an answer; 0 or absent means immediately.',
+      amount(0, 1_000_000).optional(),
+    ),
+    failure_rate: setting(
+      'Kind `demo` only, 0 to 1. The fraction of requests that fail; 0 if absent.',
+      amount(0, 1).optional(),
+    ),
+    price_multiplier: setting(
+      '0 to 1000, with at most 4 decimals. A factor for all [prices](prices.md) of tokens of ' +
+        'this provider: of a host, a region or a contract.',
+      priceFactor.optional(),
+    ),
+    auto_tier: setting(
+      'The service tiers that a request without one, or with `auto`, may get. All are ' +
+        '[reserved](prices.md#what-is-reserved); the first is assumed where an answer names none.',
+      z.tuple([tierName], tierName).default(['standard']),
+    ),
+    auto_geo: setting(
+      'The same for `inference_geo` of Claude: the default of the workspace.',
+      z.tuple([tierName], tierName).default(['global']),
+    ),
+    models: setting('The models of this provider; see below.', z.array(modelSchema).default([])),
+  }),
+)
 
 export type ModelConfig = z.infer<typeof modelSchema>
 export type ProviderConfig = z.infer<typeof providerSchema>

@@ -1,18 +1,45 @@
 import * as z from 'zod'
 import { strategies } from '../core/route.ts'
-import { amount, distinct, headerText } from './rules.ts'
+import { amount, distinct, headerText, setting } from './rules.ts'
 
-const targetSchema = z.strictObject({
-  model: z.string(),
-  weight: amount(0, 1_000_000).default(1),
-})
+const targetSchema = setting(
+  'The models of the `[[routes]]` entry above; in one line, `targets = [{ model = "a" }, { ' +
+    'model = "b" }]`.',
+  z.strictObject({
+    model: setting('The id of a model. A route cannot be a target, nor a fallback.', z.string()),
+    weight: setting(
+      '0 to 1000000. The share of this target, relative to the others. A target with weight 0 ' +
+        'is never the first choice; one target must have more.',
+      amount(0, 1_000_000).default(1),
+    ),
+  }),
+)
 
 /** One entry of `[[routes]]`. The rules about its models are in `check-routes.ts`. */
-export const routeSchema = z.strictObject({
-  id: headerText,
-  strategy: z.enum(strategies),
-  targets: z.array(targetSchema).min(1, { error: 'must not be empty' }),
-  fallbacks: distinct(z.string()).default([]),
-})
+export const routeSchema = setting(
+  'One entry for each id that several models serve. Clients ask for a ' +
+    '[route](resilience.md#one-id-several-deployments) as they ask for a model.',
+  z.strictObject({
+    id: setting(
+      'What clients write in `model`, with the same rule as the `id` of a model. No model or ' +
+        'other route may have it.',
+      headerText,
+    ),
+    strategy: setting(
+      'How the targets are [ordered](resilience.md#one-id-several-deployments) for each ' +
+        'request: `weighted`, `fastest`, `cheapest` or `least_busy`.',
+      z.enum(strategies),
+    ),
+    targets: setting(
+      'One or more targets; see below.',
+      z.array(targetSchema).min(1, { error: 'must not be empty' }),
+    ),
+    fallbacks: setting(
+      'Ids of models to try when no target serves, in this order. They are not targets, and ' +
+        'have every capability of the route.',
+      distinct(z.string()).default([]),
+    ),
+  }),
+)
 
 export type RouteConfig = z.infer<typeof routeSchema>

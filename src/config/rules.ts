@@ -2,6 +2,21 @@ import * as z from 'zod'
 import { maxTimerDelay } from '../core/ids.ts'
 import { factorDecimals } from '../core/price-settings.ts'
 
+/**
+ * Describes a setting, or a table of them, for the documentation and the JSON Schema of the file. The text is Markdown,
+ * with links relative to `docs`. It is registered, because `describe` would clone every schema at each start.
+ */
+export function setting<Schema extends z.ZodType>(description: string, schema: Schema): Schema {
+  // A rule serves several settings; what wraps it is of one.
+  const own = isWrapper(schema) ? schema : schema.clone()
+  z.globalRegistry.add(own, { description })
+  return own
+}
+
+function isWrapper(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional
+}
+
 /** A whole number in a range. The message for 0 says that 0 is not allowed. */
 export function wholeNumber(min: number, max: number) {
   const rule = `must be a whole number from ${min} to ${max}`

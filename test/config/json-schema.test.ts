@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { parse, stringify, type TomlTable } from 'smol-toml'
 import { expect, test } from 'vitest'
-import { renderConfigSchema } from '../../scripts/config-schema.ts'
+import { renderConfigSchema, renderPage } from '../../scripts/config-schema.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { kinds } from '../../src/providers/index.ts'
@@ -20,8 +20,9 @@ async function loads(file: string): Promise<boolean> {
   return (await loadConfig({ text: file, env: {}, kinds })).ok
 }
 
-test('the file is that which `npm run schema` writes', () => {
+test('the file and the tables of the page are those which `npm run schema` writes', () => {
   expect(text).toBe(renderConfigSchema())
+  expect(read('docs/configuration.md')).toBe(renderPage())
 })
 
 const documented = [...read('docs/configuration.md').matchAll(/^```toml\n([^]*?)^```$/gm)].map(
