@@ -109,6 +109,8 @@ class KeyAdmission implements Admission {
   readonly #observer: BudgetObserver
   /** The amount charged so far; undefined before the end and after a withdrawal. */
   #charged: bigint | undefined
+  /** Reserved since the admission, of each budget that reserves anything. */
+  #extended = 0n
   #isEnded = false
 
   constructor({ holds, observer, headers }: Reservation) {
@@ -145,6 +147,16 @@ class KeyAdmission implements Admission {
     }
   }
 
+  extend(cost: NanoUsd): boolean {
+    if (this.#isEnded) return true
+    if (!hasRoom(this.#holds, cost)) return false
+    this.#extended += cost
+    for (const { account, term, reserved } of this.#holds) {
+      if (reserved > 0n && isPresent(account, term)) account.reserve(cost)
+    }
+    return true
+  }
+
   adjust(cost: NanoUsd): void {
     if (this.#charged === undefined) return
     const difference = cost - this.#charged
@@ -159,7 +171,23 @@ class KeyAdmission implements Admission {
     this.#isEnded = true
     for (const { account, term, reserved } of this.#holds) {
       account.leave()
-      account.release(reserved, term)
+      account.release(reserved > 0n ? reserved + this.#extended : 0n, term)
     }
   }
+}
+
+/** Whether every budget that reserves anything for a request has room for this amount too. */
+export function hasRoom(
+  holds: readonly Pick<AccountHold, 'account' | 'term' | 'reserved'>[],
+  cost: NanoUsd,
+): boolean {
+  return holds.every(({ account, term, reserved }) => {
+    const isHeld = reserved > 0n && isPresent(account, term)
+    return !isHeld || (account.headroom ?? cost) >= cost
+  })
+}
+
+/** A term that is over has nothing reserved: the request is charged to it all the same. */
+function isPresent(account: AccountEntry, { since }: BudgetTerm): boolean {
+  return account.term.since === since
 }

@@ -44,6 +44,10 @@ class HitAdmission implements Admission {
     for (const { account, debit } of this.#debits) account.requests.adjust(debit, 0)
   }
 
+  extend(): boolean {
+    return true
+  }
+
   adjust(): void {
     // A hit costs nothing, whatever a count says.
   }

@@ -36,6 +36,8 @@ export function usageLogHold(
 function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined {
   const { account, model, served, usage, media, timeToFirstToken, price, cacheHit } = record
   if (!account || !model) return undefined
+  // A request that no link has served names the last one whose answer is charged.
+  const used = served ?? record.charged?.at(-1)?.link
   const facts = usage?.billing ?? noFacts
   const { modalities } = facts
   return {
@@ -44,9 +46,9 @@ function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined
     keyId: account.keyId,
     groupId: account.groupId,
     model: model.id,
-    modelUsed: served?.id ?? null,
+    modelUsed: used?.id ?? null,
     // A route has no provider of its own, so a failed request names the provider that was called last.
-    provider: (served ?? model).provider?.name ?? record.lastCalled?.provider.name ?? '',
+    provider: (used ?? model).provider?.name ?? record.lastCalled?.provider.name ?? '',
     capability: record.capability,
     api: record.api,
     stream: record.stream,

@@ -71,6 +71,11 @@ export interface Admission {
   settle(end: AdmissionOutcome): void
   /** Undoes the admission: nothing is charged or counted. Only the first end counts. */
   withdraw(): void
+  /**
+   * Reserves an amount beside what the request already reserves, for another call behind one that has failed and
+   * is charged. Returns false, and reserves nothing, when a budget has no room for it.
+   */
+  extend(cost: NanoUsd): boolean
   /** Charges the difference after an exact count has replaced an estimate. Called after `settle`. */
   adjust(cost: NanoUsd): void
 }
@@ -93,6 +98,7 @@ const admitted: Admission = Object.freeze({
   groupTerm: undefined,
   settle() {},
   withdraw() {},
+  extend: () => true,
   adjust() {},
 })
 

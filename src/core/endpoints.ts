@@ -50,9 +50,15 @@ export interface AnswerBody {
 /** The outcome of parsing a vendor's chat answer. */
 export type ChatResult = AnswerResult<ChatAnswer>
 
-export type AnswerResult<Answer> =
-  | { readonly ok: true; readonly answer: Answer }
-  | { readonly ok: false; readonly failure: UpstreamFailure }
+export type AnswerResult<Answer> = { readonly ok: true; readonly answer: Answer } | FailedAnswer
+
+/** An answer with status 2xx that is a failure. */
+export interface FailedAnswer {
+  readonly ok: false
+  readonly failure: UpstreamFailure
+  /** The counts that the answer reports all the same: the model has run, and the vendor bills it. */
+  readonly usage?: ReportedUsage | undefined
+}
 
 /** Reads one response header of the upstream by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined

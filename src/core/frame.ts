@@ -42,6 +42,8 @@ export interface Frame {
   readonly kind: 'content' | 'quiet' | 'ping' | 'done' | 'error'
   /** Why an `error` frame ends the stream. */
   readonly failure?: UpstreamFailure | undefined
+  /** The failure is one of the answer itself: the vendor bills its `usage`, also before the first content. */
+  readonly isBilled?: true
   /** The latest usage the upstream has reported. */
   readonly usage?: ReportedUsage | undefined
   /** True when the client must get that usage and `bytes` does not contain it. */

@@ -45,6 +45,14 @@ export interface RecordPrice {
   readonly isApproximate: boolean
 }
 
+/** An upstream call that is charged. */
+export interface ChargedCall {
+  readonly link: Model
+  readonly usage: Usage
+  /** By the prices of the link; 0 where it has none. */
+  readonly cost: NanoUsd
+}
+
 /** The record of a finished request. Each request has one, however it ended. */
 export interface RequestRecord {
   readonly requestId: RequestId
@@ -55,7 +63,7 @@ export interface RequestRecord {
   /** The terms of the budgets that are charged; undefined for a request that was not admitted. */
   readonly keyTerm: BudgetTerm | undefined
   readonly groupTerm: BudgetTerm | undefined
-  /** By the prices of the model that served; charged to the account, if there is one. */
+  /** By the prices of the models that answered; charged to the account, if there is one. */
   readonly cost: NanoUsd
   /** How the price was found; undefined when nothing was answered, or by a model without prices. */
   readonly price: RecordPrice | undefined
@@ -75,7 +83,10 @@ export interface RequestRecord {
   /** The HTTP status; for a failed stream, the status of the error in its terminal frame. */
   readonly status: number
   readonly errorCode: ErrorCode | undefined
+  /** Of all calls that are charged. */
   readonly usage: Usage | undefined
+  /** The calls that are charged, in order; absent unless one of them has failed. */
+  readonly charged?: readonly ChargedCall[] | undefined
   /** The unit that rerank is billed by; undefined for other capabilities. */
   readonly searchUnits: number | undefined
   /** Undefined where images are not counted. */

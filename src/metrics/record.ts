@@ -1,5 +1,9 @@
+import type { NanoUsd } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
-import type { RecordSink } from '../core/request-record.ts'
+import type { Model } from '../core/provider.ts'
+import type { RecordSink, RequestRecord } from '../core/request-record.ts'
+import type { ModelRoute } from '../core/route.ts'
+import type { Usage } from '../core/usage.ts'
 import { toLabelValue } from './label-value.ts'
 import type { Series } from './series.ts'
 
@@ -12,11 +16,25 @@ export interface MetricsOptions {
 /** Observes finished requests. */
 export function metricsSink(series: Series, options: MetricsOptions): RecordSink {
   const withMetadata = createLabeller(options)
+  const observeCall = (call: ObservedCall, { capability, metadata }: RequestRecord) => {
+    const { link, usage, cost } = call
+    const model = link?.id ?? ''
+    const provider = link?.provider?.name ?? ''
+    if (cost > 0n) series.cost.add({ capability, model, provider }, cost)
+    if (link?.hasPrice === false) series.unpriced.inc({ model })
+    const estimated = String(usage.estimated)
+    const count = (direction: 'input' | 'output', tokens: number) => {
+      const labels = { capability, model, provider, direction, estimated }
+      series.tokens.inc(withMetadata(labels, metadata), tokens)
+    }
+    count('input', usage.promptTokens)
+    count('output', usage.completionTokens)
+  }
   return (record) => {
     const served = record.served ?? record.model
     const model = served?.id ?? ''
     const provider = served?.provider?.name ?? ''
-    const { capability, api, timeToFirstToken, usage, media, searchUnits, metadata } = record
+    const { capability, api, timeToFirstToken, usage, media, searchUnits } = record
     series.duration.observe(
       { capability, api, model, provider, status: record.status },
       record.latency / 1000,
@@ -27,18 +45,19 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
       series.timeToFirstToken.observe({ model, provider }, timeToFirstToken / 1000)
     }
     if (!usage) return
-    if (record.cost > 0n) series.cost.add({ capability, model, provider }, record.cost)
-    if (record.served?.hasPrice === false) series.unpriced.inc({ model })
     if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
     if (searchUnits !== undefined) series.searchUnits.inc({ model, provider }, searchUnits)
-    const estimated = String(usage.estimated)
-    const count = (direction: 'input' | 'output', tokens: number) => {
-      const labels = { capability, model, provider, direction, estimated }
-      series.tokens.inc(withMetadata(labels, metadata), tokens)
-    }
-    count('input', usage.promptTokens)
-    count('output', usage.completionTokens)
+    const calls = record.charged ?? [{ link: served, usage, cost: record.cost }]
+    for (const call of calls) observeCall(call, record)
   }
+}
+
+interface ObservedCall {
+  readonly link:
+    | (Pick<ModelRoute, 'id' | 'provider'> & Partial<Pick<Model, 'hasPrice'>>)
+    | undefined
+  readonly usage: Usage
+  readonly cost: NanoUsd
 }
 
 type Labels = Readonly<Record<string, string>>

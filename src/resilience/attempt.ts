@@ -1,5 +1,6 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model, UsableCredential } from '../core/provider.ts'
+import type { Usage } from '../core/usage.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { CredentialTurn } from './credential-turn.ts'
 import type { Credentials, ParkedCredential } from './credentials.ts'
@@ -8,7 +9,12 @@ import type { Credentials, ParkedCredential } from './credentials.ts'
 export type CallResult<T> =
   /** `opened`: the value is a stream that has only begun, and may still fail. */
   | (Resent & { readonly ok: true; readonly value: T; readonly opened?: true })
-  | (Resent & { readonly ok: false; readonly failure: UpstreamFailure })
+  | (Resent & Billed & { readonly ok: false; readonly failure: UpstreamFailure })
+
+interface Billed {
+  /** What the vendor bills for the call, which has failed only with its answer. */
+  readonly usage?: Usage | undefined
+}
 
 interface Resent {
   /** The request was sent twice, because the first connection was lost at once. */
@@ -32,6 +38,11 @@ export interface Attempt {
 export interface RecordedRequest {
   /** Called after each call. */
   onAttempt(link: Model, result: CallResult<unknown>): void
+  /**
+   * False once calls that failed are charged, and the budget has no room for another one. The request then ends
+   * with what failed.
+   */
+  readonly mayCallAgain: boolean
   /** Called when a credential is parked. */
   onParked(link: Model, parked: ParkedCredential): void
 }

@@ -105,6 +105,7 @@ export async function tryLinks<T>(
     addFailure({ link, failure, attempts })
     const surfaces = judgeFailure(failure) === 'surface'
     if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
+    if (!request.mayCallAgain) break
   }
   throw createChainError(failures)
 }

@@ -1,6 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import { type Frame, mergeIdentity } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
+import type { ReportedUsage } from '../core/usage.ts'
 import type { UnreadCounter } from '../wire/buffers.ts'
 import { ByteList } from '../wire/byte-list.ts'
 
@@ -11,8 +12,8 @@ import { ByteList } from '../wire/byte-list.ts'
  */
 export class CommitGate implements Transformer<Frame[], Frame[]> {
   /** Resolves to undefined when the gate opens, or to the failure that came in place of content. */
-  readonly opened: Promise<UpstreamFailure | undefined>
-  #settle: (failure: UpstreamFailure | undefined) => void = () => {}
+  readonly opened: Promise<FailedOpening | undefined>
+  #settle: (failed: FailedOpening | undefined) => void = () => {}
   readonly #limit: number
   readonly #unread: UnreadCounter
   #isOpen = false
@@ -39,7 +40,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     const isTooLong = this.#heldBytes > this.#limit
     const failure = decisive ? (decisive.failure ?? closedEarly) : isTooLong ? noContent : undefined
     if (!failure) return
-    this.#fail(failure)
+    this.#fail(failure, decisive?.isBilled && (decisive.usage ?? this.#quiet?.usage))
     out.terminate()
   }
 
@@ -55,9 +56,9 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     this.#settle(undefined)
   }
 
-  #fail(failure: UpstreamFailure): void {
+  #fail(failure: UpstreamFailure, usage?: ReportedUsage): void {
     this.#release()
-    this.#settle(failure)
+    this.#settle({ failure, usage })
   }
 
   #release(): void {
@@ -73,6 +74,13 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     this.#quietBytes.push(frame.bytes)
     this.#quiet = this.#quiet ? joinFrames(this.#quiet, frame) : frame
   }
+}
+
+/** A stream that has failed before its first content. */
+export interface FailedOpening {
+  readonly failure: UpstreamFailure
+  /** What the vendor bills for it. */
+  readonly usage: ReportedUsage | undefined
 }
 
 const closedEarly: UpstreamFailure = { kind: 'closed-early' }

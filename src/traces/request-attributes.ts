@@ -54,9 +54,13 @@ export function describeRequestEnd(record: RequestRecord): SpanAttributes {
     'gateway.key_id': record.keyId,
     'gateway.attempts': record.attempts,
     'gateway.cache_hit': record.cacheHit || undefined,
-    'gateway.cost_usd': usage && served?.hasPrice ? toUsd(record.cost) : undefined,
+    'gateway.cost_usd': usage && hasPrice(record) ? toUsd(record.cost) : undefined,
     'gateway.search_units': record.searchUnits,
   }
+}
+
+function hasPrice({ served, charged }: RequestRecord): boolean {
+  return served?.hasPrice === true || charged?.some(({ link }) => link.hasPrice) === true
 }
 
 function describeUsage(usage: Usage): SpanAttributes {

@@ -19,7 +19,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
     const gate = new CommitGate(limit, share.openCounter())
     const frames = await passed(streams, gate, chunks)
     expect(share.unread).toBe(0)
-    return { frames, failure: await gate.opened }
+    return { frames, failure: (await gate.opened)?.failure }
   }
 
   async function firstOf(...chunks: Frame[][]): Promise<Frame | undefined> {

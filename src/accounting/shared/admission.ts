@@ -2,6 +2,7 @@ import type { Admission, AdmissionOutcome } from '../../core/admission.ts'
 import type { BudgetTerm } from '../../core/budget-period.ts'
 import type { NanoUsd } from '../../core/ids.ts'
 import type { HeaderList } from '../../core/ports.ts'
+import { hasRoom } from '../admission.ts'
 import type { HoldEnd } from './functions.ts'
 import type { SharedHold } from './hold.ts'
 
@@ -52,6 +53,11 @@ export class SharedAdmission implements Admission {
     this.#keeper.end(this.#hold, { mode: 'withdraw', tokens: undefined })
   }
 
+  /** What is reserved now is known to this process only when it ends: the server keeps the hold as it was made. */
+  extend(cost: NanoUsd): boolean {
+    return hasRoom(this.#hold.subjects, cost)
+  }
+
   adjust(cost: NanoUsd): void {
     if (this.#charged === undefined || cost === this.#charged) return
     this.#keeper.charge(this.#hold, cost - this.#charged)
@@ -82,6 +88,10 @@ export class SharedHit implements Admission {
     if (this.#isEnded) return
     this.#isEnded = true
     this.#takeBack()
+  }
+
+  extend(): boolean {
+    return true
   }
 
   adjust(): void {

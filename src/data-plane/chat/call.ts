@@ -1,9 +1,11 @@
-import type { HeaderReader, NativeAnswer } from '../../core/endpoints.ts'
+import type { FailedAnswer, HeaderReader, NativeAnswer } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
 import type { StreamClasses } from '../../core/streams.ts'
+import { resolveUsage } from '../../core/usage.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
+import { createEstimatedUsage } from '../../tokens/index.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { parseContentCoding, undecodableFailure } from '../../wire/content-coding.ts'
@@ -62,7 +64,7 @@ export function callChat(
       const { result, isLong } = await readParsed(response, header)
       return result.ok
         ? { ok: true, value: { kind: 'answer', answer: result.answer, isLong } }
-        : result
+        : toFailedCall(result, call)
     },
   })
 
@@ -83,7 +85,8 @@ export function callChat(
 
   function openEvents(body: ByteSource, header: HeaderReader) {
     const decoder = bound.createDecoder(header)
-    return awaitContent(openStream(body, decoder, { streams, bufferAccount }), scope)
+    const stream = openStream(body, decoder, { streams, bufferAccount })
+    return awaitContent(stream, { call, scope })
   }
 
   /** Reads the whole answer, or the error, that came in place of a stream. */
@@ -96,7 +99,7 @@ export function callChat(
     if (coding !== undefined) return failed(undecodableFailure(coding))
     if (!isJsonType(readMediaType(response))) return failed(notEventStream)
     const { body, result } = await readParsed(response, header)
-    if (!result.ok) return result
+    if (!result.ok) return toFailedCall(result, call)
     const events = bound.writeEvents(body)
     if (!events) return failed(notEventStream)
     const source = new BoundedQueue(events.length, { unread: bufferAccount.openCounter() })
@@ -118,11 +121,25 @@ const notEventStream: UpstreamFailure = Object.freeze({
 /** Waits for the first content: until then, another attempt can replace a stream that fails. */
 async function awaitContent(
   stream: PendingStream,
-  scope: CancelScope,
+  { call, scope }: AwaitedCall,
 ): Promise<CallResult<ChatResponse>> {
-  const failure = await scope.race(stream.opened)
-  if (failure) return failed(toStreamFailure(failure))
-  return { ok: true, opened: true, value: { kind: 'stream', stream } }
+  const opening = await scope.race(stream.opened)
+  if (!opening) return { ok: true, opened: true, value: { kind: 'stream', stream } }
+  const { failure, usage } = opening
+  return toFailedCall({ ok: false, failure: toStreamFailure(failure), usage }, call)
+}
+
+interface AwaitedCall {
+  readonly call: DoorCall
+  readonly scope: CancelScope
+}
+
+/** A failed answer is charged by what it reports, and without a report not at all. */
+function toFailedCall({ failure, usage }: FailedAnswer, call: DoorCall): CallResult<ChatResponse> {
+  const isReported = (usage?.promptTokens ?? 0) > 0 || (usage?.completionTokens ?? 0) > 0
+  if (!isReported) return failed(failure)
+  const estimate = () => createEstimatedUsage(call.promptTokens, 0)
+  return { ok: false, failure, usage: resolveUsage(usage, { outputBytes: 0, estimate }) }
 }
 
 /** Reads the content type, without its parameters. */

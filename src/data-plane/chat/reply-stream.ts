@@ -6,7 +6,7 @@ import type { Millis } from '../../core/ids.ts'
 import type { ByteSource, Clock } from '../../core/ports.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../../core/streams.ts'
 import { type ChainEnd, ClientBytes } from '../../stream/client-bytes.ts'
-import { CommitGate } from '../../stream/commit-gate.ts'
+import { CommitGate, type FailedOpening } from '../../stream/commit-gate.ts'
 import { FrameReader } from '../../stream/frame-reader.ts'
 import { Heartbeat } from '../../stream/heartbeat.ts'
 import type { StreamRecorder } from '../../stream/stream-recorder.ts'
@@ -30,7 +30,7 @@ export interface PendingStream {
   readonly upstream: ByteSource
   readonly frames: Readable<Frame[]>
   /** Resolves to undefined at the first content, or to the failure that came in its place. */
-  readonly opened: Promise<UpstreamFailure | undefined>
+  readonly opened: Promise<FailedOpening | undefined>
 }
 
 /** Starts to read a stream. It is read up to its first content even while it has no reader. */

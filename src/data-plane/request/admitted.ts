@@ -94,6 +94,10 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.addAttempt(link, result)
   }
 
+  get mayCallAgain(): boolean {
+    return this.#record.mayCallAgain
+  }
+
   onParked(link: Model, parked: ParkedCredential): void {
     this.#record.addParked(link, parked)
   }

@@ -4,6 +4,7 @@ import type { RecordSink, RequestRecord } from '../../core/request-record.ts'
 import { applyExactCounts, type Usage } from '../../core/usage.ts'
 import { priceAnswer } from '../../pricing/index.ts'
 import { countExactly } from '../../tokens/index.ts'
+import { sumCalls } from './charged-calls.ts'
 import type { PendingCount } from './record-builder.ts'
 
 export interface ExactCountsOptions {
@@ -68,12 +69,20 @@ export class ExactCounts {
 function withExactUsage(
   record: RequestRecord,
   exact: Usage,
-  { admission, ask, sentAt }: PendingCount,
+  { admission, usage: estimated, failed, ask, sentAt }: PendingCount,
 ): RequestRecord {
   const { served, searchUnits } = record
-  const usage = record.usage ? applyExactCounts(record.usage, exact) : exact
+  const usage = applyExactCounts(estimated, exact)
   if (!served) return { ...record, usage }
   const price = priceAnswer(served, { usage, searchUnits, ask, sentAt })
-  admission.adjust(price.cost)
-  return { ...record, usage, cost: price.cost, price: record.price && price }
+  const sum = sumCalls(failed, { link: served, usage, price })
+  const cost = sum?.price?.cost ?? price.cost
+  admission.adjust(cost)
+  return {
+    ...record,
+    usage: sum?.usage ?? usage,
+    charged: sum?.charged,
+    cost,
+    price: record.price && (sum?.price ?? price),
+  }
 }

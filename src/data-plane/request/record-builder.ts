@@ -11,7 +11,7 @@ import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { FailedLink, Media, Refusal, RequestRecord } from '../../core/request-record.ts'
 import type { Usage } from '../../core/usage.ts'
-import { type AnswerPrice, priceAnswer } from '../../pricing/index.ts'
+import { type AnsweredRequest, type AnswerPrice, priceAnswer } from '../../pricing/index.ts'
 import {
   type CallResult,
   isLinkFault,
@@ -22,12 +22,17 @@ import type { LinkRun, Traffic } from '../../routing/index.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
 import type { RequestTrace } from '../../traces/index.ts'
 import type { CacheUse } from '../cache/use.ts'
+import { type BilledCall, sumCalls } from './charged-calls.ts'
 import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
 
 /** An exact count that is still to be made, and the admission whose cost it adjusts. */
 export interface PendingCount {
   readonly input: TokenCountInput
   readonly admission: Admission
+  /** The usage of the answer itself, of which a side is to be counted. */
+  readonly usage: Usage
+  /** The calls that failed, and are charged too. */
+  readonly failed: readonly BilledCall[]
   /** What the price of the request depends on. */
   readonly ask: PriceAsk | undefined
   readonly sentAt: Millis | undefined
@@ -90,6 +95,8 @@ export class RecordBuilder {
   #attempts = 0
   #lastCalled: Model | undefined
   #failed: FailedLink[] | undefined
+  #billed: readonly BilledCall[] = noCalls
+  #mayCallAgain = true
   #run: LinkRun | undefined
   #isFinished = false
 
@@ -105,6 +112,11 @@ export class RecordBuilder {
   /** Upstream calls so far, over all links. */
   get attempts(): number {
     return this.#attempts
+  }
+
+  /** False once failed calls are charged, and the budget has no room for another one. */
+  get mayCallAgain(): boolean {
+    return this.#mayCallAgain
   }
 
   /** Records that the request moves on to a link. */
@@ -134,7 +146,24 @@ export class RecordBuilder {
     if (result.resent) this.#addCall(link, 'resent')
     const outcome = result.ok ? 'success' : result.failure.kind
     if (outcome !== 'no-credential') this.#addCall(link, outcome)
-    if (!result.ok) this.#logFailure(link, result.failure)
+    if (result.ok) return
+    this.#logFailure(link, result.failure)
+    if (result.usage) this.#bill(link, result.usage)
+  }
+
+  /** Records what the vendor bills for a call that failed, and reserves as much again for the next one. */
+  #bill(link: Model, usage: Usage): void {
+    const price = this.#priceCall(link, { usage, searchUnits: undefined })
+    this.#billed = [...this.#billed, { link, usage, price }]
+    if (!price || price.cost === 0n || !this.#mayCallAgain) return
+    this.#mayCallAgain = this.admission?.extend(price.cost) ?? true
+    if (this.#mayCallAgain) return
+    const { id, log } = this.#options
+    log.write('warn', 'the budget has no room for another attempt', {
+      request_id: id,
+      key_id: this.principal?.account?.keyId,
+      model: link.id,
+    })
   }
 
   /** Logs a credential that is parked. */
@@ -188,16 +217,21 @@ export class RecordBuilder {
   finish(given: RequestOutcome): NanoUsd | undefined {
     if (this.#isFinished) return undefined
     const outcome = this.cache?.slot?.hasClientLeft ? { ...given, ...clientLeft } : given
-    const { served, usage, toCountInput } = outcome
+    const { served, usage, searchUnits, toCountInput } = outcome
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
     const { id, api, metadata, clock, trace, release, emit } = this.#options
     this.#run?.end()
     release()
     this.cache?.slot?.close()
-    this.#price = this.#findPrice(outcome)
+    const answered =
+      served && usage
+        ? { link: served, usage, price: this.#priceCall(served, { usage, searchUnits }) }
+        : undefined
+    const sum = sumCalls(this.#billed, answered)
+    this.#price = sum?.price
     const price = this.#price?.cost
-    const cost = this.#settle(outcome, price)
+    const cost = this.#settle(outcome, sum?.usage, price)
     const record: RequestRecord = {
       requestId: id,
       keyId: this.principal?.account?.keyId,
@@ -217,8 +251,9 @@ export class RecordBuilder {
       refusal: outcome.refusal,
       status: outcome.status,
       errorCode: outcome.errorCode,
-      usage,
-      searchUnits: outcome.searchUnits,
+      usage: sum?.usage ?? usage,
+      charged: sum?.charged,
+      searchUnits,
       latency: clock.elapsed() - this.arrived,
       timeToFirstToken: this.#timeToFirstToken,
       cacheHit: this.#isHit,
@@ -226,9 +261,7 @@ export class RecordBuilder {
       metadata,
     }
     trace.end(record)
-    const { admission } = this
-    const { ask } = this
-    emit(record, input && admission && { input, admission, ask, sentAt: this.#sentAt })
+    emit(record, input && usage && this.#toPending(input, usage))
     return price
   }
 
@@ -236,7 +269,11 @@ export class RecordBuilder {
    * Settles the admission and returns the cost. A request that fails after its admission keeps its
    * TPM debit and is charged for what it used.
    */
-  #settle({ status, errorCode, usage }: RequestOutcome, price: NanoUsd = free): NanoUsd {
+  #settle(
+    { status, errorCode }: RequestOutcome,
+    usage: Usage | undefined,
+    price: NanoUsd = free,
+  ): NanoUsd {
     // A request that made an upstream call is accounted, even when it failed.
     if (this.#attempts === 0 && isNotAccounted(errorCode)) {
       this.admission?.withdraw()
@@ -246,10 +283,19 @@ export class RecordBuilder {
     return price
   }
 
-  #findPrice({ served, usage, searchUnits }: RequestOutcome): AnswerPrice | undefined {
-    if (!served || !usage || !served.isPriced) return undefined
+  #priceCall(
+    link: Model,
+    { usage, searchUnits }: Pick<AnsweredRequest, 'usage' | 'searchUnits'>,
+  ): AnswerPrice | undefined {
+    if (!link.isPriced) return undefined
     if (this.#isHit) return freeOfCharge
-    return priceAnswer(served, { usage, searchUnits, ask: this.ask, sentAt: this.#sentAt })
+    return priceAnswer(link, { usage, searchUnits, ask: this.ask, sentAt: this.#sentAt })
+  }
+
+  #toPending(input: TokenCountInput, usage: Usage): PendingCount | undefined {
+    const { admission, ask } = this
+    if (!admission) return undefined
+    return { input, admission, usage, failed: this.#billed, ask, sentAt: this.#sentAt }
   }
 
   get #isHit(): boolean {
@@ -272,6 +318,8 @@ export class RecordBuilder {
     logFailedAttempt(log, { id, link, failure, attempt: this.#attempts })
   }
 }
+
+const noCalls: readonly BilledCall[] = Object.freeze([])
 
 const free = 0n as NanoUsd
 

@@ -72,7 +72,7 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
     result = await sendAndRead(call, control)
     if (!result.ok) {
       const failure = explainRefusal(result.failure, call.request)
-      result = failed(redactFailure(failure, link.provider))
+      result = { ...result, failure: redactFailure(failure, link.provider) }
     }
   } catch (error) {
     result = failed(scope.ended ?? redactFailure(toFailure(error), link.provider))

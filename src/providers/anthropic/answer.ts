@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
@@ -66,7 +67,8 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
   const parsed = messageBody.safeParse(value)
   if (!parsed.success) return malformed('the answer is not a Messages API response')
   const { id, content, stop_reason, stop_details, container: used, usage } = parsed.data
-  if (isEmptyAnswer(content, stop_reason)) return malformed('the answer is empty')
+  if (isEmptyAnswer(content, stop_reason))
+    return malformed('the answer is empty', parseUsage(usage))
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
   const calls = toToolCalls(content, json, context.names)
   const answer = createCompletionAnswer({
@@ -144,6 +146,6 @@ function parseErrorAnswer(error: unknown): ChatResult {
   return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }
 }
 
-function malformed(detail: string): ChatResult {
-  return { ok: false, failure: { kind: 'malformed', detail } }
+function malformed(detail: string, usage?: ReportedUsage): ChatResult {
+  return { ok: false, failure: { kind: 'malformed', detail }, usage }
 }

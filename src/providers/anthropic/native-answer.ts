@@ -1,6 +1,6 @@
 import type { AnswerBody, AnswerResult, NativeAnswer } from '../../core/endpoints.ts'
 import { messagesCounts, renderMessagesUsage } from '../../core/messages-usage.ts'
-import { listEstimated, type Usage } from '../../core/usage.ts'
+import { listEstimated, type ReportedUsage, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -19,7 +19,7 @@ export function readNativeAnswer(body: AnswerBody): Result {
   if (!Array.isArray(content)) return malformed('the answer is not a Messages API response')
   let output = ''
   for (const block of content) if (isObject(block)) output += joinBlockText(block)
-  if (isEmptyAnswer(content, reason)) return malformed('the answer is empty')
+  if (isEmptyAnswer(content, reason)) return malformed('the answer is empty', parseUsage(usage))
   return {
     ok: true,
     answer: {
@@ -59,6 +59,6 @@ function readErrorAnswer(error: unknown): Result {
   return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }
 }
 
-function malformed(detail: string): Result {
-  return { ok: false, failure: { kind: 'malformed', detail } }
+function malformed(detail: string, usage?: ReportedUsage): Result {
+  return { ok: false, failure: { kind: 'malformed', detail }, usage }
 }

@@ -17,7 +17,7 @@ import { hasContent } from '../canonical/text.ts'
 import { collectThinking } from '../claude/thinking-blocks.ts'
 import { toAnnotations } from './citations.ts'
 import { carryContent, isServerCall, readText } from './content.ts'
-import { mapFinishReason } from './finish-reason.ts'
+import { findFailedStop, mapFinishReason } from './finish-reason.ts'
 import { parseUsage, serviceTier } from './usage.ts'
 
 export interface AnswerContext {
@@ -37,11 +37,14 @@ export function parseConverseAnswer(
     const detail = 'the answer is not a Converse response'
     return { ok: false, failure: { kind: 'malformed', detail } }
   }
-  const { output, stopReason, usage, trace: found, serviceTier: tier } = parsed.data
+  const { output, stopReason, trace: found, serviceTier: tier } = parsed.data
+  const usage = parseUsage(parsed.data.usage, tier)
+  const failed = findFailedStop(stopReason)
+  if (failed) return { ok: false, failure: failed, usage }
   const message = toCompletionMessage(output.message.content, { json, names })
   // Models do end without a word, and say so.
   if (!stopReason && !hasContent(message)) {
-    return { ok: false, failure: { kind: 'malformed', detail: 'the answer is empty' } }
+    return { ok: false, failure: { kind: 'malformed', detail: 'the answer is empty' }, usage }
   }
   const finishReason = mapFinishReason(stopReason, message.tool_calls !== undefined)
   return {
@@ -49,7 +52,7 @@ export function parseConverseAnswer(
     answer: createCompletionAnswer({
       ...identity,
       choices: [{ message, finishReason, extra: found ? { trace: found } : undefined }],
-      usage: parseUsage(usage, tier),
+      usage,
     }),
   }
 }

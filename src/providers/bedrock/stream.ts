@@ -19,7 +19,7 @@ import {
   type StreamEvent,
   type ToolUse,
 } from './events.ts'
-import { mapFinishReason } from './finish-reason.ts'
+import { findFailedStop, mapFinishReason } from './finish-reason.ts'
 import { StreamedContent } from './stream-content.ts'
 import { parseUsage } from './usage.ts'
 
@@ -163,6 +163,11 @@ export class ConverseStream implements FrameDecoder {
   }
 
   #finish(stopReason: string): Frame[] {
+    const failed = findFailedStop(stopReason)
+    if (failed) {
+      const { usage, serviceTier } = this.#metadata ?? {}
+      return [{ ...createFailedFrame(failed, parseUsage(usage, serviceTier)), isBilled: true }]
+    }
     if (stopReason === '' && !this.#writer.hasStarted) {
       const { usage, serviceTier } = this.#metadata ?? {}
       return [createFailedFrame({ kind: 'closed-early' }, parseUsage(usage, serviceTier))]

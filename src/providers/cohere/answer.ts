@@ -3,6 +3,7 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
@@ -61,14 +62,14 @@ export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResul
   if (status !== undefined) {
     const detail = `the answer ended with finish_reason ${reason}`
     const vendor = { code: reason ?? undefined }
-    return failed({ kind: 'status', status, message: detail, vendor })
+    return failed({ kind: 'status', status, message: detail, vendor }, parseUsage(usage))
   }
   const calls = (answered.tool_calls ?? []).map((call) => toOpenAiToolCall(call, context.names))
   const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
   // Models do end without a word, and say so.
   if (!reason && content === '' && calls.length === 0) {
-    return failed({ kind: 'malformed', detail: 'the answer is empty' })
+    return failed({ kind: 'malformed', detail: 'the answer is empty' }, parseUsage(usage))
   }
   const carried = carryContent(describe(answered), () => readContent(json, answered.tool_plan))
   const annotations = collectAnnotations(answered.citations ?? [], texts)
@@ -190,6 +191,6 @@ export function toOpenAiLogprobs(value: unknown): object | undefined {
   return { content, refusal: null }
 }
 
-function failed(failure: UpstreamFailure): ChatResult {
-  return { ok: false, failure }
+function failed(failure: UpstreamFailure, usage?: ReportedUsage): ChatResult {
+  return { ok: false, failure, usage }
 }

@@ -254,7 +254,8 @@ class EventReader {
         ? extractMessage(error)
         : `the answer ended with finish_reason ${reason}`
       const vendor = { code: reason ?? undefined, ...(error ? toVendorError(error) : {}) }
-      return [createFailedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
+      const failed = createFailedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))
+      return [{ ...failed, isBilled: true }]
     }
     if (!reason && !this.#writer) return [createFailedFrame({ kind: 'closed-early' })]
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))

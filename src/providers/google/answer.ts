@@ -1,6 +1,7 @@
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
@@ -41,8 +42,12 @@ export function parseAnswer(
   const candidates = listCandidates(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')
   const failed = findFailedFinish(candidates)
-  if (failed) return { ok: false, failure: failed }
-  if (candidates.every(isEmpty)) return malformed('the answer is empty')
+  const usage = parseUsage(answer.usageMetadata, {
+    tier: readServedTier(header),
+    webSearches: countSearches(candidates, model.generation),
+  })
+  if (failed) return { ok: false, failure: failed, usage }
+  if (candidates.every(isEmpty)) return malformed('the answer is empty', usage)
   const created = unixSeconds(clock)
   const readPart = createPartReader(json)
   return {
@@ -52,10 +57,7 @@ export function parseAnswer(
       created,
       model: modelId,
       choices: candidates.map((candidate) => toChoice(candidate, { created, names, readPart })),
-      usage: parseUsage(answer.usageMetadata, {
-        tier: readServedTier(header),
-        webSearches: countSearches(candidates, model.generation),
-      }),
+      usage,
     }),
   }
 }
@@ -126,8 +128,8 @@ function joinTexts(parts: readonly GeminiPart[]): string {
   return parts.map(({ text }) => text ?? '').join('')
 }
 
-function malformed(detail: string): ChatResult {
-  return { ok: false, failure: { kind: 'malformed', detail } }
+function malformed(detail: string, usage?: ReportedUsage): ChatResult {
+  return { ok: false, failure: { kind: 'malformed', detail }, usage }
 }
 
 /** Log probabilities in OpenAI's shape. Gemini leaves out a log probability of zero. */

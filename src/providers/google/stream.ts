@@ -98,7 +98,7 @@ export class GeminiStream implements FrameDecoder {
     { usageMetadata }: GeminiResponse,
   ): Frame {
     const usage = isObject(usageMetadata) ? this.#count(usageMetadata) : undefined
-    return { bytes, kind: 'error', failure, outputBytes: 0, usage }
+    return { bytes, kind: 'error', failure, outputBytes: 0, usage, isBilled: true }
   }
 
   /** Counts are running totals, and some appear in early events only: the last of each counts. */

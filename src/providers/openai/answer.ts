@@ -1,7 +1,13 @@
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
-import { chatCounts, listEstimated, renderUsage, type Usage } from '../../core/usage.ts'
+import {
+  chatCounts,
+  listEstimated,
+  type ReportedUsage,
+  renderUsage,
+  type Usage,
+} from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -31,12 +37,13 @@ export function parseOpenAiAnswer(
   const { value } = body
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
-  if (isHiddenError(value)) return { ok: false, failure: toAnswerFailure(value) }
+  const usage = readAnswerUsage(value)
+  if (isHiddenError(value)) return { ok: false, failure: toAnswerFailure(value), usage }
   if (!Array.isArray(value['choices'])) return malformedResult('the answer has no choices')
   const failed = findFailedChoice(value['choices'])
-  if (failed) return { ok: false, failure: failed }
+  if (failed) return { ok: false, failure: failed, usage }
   const choices = value['choices'].filter(isObject)
-  if (!choices.some(isAnswer)) return malformedResult('the answer is empty')
+  if (!choices.some(isAnswer)) return malformedResult('the answer is empty', usage)
   const output = choices.map(readText).join('')
   return {
     ok: true,
@@ -44,11 +51,11 @@ export function parseOpenAiAnswer(
       choices: reader
         ? listChoices(value['choices'], body.text).map((choice) => reader.read(choice))
         : choices,
-      usage: readAnswerUsage(value),
+      usage,
       output,
       outputBytes: countUtf8Bytes(output),
-      render: (usage) =>
-        usage.estimatedSide ? writeEstimate(body.bytes, usage) : asTextIfEqual(body),
+      render: (resolved) =>
+        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : asTextIfEqual(body),
     },
   }
 }
@@ -65,6 +72,6 @@ function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
   return mergeIntoMember(body, 'usage', { members: renderUsage(usage), replaced })
 }
 
-function malformedResult(detail: string): ChatResult {
-  return { ok: false, failure: { kind: 'malformed', detail } }
+function malformedResult(detail: string, usage?: ReportedUsage): ChatResult {
+  return { ok: false, failure: { kind: 'malformed', detail }, usage }
 }

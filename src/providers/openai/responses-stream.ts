@@ -63,7 +63,8 @@ function readEvent({ bytes: given, data, event }: RawEvent, deltas: JsonPattern)
       ]
     case 'response.failed': {
       const { error } = toMembers(response)
-      return [{ ...toErrorFrame(quiet, { error }), usage: readResponsesUsage(response) }]
+      const usage = readResponsesUsage(response)
+      return [{ ...toErrorFrame(quiet, { error }), usage, isBilled: true }]
     }
     case 'error':
       return [toErrorFrame(quiet, toErrorBody(payload))]

@@ -6,7 +6,7 @@ import type {
 } from '../../core/endpoints.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
 import { renderResponsesUsage, responsesCounts } from '../../core/responses-usage.ts'
-import { listEstimated, type Usage } from '../../core/usage.ts'
+import { listEstimated, type ReportedUsage, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { splice } from '../../wire/json/splice.ts'
@@ -53,24 +53,29 @@ function readAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
   const { value } = body
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   const { status, error, output } = value
-  if (status === 'failed') return { ok: false, failure: toAnswerFailure({ error }) }
+  const usage = readResponsesUsage(value)
+  if (status === 'failed') return { ok: false, failure: toAnswerFailure({ error }), usage }
   if (!Array.isArray(output) && isHiddenError(value)) {
-    return { ok: false, failure: toAnswerFailure(value) }
+    return { ok: false, failure: toAnswerFailure(value), usage }
   }
   if (!Array.isArray(output)) return malformed('the answer has no output')
   // A response without items is one if it says how it ended.
-  if (output.length === 0 && typeof status !== 'string') return malformed('the answer is empty')
+  if (output.length === 0 && typeof status !== 'string') {
+    return malformed('the answer is empty', usage)
+  }
   const generated = joinOutputTexts(output)
   // A response in the background has only begun, and its usage is not known.
   const isPending = status === 'queued' || status === 'in_progress'
   return {
     ok: true,
     answer: {
-      usage: readResponsesUsage(value),
+      usage,
       output: generated,
       outputBytes: countUtf8Bytes(generated),
-      render: (usage) =>
-        usage.estimatedSide && !isPending ? writeEstimate(body.bytes, usage) : asTextIfEqual(body),
+      render: (resolved) =>
+        resolved.estimatedSide && !isPending
+          ? writeEstimate(body.bytes, resolved)
+          : asTextIfEqual(body),
     },
   }
 }
@@ -86,6 +91,6 @@ function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
   return mergeIntoMember(body, 'usage', { members: renderResponsesUsage(usage), replaced })
 }
 
-function malformed(detail: string): AnswerResult<NativeAnswer> {
-  return { ok: false, failure: { kind: 'malformed', detail } }
+function malformed(detail: string, usage?: ReportedUsage): AnswerResult<NativeAnswer> {
+  return { ok: false, failure: { kind: 'malformed', detail }, usage }
 }

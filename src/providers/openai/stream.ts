@@ -35,10 +35,15 @@ export function createOpenAiDecoder(options: OpenAiStreamOptions): FrameDecoder 
   const reader = new ChunkReader(options)
   return {
     push: (bytes) => splitter.push(bytes).map((event) => reader.read(event)),
-    end: () =>
-      splitter.end().flatMap((event) => closeLastEvent(event).map((last) => reader.read(last))),
+    end: () => [
+      ...splitter.end().flatMap((event) => closeLastEvent(event).map((last) => reader.read(last))),
+      ...reader.finish(),
+    ],
+    breakOff: () => reader.finish(),
   }
 }
+
+const nothing: Frame = Object.freeze({ bytes: noBytes, kind: 'quiet', outputBytes: 0 })
 
 class ChunkReader {
   readonly #options: OpenAiStreamOptions
@@ -48,6 +53,8 @@ class ChunkReader {
   #tier: unknown
   /** The identity of the chunks like the learned one. */
   #identity: ChunkIdentity | undefined
+  /** The end of an answer that has failed, while its usage may follow. */
+  #failed: Frame | undefined
 
   constructor(options: OpenAiStreamOptions) {
     this.#options = options
@@ -63,6 +70,7 @@ class ChunkReader {
   read({ bytes: given, data, event }: RawEvent): Frame {
     if (data === undefined) return createDroppedFrame(given)
     const bytes = skipBlankLines(given)
+    if (this.#failed) return this.#awaitUsage(this.#failed, { bytes, data })
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const repeated = event === 'error' ? undefined : this.#pattern.match(data)
     if (repeated?.text) return this.#toRepeatedFrame(bytes, repeated.text)
@@ -72,21 +80,44 @@ class ChunkReader {
       if (event === 'error') return { ...quiet, kind: 'error', failure: toFrameFailure(data) }
       return data.trim() === '' ? createDroppedFrame(bytes) : quiet
     }
+    const usage = readChunkUsage(chunk)
     if (isErrorChunk(chunk, event)) {
-      return {
-        ...quiet,
-        kind: 'error',
-        failure: toFrameFailure(chunk),
-        usage: readChunkUsage(chunk),
-      }
+      return { ...quiet, kind: 'error', failure: toFrameFailure(chunk), usage, isBilled: true }
     }
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     const failed = findFailedChoice(choices)
-    if (failed) return { ...quiet, kind: 'error', failure: failed, usage: readChunkUsage(chunk) }
+    if (failed)
+      return this.#fail({ ...quiet, kind: 'error', failure: failed, isBilled: true }, usage)
     const frame = this.#toFrame({ bytes, data }, chunk, choices)
     const mayRepeat = !this.#options.reader && frame.output
     if (mayRepeat && this.#pattern.learn(data, frame.output)) this.#identity = frame.identity
     return frame
+  }
+
+  /** Returns what is left at the end of the body: the end of an answer that has failed. */
+  finish(): Frame[] {
+    const failed = this.#failed
+    this.#failed = undefined
+    return failed ? [failed] : []
+  }
+
+  /** An answer that fails is billed, and its usage comes in a chunk of its own, as that of any other. */
+  #fail(frame: Frame, usage: ReportedUsage | undefined): Frame {
+    if (usage) return { ...frame, usage }
+    this.#failed = frame
+    return nothing
+  }
+
+  #awaitUsage(
+    failed: Frame,
+    { bytes, data }: { readonly bytes: Uint8Array; readonly data: string },
+  ): Frame {
+    const chunk = tryParseJson(data)
+    const usage = isObject(chunk) ? readChunkUsage(chunk, this.#tier) : undefined
+    const isLast = data.startsWith('[DONE]') || (isObject(chunk) && isErrorChunk(chunk, undefined))
+    if (!usage && !isLast) return createDroppedFrame(bytes)
+    this.#failed = undefined
+    return { ...failed, usage }
   }
 
   /** The facts of a chunk that differs from the learned one only in its text. */

@@ -8,8 +8,6 @@ test.each([
   ['model_context_window_exceeded', 'length'],
   ['content_filtered', 'content_filter'],
   ['guardrail_intervened', 'content_filter'],
-  ['malformed_model_output', 'stop'],
-  ['malformed_tool_use', 'stop'],
   ['tomorrow', 'stop'],
   [undefined, 'stop'],
 ])('stop reason %s becomes finish reason %s', async (stopReason, finish) => {
