@@ -17,13 +17,17 @@ import type { WindowDebit } from './window.ts'
 export function admit(request: AdmissionRequest): Admission {
   const { accounts, now, observer } = request
   const demand = checkAdmission(request)
-  for (const account of accounts) observer.admitted(account)
+  // One that passes a spent budget does not arm its alert again.
+  if (!demand.isFree) for (const account of accounts) observer.admitted(account)
   const holds = holdAccounts(demand, request)
   return new KeyAdmission({ holds, observer, headers: buildRateHeaders(accounts, now) })
 }
 
 /** Debits and reserves what an admitted request may use. */
-export function holdAccounts({ tokens, cost }: Demand, request: CheckedRequest): AccountHold[] {
+export function holdAccounts(
+  { tokens, cost }: Pick<Demand, 'tokens' | 'cost'>,
+  request: CheckedRequest,
+): AccountHold[] {
   const { accounts, now } = request
   return accounts.map((account) => {
     const { rpmLimit, tpmLimit, budgetMax } = account.record
@@ -58,7 +62,7 @@ export function checkAdmission(request: CheckedRequest): Demand {
   const demand = estimateDemand(request)
   checkTokens(demand.tokens, request)
   checkParallel(request)
-  checkBudgets(demand.cost, request)
+  if (!demand.isFree) checkBudgets(demand.cost, request)
   return demand
 }
 
@@ -66,6 +70,8 @@ export function checkAdmission(request: CheckedRequest): Demand {
 export interface Demand {
   readonly tokens: number
   readonly cost: bigint
+  /** Every link has its prices configured as 0, so that a spent budget does not refuse the request. */
+  readonly isFree: boolean
 }
 
 export function estimateDemand(request: CheckedRequest): Demand {
@@ -75,6 +81,7 @@ export function estimateDemand(request: CheckedRequest): Demand {
   return {
     tokens: estimateMaxTokens(route.chain, estimate),
     cost: isCapped ? estimateMaxCost(route.chain, estimate, reserveOutputTokens) : 0n,
+    isFree: isCapped && route.chain.every((link) => link.isFree),
   }
 }
 

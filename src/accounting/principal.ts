@@ -29,6 +29,10 @@ export class KeyPrincipal implements Principal {
     return { keyId: this.#key.record.id, groupId: group?.record.id ?? null }
   }
 
+  get hasCap(): boolean {
+    return this.#accounts.some(({ record }) => record.budgetMax !== null)
+  }
+
   mayUse(model: string): boolean {
     return this.findRefusingList(model) === undefined
   }

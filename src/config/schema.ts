@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { accountEventTypes } from '../core/account-event.ts'
+import { unpricedPolicies } from '../core/prices.ts'
 import { hostName, pageOrigin, serverAddress, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'
 import { routeSchema } from './route-schema.ts'
@@ -135,6 +136,11 @@ const auth = setting(
       '0 to 1000000000. Output tokens to reserve in the budget when neither the request nor the ' +
         'model limits them.',
       wholeNumber(0, 1_000_000_000).default(256),
+    ),
+    unpriced: setting(
+      'What happens to requests whose cost is [not known](prices.md#requests-without-a-price): `allow`, ' +
+        '`refuse_capped` (of keys and groups with a cap) or `refuse` (of all keys).',
+      z.enum(unpricedPolicies).default('allow'),
     ),
   }),
 )

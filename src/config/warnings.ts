@@ -1,3 +1,4 @@
+import { findMissingPrices } from '../core/known-prices.ts'
 import { priceNames } from '../core/price-settings.ts'
 import { quote } from './problem.ts'
 import type { ModelConfig } from './provider-schema.ts'
@@ -18,11 +19,7 @@ export function findWarnings({
   if (models.length === 0) {
     warnings.push('no model is configured, so the gateway cannot serve any request')
   }
-  if (auth.enabled) {
-    for (const { id } of models.filter((model) => !hasPrice(model))) {
-      warnings.push(`model ${quote(id)} has no price, so it costs nothing and no budget limits it`)
-    }
-  }
+  if (auth.enabled) warnings.push(...findPriceWarnings(auth, models))
   warnings.push(...findCacheWarnings(cache, models))
   warnings.push(...findRouteWarnings(routes, models))
   const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
@@ -38,6 +35,26 @@ export function findWarnings({
     )
   }
   return warnings
+}
+
+function findPriceWarnings(
+  { unpriced }: Config['auth'],
+  models: readonly ModelConfig[],
+): readonly string[] {
+  if (unpriced === 'allow') {
+    return models
+      .filter((model) => !hasPrice(model))
+      .map(
+        ({ id }) => `model ${quote(id)} has no price, so it costs nothing and no budget limits it`,
+      )
+  }
+  const whose = unpriced === 'refuse' ? 'requests' : 'requests of keys and groups with a cap'
+  return models.flatMap((model) =>
+    [...new Set(Object.values(findMissingPrices(model)))].map(
+      (setting) =>
+        `model ${quote(model.id)} has no ${setting}, so auth.unpriced refuses ${whose} to it`,
+    ),
+  )
 }
 
 function findRouteWarnings(

@@ -42,6 +42,8 @@ export interface AdmissionAsk extends PreviewAsk {
 export interface Principal {
   /** The account that a request admitted now is charged to; undefined where nothing is charged. */
   readonly account: Account | undefined
+  /** The key, or its group, has a budget with a cap. */
+  readonly hasCap: boolean
   /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
   mayUse(model: string): boolean
   /** Whose list of models leaves a model out; undefined when the sender may use it. */
@@ -104,6 +106,7 @@ const admitted: Admission = Object.freeze({
 
 const anonymous: Principal = Object.freeze({
   account: undefined,
+  hasCap: false,
   mayUse: () => true,
   findRefusingList: () => undefined,
   admit: () => admitted,

@@ -45,6 +45,7 @@ export const errorTable = {
   'LM-4004': request(401, 'the key is missing or not valid'),
   'LM-4005': request(403, 'the key may not use the model'),
   'LM-4006': request(429, 'too many requests at once'),
+  'LM-4007': request(402, 'what the request costs is not known, and auth.unpriced refuses it'),
   'LM-5001': gateway(500, 'internal error'),
   'LM-5003': gateway(
     503,

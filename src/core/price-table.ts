@@ -26,6 +26,8 @@ export interface PriceAsk {
   readonly mayCacheLong: boolean
   /** The tools that the vendor may run. Empty where no price depends on them. */
   readonly tools: AskedTools
+  /** Absent where the tools of a request are not read. */
+  readonly toolPaths?: ToolPaths | undefined
 }
 
 /** How often a request lets a vendor run a tool. */
@@ -33,6 +35,13 @@ export interface AskedCalls {
   /** At most where they are bounded, else as many as the request names. */
   readonly calls: number
   readonly isBounded: boolean
+}
+
+/** Where a request allows the tools of its vendor, as dotted paths. */
+export interface ToolPaths {
+  readonly named: ReadonlyMap<VendorTool, readonly string[]>
+  /** The members that may make the vendor run tools that the request does not name. */
+  readonly unnamed: readonly string[]
 }
 
 export type AskedTools = ReadonlyMap<VendorTool, AskedCalls>
@@ -50,6 +59,8 @@ export interface PriceTable {
   resolve(facts: PriceFacts): ResolvedPrices
   /** Returns all prices that the calls of a request with at most this prompt may have. */
   listReachable(promptTokens: number, ask: PriceAsk): readonly ResolvedPrices[]
+  /** True for the standard tier, for one that an entry names, and where no entry names any. */
+  hasTier(tier: string): boolean
   /** The tier and the region that are assumed where an answer does not name them. */
   readonly assumed: Pick<PriceFacts, 'tier' | 'geo'>
 }

@@ -1,4 +1,5 @@
 import type { VendorTool } from './billing.ts'
+import type { Capability } from './capability.ts'
 import type { NanoUsd } from './ids.ts'
 
 /** Prices of the tools that a vendor runs. */
@@ -30,3 +31,10 @@ export interface Prices {
   /** For each thousand requests. */
   readonly requests?: NanoUsd
 }
+
+/** By capability: the name of a setting of a price that is not configured. */
+export type MissingPrices = Readonly<Partial<Record<Capability, string>>>
+
+/** What happens to requests whose cost is not known: of keys and groups with a cap, or of all. */
+export const unpricedPolicies = ['allow', 'refuse_capped', 'refuse'] as const
+export type UnpricedPolicy = (typeof unpricedPolicies)[number]

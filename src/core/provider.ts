@@ -1,10 +1,11 @@
+import type { VendorTool } from './billing.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } from './endpoints.ts'
 import type { Millis, ModelId, ProviderName, UnixSeconds } from './ids.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
 import type { PriceTable } from './price-table.ts'
-import type { Prices, ToolReserve } from './prices.ts'
+import type { MissingPrices, Prices, ToolReserve } from './prices.ts'
 import type { Authorizer, ProviderKind } from './provider-kind.ts'
 
 /** The credential of a provider, as it was when the snapshot was built. */
@@ -96,6 +97,12 @@ export interface Model {
   readonly isPriced: boolean
   /** A price is configured, which may be 0. Without one its answers cost nothing. */
   readonly hasPrice: boolean
+  /** All prices that it needs are configured as 0. */
+  readonly isFree: boolean
+  /** By capability: the setting of a price without which the cost of an answer is not known. */
+  readonly missingPrices: MissingPrices
+  /** The tools of the vendor that have a price, which may be 0. */
+  readonly pricedTools: ReadonlySet<VendorTool>
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */
   readonly created: UnixSeconds
   readonly chat: ChatEndpoint | undefined

@@ -126,6 +126,10 @@ class EntryTable implements PriceTable {
     return reachable
   }
 
+  hasTier(tier: string): boolean {
+    return tier === 'standard' || this.#tiers.size === 0 || this.#tiers.has(this.#nameTier(tier))
+  }
+
   /** OpenAI calls its priority tier `fast` too: https://platform.openai.com/docs/guides/priority-processing */
   #nameTier(tier: string): string {
     return tier === 'fast' && !this.#tiers.has(tier) ? 'priority' : tier

@@ -8,6 +8,7 @@ import {
 } from '../config/index.ts'
 import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
+import { findMissingPrices, isFree, listPricedTools } from '../core/known-prices.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { PriceTable } from '../core/price-table.ts'
 import type { ToolReserve } from '../core/prices.ts'
@@ -111,6 +112,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
     },
     tokenizer: config.tokenizer.mode,
     reserveOutputTokens: config.auth.reserve_output_tokens,
+    unpriced: config.auth.unpriced,
   })
 }
 
@@ -242,6 +244,9 @@ function buildModel(
     findSibling,
     isPriced: isPriced({ prices, priceTable }),
     hasPrice: hasPrice(entry),
+    isFree: isFree(entry),
+    missingPrices: findMissingPrices(entry),
+    pricedTools: listPricedTools(entry),
     created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
     native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},

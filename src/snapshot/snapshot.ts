@@ -5,6 +5,7 @@ import type { CloudSource } from '../core/cloud-credential.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
 import { nearestName } from '../core/nearest-name.ts'
+import type { UnpricedPolicy } from '../core/prices.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
@@ -99,6 +100,8 @@ export interface SnapshotParts {
   readonly cache: CacheSettings
   /** Output tokens that a reservation assumes where the request and the model set no bound. */
   readonly reserveOutputTokens: number
+  /** What happens to requests whose cost is not known. */
+  readonly unpriced: UnpricedPolicy
 }
 
 /** How tokens are counted when the upstream reports no usage. */

@@ -27,6 +27,7 @@ test('an empty file has the default of every setting', async () => {
       usage_batch_max: 500,
       usage_flush_ms: 2000,
       reserve_output_tokens: 256,
+      unpriced: 'allow',
     },
     telemetry: {
       metadata_labels: [],

@@ -25,6 +25,17 @@ describe('a model without a price', () => {
     expect(await listWarnings(authOn + fileWithModels({ a: `${price} = 0` }))).toEqual([])
   })
 
+  test.each([
+    ['refuse_capped', 'requests of keys and groups with a cap'],
+    ['refuse', 'requests'],
+  ])('the warning says what %s refuses', async (unpriced, whose) => {
+    const models = { a: 'cost_per_1m_input = 1', b: 'cost_per_1k_requests = 0' }
+    const file = `auth.enabled = true\nauth.unpriced = "${unpriced}"\n${fileWithModels(models)}`
+    expect(await listWarnings(file)).toEqual([
+      `model "a" has no cost_per_1m_output, so auth.unpriced refuses ${whose} to it`,
+    ])
+  })
+
   test('a model without a price causes no warning when auth is off', async () => {
     expect(await listWarnings(fileWithModels({ a: '' }))).toEqual([])
   })

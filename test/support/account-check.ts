@@ -61,13 +61,25 @@ async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<A
     return JSON.parse((await response.text()) || '{}')
   }
   const admin = (method: string, path: string, body?: object) => send(method, path, masterKey, body)
-  const refused = async (shown: Shown, secret: string): Promise<AccountReport[]> => {
+  const refused = async (shown: Shown, { secret, keyId }: Sender): Promise<AccountReport[]> => {
     const { data } = await send('GET', '/v1/models', secret)
-    if (data.length === 0) return []
-    const [model] = data
-    const { path, body } = smallest[model.capabilities[0]] ?? { path: '', body: {} }
-    const { error } = await send('POST', path, secret, { model: model.id, ...body })
     const { id, spent_total: spent } = shown
+    if (data.length === 0) return []
+    const requests = data.map((model: ShownModel) => {
+      const { path, body } = smallest[model.capabilities[0] ?? ''] ?? { path: '', body: {} }
+      return { path, body: { model: model.id, ...body } }
+    })
+    // The budget of 0 does not refuse what costs nothing, and what has no price may be refused before.
+    const codes = new Set<string | null>()
+    let found: (typeof requests)[number] | undefined
+    for (const request of requests) {
+      const { admission } = await admin('POST', '/admin/explain', { ...request, key_id: keyId })
+      codes.add(admission.code)
+      if (admission.code === 'LM-4001') found ??= request
+    }
+    if (!found && isSubset(codes, unspent)) return []
+    const { path, body } = found ?? requests[0]
+    const { error } = await send('POST', path, secret, body)
     expect(error, `the refusal of ${id}`).toMatchObject({ code: 'LM-4001' })
     return [{ id, reserved: error.reserved, spent }]
   }
@@ -75,16 +87,33 @@ async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<A
   for (const { id, deletedAt } of store.groups.values()) {
     if (deletedAt !== null) continue
     const shown = await admin('PATCH', `/admin/groups/${id}`, { ...noLimits, budget_max: 0 })
-    const { key } = await admin('POST', '/admin/keys', { name: 'check', group_id: id })
-    reports.push(...(await refused(shown, key)))
+    const made = await admin('POST', '/admin/keys', { name: 'check', group_id: id })
+    reports.push(...(await refused(shown, { secret: made.key, keyId: made.id })))
   }
   for (const { id, deletedAt } of store.keys.values()) {
     if (deletedAt !== null) continue
     const { key } = await admin('POST', `/admin/keys/${id}/rotate`)
     const shown = await admin('PATCH', `/admin/keys/${id}`, { ...free, budget_max: 0 })
-    reports.push(...(await refused(shown, key)))
+    reports.push(...(await refused(shown, { secret: key, keyId: id })))
   }
   return reports
+}
+
+interface Sender {
+  readonly secret: string
+  readonly keyId: string
+}
+
+interface ShownModel {
+  readonly id: string
+  readonly capabilities: readonly string[]
+}
+
+/** What a spent budget need not refuse. */
+const unspent: ReadonlySet<string | null> = new Set([null, 'LM-4007'])
+
+function isSubset<Item>(items: Iterable<Item>, all: ReadonlySet<Item>): boolean {
+  return [...items].every((item) => all.has(item))
 }
 
 const noLimits = { models: null, rpm_limit: null, tpm_limit: null, max_parallel: null }

@@ -26,9 +26,10 @@ host = "127.0.0.1"
 port = 8080
 
 # Virtual keys with budgets: set GATEWAY_MASTER_KEY to the output of \`openssl rand -hex 32\`, then
-# remove the two marks below and create a key with \`gateway keys create --name test\`.
-# [auth]
+# remove the mark below and create a key with \`gateway keys create --name test\`.
+[auth]
 # enabled = true
+unpriced = "refuse_capped" # a key with a budget cannot use a model whose prices are not set
 `
 
 const demo = `# Needs no key and no network.

@@ -23,7 +23,7 @@ import type { Settlements } from './settlements.ts'
 /** For so long an admission is asked for again whose connection was cut. */
 const repeatTime: Millis = 500
 
-const free: Demand = Object.freeze({ tokens: 0, cost: 0n })
+const free: Demand = Object.freeze({ tokens: 0, cost: 0n, isFree: true })
 
 export interface AdmissionsOptions {
   /** The id of this process. */
@@ -58,7 +58,7 @@ export class Admissions {
     const facts = factsOf(request, demand.cost)
     const { accounts } = request
     const { tokens, cost } = demand
-    const ask = { mode: 'admit', id, tokens, cost, facts: writeFacts(facts), accounts } as const
+    const ask = { mode: 'admit', id, ...demand, facts: writeFacts(facts), accounts } as const
     this.#options.holds.ask(id)
     try {
       return await this.#options.decisions.decide(ask, ({ status, now }) => {

@@ -36,6 +36,8 @@ export interface SharedAsk {
   readonly id: string
   readonly tokens: number
   readonly cost: bigint
+  /** No cap is looked at, because the request costs nothing. */
+  readonly isFree: boolean
   readonly facts: string
   readonly accounts: readonly AccountEntry[]
 }
@@ -120,9 +122,9 @@ export class SharedFunctions {
 
   /** `deadline`: the time of the server after which the call must do nothing. */
   async admit(ask: SharedAsk, deadline: Millis): Promise<SharedDecision> {
-    const { mode, id, tokens, cost, facts, accounts } = ask
+    const { mode, id, tokens, facts, accounts } = ask
     const { lease, onLostHold } = this.#options
-    const subjects = accounts.map((account) => writeLimits(account, cost))
+    const subjects = accounts.map((account) => writeLimits(account, ask))
     const args = [deadline, lease, onLostHold, mode, id, tokens, facts, subjects]
     const { head, rest } = await this.#call('admit', args)
     const [status, ...values] = rest
@@ -265,10 +267,14 @@ function readReading(head: ReplyHead, [status, ...values]: readonly unknown[]): 
   return { ...head, status: 'known', subjects: (values as WrittenSubject[]).map(readSubject) }
 }
 
-function writeLimits({ scope, record }: AccountEntry, cost: bigint): readonly unknown[] {
+function writeLimits(
+  { scope, record }: AccountEntry,
+  { cost, isFree }: SharedAsk,
+): readonly unknown[] {
   const { rpmLimit, tpmLimit, maxParallel, budgetMax } = record
   const limits = [writeOptional(rpmLimit), writeOptional(tpmLimit), writeOptional(maxParallel)]
-  const amounts = budgetMax === null ? noAmounts : [...writeAmount(budgetMax), ...writeAmount(cost)]
+  const hasAmounts = budgetMax !== null && !isFree
+  const amounts = !hasAmounts ? noAmounts : [...writeAmount(budgetMax), ...writeAmount(cost)]
   return [`${scope}:${record.id}`, ...limits, ...amounts]
 }
 

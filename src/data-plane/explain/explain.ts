@@ -6,6 +6,7 @@ import type { ModelRoute } from '../../core/route.ts'
 import { estimateMaxCost, estimateMaxOutput, findDearest } from '../../pricing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
+import { leaveOut, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
 import { judgeLink } from '../serve/expressible.ts'
 import type { PreparedRequest } from '../serve/prepared-request.ts'
 import type { Service } from '../serve/service.ts'
@@ -30,21 +31,25 @@ export async function explainRequest(
   const estimate = authenticated.estimate(prepared)
   const order = authenticated.previewOrder(route, () => estimate)
   const problem = await catchRefusal(() => prepared.check())
+  const unpriced = problem ? noUnpriced : authenticated.previewUnpriced(prepared, estimate)
+  const priced = await catchRefusal(() => leaveOut(route, unpriced))
   const error =
     problem ??
-    (await catchRefusal(() => authenticated.previewAdmission(route, () => estimate))) ??
+    (priced instanceof GatewayError
+      ? priced
+      : await catchRefusal(() => authenticated.previewAdmission(priced, () => estimate))) ??
     prepared.findFetchError()
   const links: ExplainedLink[] = []
   const slice = context.startTimeSlice()
   for (const link of order) {
     const isCalled = problem === undefined
-    links.push(await explainLink(link, { prepared, context, estimate, isCalled }))
+    links.push(await explainLink(link, { prepared, context, estimate, isCalled, unpriced }))
     await slice.pause()
   }
   return {
     route,
     links,
-    usage: measureUsage(route, estimate, context),
+    usage: measureUsage(priced instanceof GatewayError ? route : priced, estimate, context),
     admission: judgeAdmission(error),
     error,
   }
@@ -97,14 +102,16 @@ interface LinkContext {
   readonly estimate: UsageEstimate
   /** False when the request itself is refused, so that no link is called. */
   readonly isCalled: boolean
+  readonly unpriced: UnpricedLinks
 }
 
 async function explainLink(
   link: Model,
-  { prepared, context, estimate, isCalled }: LinkContext,
+  { prepared, context, estimate, isCalled, unpriced }: LinkContext,
 ): Promise<ExplainedLink> {
   const { dropped, refusal } = judgeLink(link, prepared)
-  const call = refusal || !isCalled ? undefined : await explainCall(link, prepared, context)
+  const passedOver = refusal?.toError() ?? unpriced.get(link)
+  const call = passedOver || !isCalled ? undefined : await explainCall(link, prepared, context)
   const failure = call instanceof GatewayError ? call : undefined
   const { breakers } = context.resilience
   return {
@@ -116,7 +123,7 @@ async function explainLink(
     dearest: link.isPriced
       ? findDearest(link, estimate, context.snapshot.reserveOutputTokens)
       : undefined,
-    error: refusal?.toError() ?? failure,
+    error: passedOver ?? failure,
     upstream: call instanceof GatewayError ? undefined : call,
   }
 }

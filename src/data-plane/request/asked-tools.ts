@@ -1,14 +1,16 @@
 import { type VendorTool, vendorTools } from '../../core/billing.ts'
-import type { AskedCalls, AskedTools } from '../../core/price-table.ts'
+import type { AskedCalls, PriceAsk } from '../../core/price-table.ts'
 import { isCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, isSet } from '../../wire/json/parse.ts'
 
 /** The members of a request that make a vendor run tools, in every API. */
 export interface ToolMembers {
   /** The values of `tools`. Repeated members all count: it can only be reserved for too much. */
   readonly tools: readonly unknown[]
-  /** A member asks for a search of the web by its presence. */
-  readonly isSearching: boolean
+  /** `tools` of `extra_body`. */
+  readonly extraTools: unknown
+  /** The members that ask for a search of the web by their presence. */
+  readonly searching: readonly string[]
   /** A prompt that the vendor has stored may have tools of its own. */
   readonly hasStoredTools: boolean
   /** xAI searches what is attached to a message without being asked. */
@@ -20,23 +22,40 @@ export interface ToolMembers {
  * Lists the vendor's tools that a request allows. A tool of an unknown form counts as all of them. `max_tool_calls`
  * raises what is reserved and never lowers it, because an upstream of another API does not get it.
  */
-export function listAskedTools(members: ToolMembers): AskedTools {
-  const { tools, isSearching, hasStoredTools, mayHaveFiles, maxToolCalls } = members
+export function listAskedTools(members: ToolMembers): Pick<PriceAsk, 'tools' | 'toolPaths'> {
+  const { tools, extraTools, searching, hasStoredTools, mayHaveFiles, maxToolCalls } = members
   const calls = isCount(maxToolCalls) ? Math.min(maxToolCalls, mostCalls) : 0
   const unbounded: AskedCalls = { calls, isBounded: false }
+  const named = new Map<VendorTool, string[]>()
+  const unnamed: string[] = []
   const asked = new Map<VendorTool, AskedCalls>()
   const add = (tool: VendorTool, own: AskedCalls) => {
     const known = asked.get(tool)
     asked.set(tool, known ? join(known, own) : own)
   }
-  for (const tool of tools.flat()) {
-    const bound = readBound(tool)
-    for (const name of nameTools(tool)) add(name, bound ?? unbounded)
+  const addUnnamed = (path: string) => {
+    unnamed.push(path)
+    for (const name of vendorTools) add(name, unbounded)
   }
-  if (isSearching) add('web_search', unbounded)
+  const addNamed = (name: VendorTool, path: string, own: AskedCalls = unbounded) => {
+    const paths = named.get(name)
+    if (paths) paths.push(path)
+    else named.set(name, [path])
+    add(name, own)
+  }
+  const addTool = (tool: unknown, path: string) => {
+    const names = nameTools(tool)
+    if (!names) return addUnnamed(path)
+    for (const name of names) addNamed(name, path, readBound(tool))
+  }
+  for (const list of tools) {
+    for (const [at, tool] of [list].flat().entries()) addTool(tool, `tools.${at}`)
+  }
+  if (isSet(extraTools)) for (const tool of [extraTools].flat()) addTool(tool, 'extra_body.tools')
+  for (const member of searching) addNamed('web_search', member)
   if (mayHaveFiles) add('attachment_search', unbounded)
-  if (hasStoredTools) for (const name of vendorTools) add(name, unbounded)
-  return asked
+  if (hasStoredTools) addUnnamed('prompt')
+  return { tools: asked, toolPaths: { named, unnamed } }
 }
 
 /** More calls than a vendor runs for one answer. */
@@ -61,8 +80,9 @@ function readBound(tool: unknown): AskedCalls | undefined {
   return isKept && isCount(uses) ? { calls: Math.min(uses, mostCalls), isBounded: true } : undefined
 }
 
-function nameTools(tool: unknown): readonly VendorTool[] {
-  if (!isObject(tool)) return vendorTools
+/** Undefined for a tool of an unknown form. */
+function nameTools(tool: unknown): readonly VendorTool[] | undefined {
+  if (!isObject(tool)) return undefined
   const { type } = tool
   const names = typeof type === 'string' ? [type] : Object.keys(tool)
   const found = names.flatMap((name) => {
@@ -70,7 +90,7 @@ function nameTools(tool: unknown): readonly VendorTool[] {
     return ofVendors.find(([start]) => plain.startsWith(start))?.[1] ?? []
   })
   if (found.length > 0) return found
-  return names.some((name) => ofClients.test(name)) ? [] : vendorTools
+  return names.some((name) => ofClients.test(name)) ? [] : undefined
 }
 
 /** By the beginnings of their types, or of the members that Google names its tools by. */

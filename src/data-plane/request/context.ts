@@ -27,6 +27,7 @@ import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
 import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
 import type { RecordBuilder } from './record-builder.ts'
+import { findUnpriced, leaveOut, noUnpriced, type UnpricedLinks } from './unpriced.ts'
 
 /** The ports that every request uses. */
 export interface RequestPorts {
@@ -206,16 +207,18 @@ export class AuthenticatedRequest {
   }
 
   /**
-   * Admits the request, or throws LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything that
-   * costs.
+   * Admits the request, or throws LM-4007, LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything
+   * that costs.
    */
   admit(prepared: EstimatedRequest): AdmittedRequest | Promise<AdmittedRequest> {
     const { record, snapshot, api } = this.#options
     const { reserveOutputTokens } = snapshot
-    const { route } = prepared
     record.ask = this.#readAsk(prepared)
     const estimate = () => this.#estimate(prepared, record.ask)
     record.account = this.#principal.account
+    const route = this.#refusesUnpriced
+      ? leaveOut(prepared.route, this.#findUnpriced(prepared, record.ask))
+      : prepared.route
     const { id } = this.#context
     const admitting = this.#principal.admit({ id, api, stream: record.stream, route, estimate })
     return this.#enter(admitting, (admission) => {
@@ -235,7 +238,36 @@ export class AuthenticatedRequest {
   }
 
   #readAsk({ route, bytes }: EstimatedRequest): PriceAsk | undefined {
-    return readPriceAsk(route, bytes, this.#options.ports.clock.now())
+    const { ports, api } = this.#options
+    const needsAll = this.#refusesUnpriced && capabilityOf[api] === 'chat'
+    return readPriceAsk(route, bytes, { at: ports.clock.now(), needsAll })
+  }
+
+  /** Requests of the sender are refused where their cost is not known. */
+  get #refusesUnpriced(): boolean {
+    const { unpriced } = this.#options.snapshot
+    switch (unpriced) {
+      case 'allow':
+        return false
+      case 'refuse_capped':
+        return this.#principal.hasCap
+      case 'refuse':
+        return this.#principal.account !== undefined
+      default:
+        return unpriced satisfies never
+    }
+  }
+
+  #findUnpriced(prepared: EstimatedRequest, ask: PriceAsk | undefined): UnpricedLinks {
+    const { route } = prepared
+    const capability = capabilityOf[this.#options.api]
+    const listDropped = (link: Model) => prepared.listDropped?.(link) ?? []
+    return findUnpriced({ route, capability, ask, listDropped })
+  }
+
+  /** Finds the links on which the cost of the request is not known, where that matters for the sender. */
+  previewUnpriced(prepared: EstimatedRequest, { ask }: UsageEstimate): UnpricedLinks {
+    return this.#refusesUnpriced ? this.#findUnpriced(prepared, ask) : noUnpriced
   }
 
   /** Throws what `admit` would throw now, and changes nothing. */

@@ -2,10 +2,10 @@ import type { UsageEstimate } from '../../core/admission.ts'
 import { readGeo, readTier } from '../../core/billing.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Span } from '../../core/layout.ts'
-import type { AskedTools, PriceAsk } from '../../core/price-table.ts'
+import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { isObject, isSet, tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { listAskedTools } from './asked-tools.ts'
 
@@ -14,6 +14,8 @@ export interface EstimatedRequest {
   readonly route: ModelRoute
   /** The body; absent where the prices of the API do not depend on it. */
   readonly bytes?: Uint8Array
+  /** Lists the fields that a link leaves out; throws `UntranslatableError` when it cannot send the request. */
+  listDropped?(link: Model): readonly string[]
   estimate(): UsageEstimate
 }
 
@@ -34,6 +36,13 @@ const names = [
   'max_tool_calls',
 ] as const
 
+export interface AskOptions {
+  /** When the request arrived, on the wall clock. */
+  readonly at: Millis
+  /** Everything is read, although no price depends on it: the request is refused where a price is missing. */
+  readonly needsAll: boolean
+}
+
 /**
  * Reads what a request asks for of the things that the prices of a route depend on. Undefined where none does:
  * then the body is not read. `body` is absent where the API has no such members.
@@ -41,9 +50,9 @@ const names = [
 export function readPriceAsk(
   { chain }: ModelRoute,
   body: Uint8Array | undefined,
-  at: Millis,
+  { at, needsAll }: AskOptions,
 ): PriceAsk | undefined {
-  if (!chain.some(dependsOnAsk)) return undefined
+  if (!needsAll && !chain.some(dependsOnAsk)) return undefined
   if (!body) {
     return { ...nothingAsked, at }
   }
@@ -64,17 +73,20 @@ export function readPriceAsk(
       isStoredPrompt(body, spans.prompt.at(-1)) ||
       isSet(read(spans.cached_content.at(-1))),
     mayCacheLong: mayCacheLong(body),
-    tools: chain.some(({ toolReserve }) => toolReserve !== undefined) ? readTools() : noTools,
+    ...(needsAll || chain.some(({ toolReserve }) => toolReserve !== undefined)
+      ? readTools()
+      : noTools),
   }
 
-  function readTools(): AskedTools {
+  function readTools(): AskedAboutTools {
     const more: Readonly<Record<string, unknown>> = isObject(extra) ? extra : {}
-    const search = [spans.web_search_options, spans.search_parameters, spans.plugins].flat()
     return listAskedTools({
-      tools: [...spans.tools.map(read), more['tools']].filter(isSet),
-      isSearching:
-        search.some((span) => isSet(read(span))) ||
-        [more['web_search_options'], more['search_parameters'], more['plugins']].some(isSet),
+      tools: spans.tools.map(read).filter(isSet),
+      extraTools: more['tools'],
+      searching: [
+        ...searches.filter((name) => spans[name].some((span) => isSet(read(span)))),
+        ...searches.filter((name) => isSet(more[name])).map((name) => `extra_body.${name}`),
+      ],
       hasStoredTools: isStoredPrompt(body as Uint8Array, spans.prompt.at(-1)),
       mayHaveFiles:
         includes(body as Uint8Array, fileWord) || includes(body as Uint8Array, asciiEscape),
@@ -83,14 +95,18 @@ export function readPriceAsk(
   }
 }
 
-const noTools: AskedTools = new Map()
+const searches = ['web_search_options', 'search_parameters', 'plugins'] as const
+
+type AskedAboutTools = Pick<PriceAsk, 'tools' | 'toolPaths'>
+
+const noTools: AskedAboutTools = Object.freeze({ tools: new Map() })
 
 const nothingAsked: Omit<PriceAsk, 'at'> = Object.freeze({
   tier: undefined,
   geo: undefined,
   hasStoredPrompt: false,
   mayCacheLong: false,
-  tools: noTools,
+  ...noTools,
 })
 
 /** In text completions the member is the prompt itself, which may be long: a text or a list. */
@@ -128,10 +144,6 @@ function includes(body: Uint8Array, sought: Uint8Array): boolean {
     if (sought.every((byte, offset) => body[at + offset] === byte)) return true
   }
   return false
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null
 }
 
 const decoder = new TextDecoder()

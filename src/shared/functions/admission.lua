@@ -90,7 +90,8 @@ local function take(call, subjects, id, hold)
     state.running = state.running + 1
     state.reserved_usd, state.reserved_nano =
       add(state.reserved_usd, state.reserved_nano, usd, nano)
-    if state.exhausted then
+    -- A request that costs nothing is admitted by a spent budget too.
+    if state.exhausted and asked[5] then
       state.admitted = true
     end
     hold.subjects[at] = { name, state.since, usd, nano, requests, asked[3] and 1 or 0 }

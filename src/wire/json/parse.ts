@@ -40,6 +40,11 @@ export function malformedJson(detail: string): UpstreamFault {
   return new UpstreamFault({ kind: 'malformed', detail })
 }
 
+/** True for a value that is present and not null. */
+export function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
 /** True for a JSON object: neither an array nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
