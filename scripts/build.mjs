@@ -177,6 +177,9 @@ cpSync('src/store/migrations', 'dist/migrations', {
 // The functions for the server of the shared state are read at run time, too.
 cpSync('src/shared/functions', 'dist/functions', { recursive: true })
 
+// The table of prices is read by commands only.
+cpSync('adapters/node/prices/prices.json', 'dist/prices.json')
+
 const page = await buildConsole('dist/console')
 
 const bundles = [host, tokenizer, store].map(({ metafile }) => metafile).concat(page)

@@ -56,7 +56,7 @@ const innerFloors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'adapters/node': [
     ['process', 'failures', 'streams', 'store', 'shared', 'tokenizer'],
     ['output', 'config', 'cloud', 'traces', 'upstream', 'import'],
-    ['log', 'ports'],
+    ['log', 'ports', 'prices'],
     ['http'],
     ['host'],
     ['admin', 'workers'],

@@ -4,8 +4,14 @@ export {
   priceAnswer,
 } from './answer-price.ts'
 export { calculateCost } from './cost.ts'
-export { createPriceTable, type PriceTableOptions, toBasePrices } from './price-table.ts'
-export { isPriced, readToolCosts, toPrices } from './prices.ts'
+export {
+  type ConfiguredEntry,
+  createPriceTable,
+  describeEntry,
+  type PriceTableOptions,
+  toBasePrices,
+} from './price-table.ts'
+export { type ConfiguredPrices, isPriced, readToolCosts, toPrices } from './prices.ts'
 export {
   type DearestPrices,
   estimateMaxCost,

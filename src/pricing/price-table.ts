@@ -199,7 +199,7 @@ function toNames(names: string | readonly string[] | undefined): ReadonlySet<str
 }
 
 /** Describes an entry in ASCII, for a header: `above 272000`, `priority x2`. */
-function describeEntry(entry: ConfiguredEntry): string {
+export function describeEntry(entry: ConfiguredEntry): string {
   const { above_input: above, tier, geo, hours, days, time_zone: zone, from, until } = entry
   const parts = [
     ...(above === undefined ? [] : [`above ${above}`]),

@@ -47,6 +47,15 @@ describe('init', () => {
     expect(verdict).toMatchObject({ ok: true, overview: { warnings: [] } })
   })
 
+  test('the models have the prices of the table', async () => {
+    setVariables(Object.fromEntries(wellKnown.map(({ variables: [name] }) => [name, 'a key'])))
+    await runCommand('init', '--config', path())
+    const { code, stdout } = await runCommand('prices', '--check', '--config', path())
+    expect(code).toBe(0)
+    // What this model costs depends on the one to which the vendor sends a request.
+    expect(stdout).toMatch(/^not in the table: openrouter-auto$/m)
+  })
+
   test('without a known variable it writes the demo provider, which serves', async () => {
     expect((await runCommand('init', '--config', path())).stdout).toContain('the demo provider')
     expect(await checkConfig(readFileSync(path(), 'utf8'), {})).toMatchObject({

@@ -59,6 +59,7 @@ async function buildPackage(folder: string): Promise<void> {
   })
   await buildConsole(join(dist, 'console'))
   cpSync(join(repository, 'src/store/migrations'), join(dist, 'migrations'), { recursive: true })
+  cpSync(join(repository, 'adapters/node/prices/prices.json'), join(dist, 'prices.json'))
   cpSync(join(repository, 'src/shared/functions'), join(dist, 'functions'), { recursive: true })
   // A native library stays a package.
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))

@@ -1,5 +1,6 @@
-import { readServerSettings } from '../../../src/config/index.ts'
+import { loadConfig, readServerSettings } from '../../../src/config/index.ts'
 import { type ConfigVerdict, checkConfig, type Environment } from '../../../src/index.ts'
+import { kinds } from '../../../src/providers/index.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
 import { renderCounts, renderOverview } from '../host/overview-text.ts'
 import { logLevel, logLevelRule } from '../log/log.ts'
@@ -42,7 +43,8 @@ export async function check(options: CheckOptions): Promise<readonly string[]> {
   if (strict && missing.length > 0) throw new CommandFailure(2, ...missing)
   const style = createStyle(env)
   const { logFields: proxies } = readProxyRules(env)
-  const warnings = new Set([...overview.warnings, ...missing])
+  const prices = overview.auth.enabled ? await listPriceWarnings(options) : []
+  const warnings = new Set([...overview.warnings, ...missing, ...prices])
   const { host, port } = readServerSettings(config, env)
   return [
     `${style.bold(name)} is valid: ${renderCounts(overview)}`,
@@ -69,6 +71,23 @@ async function checkWithPorts({ name: file, config, env }: CheckOptions): Promis
   } finally {
     upstream.close()
   }
+}
+
+/** Budgets count by the prices of the file. */
+async function listPriceWarnings({ config, env }: CheckOptions): Promise<readonly string[]> {
+  const loaded = await loadConfig({ text: config, env, kinds })
+  if (!loaded.ok) return []
+  const { listFurtherPrices, openShippedTable } = await import('../prices/index.ts')
+  const catalogue = await openShippedTable()
+  return listFurtherPrices(loaded.config, { catalogue, kinds }).map((further) => {
+    const { provider, model, names, maxRatio } = further
+    const count = names.length === 1 ? 'a further price' : `${names.length} further prices`
+    const effect =
+      maxRatio > 1
+        ? `a token can cost up to ${Number(maxRatio.toFixed(2))} times what budgets count`
+        : 'budgets do not count these fees'
+    return `${model} at ${provider}: the ${catalogue.name} has ${count} (${names.join(', ')}); ${effect}; see: gateway prices`
+  })
 }
 
 function listProxyProblems(env: Environment): readonly string[] {

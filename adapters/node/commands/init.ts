@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { loadConfig } from '../../../src/config/index.ts'
+import { kinds } from '../../../src/providers/index.ts'
 import { configOption, defaultConfig } from '../config/config-text.ts'
 import { findVendors } from '../config/well-known.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
@@ -23,7 +25,7 @@ interface InitOptions {
 }
 
 async function init({ config: path = defaultConfig, force = false }: InitOptions): Promise<void> {
-  const text = writeInitialConfig(process.env)
+  const text = await addPrices(writeInitialConfig(process.env))
   await writeFile(path, text, { flag: force ? 'w' : 'wx' }).catch(
     ({ code }: NodeJS.ErrnoException) => {
       if (code === 'EEXIST') {
@@ -37,4 +39,17 @@ async function init({ config: path = defaultConfig, force = false }: InitOptions
   const named = path === defaultConfig ? '' : ` --config ${path}`
   const providers = found === '' ? 'the demo provider, because no known key is set' : found
   await print(`wrote ${path} with ${providers}\nstart it with: gateway${named}`)
+}
+
+/** Writes the prices of the models, as `gateway prices --write` does. */
+async function addPrices(text: string): Promise<string> {
+  const { comparePrices, openShippedTable, planWrites, writePrices } = await import(
+    '../prices/index.ts'
+  )
+  const loaded = await loadConfig({ text, env: process.env, kinds })
+  if (!loaded.ok) return text
+  const catalogue = await openShippedTable()
+  const { models } = comparePrices(loaded.config, { catalogue, kinds })
+  const writes = await planWrites(models, { text, onlyMissing: false })
+  return (await writePrices(text, writes, catalogue)) ?? text
 }

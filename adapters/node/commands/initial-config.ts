@@ -19,7 +19,7 @@ export function writeInitialConfig(env: Environment): string {
 }
 
 const head = `# The configuration of Model Gateway, written by \`gateway init\`.
-# \`gateway --check-config\` checks it, and \`gateway prices --write\` adds the prices of the models.
+# \`gateway --check-config\` checks it. \`gateway prices\` compares the prices of the models with a newer table.
 
 [server]
 host = "127.0.0.1"

@@ -64,7 +64,7 @@ export const wellKnown: readonly WellKnown[] = [
   {
     variables: ['DEEPSEEK_API_KEY'],
     kind: 'deepseek',
-    models: [{ id: 'deepseek-chat' }, { id: 'deepseek-reasoner' }],
+    models: [{ id: 'deepseek-v4-pro' }, { id: 'deepseek-v4-flash' }],
   },
   // https://platform.moonshot.ai/docs/pricing/chat
   { variables: ['MOONSHOT_API_KEY'], kind: 'moonshot', models: [{ id: 'kimi-k3' }] },
@@ -96,7 +96,7 @@ export const wellKnown: readonly WellKnown[] = [
   {
     variables: ['TOGETHER_API_KEY'],
     kind: 'together',
-    models: [{ id: 'llama-3.3-70b', upstreamId: 'meta-llama/Llama-3.3-70B-Instruct-Turbo' }],
+    models: [{ id: 'together-gpt-oss-120b', upstreamId: 'openai/gpt-oss-120b' }],
   },
   // https://openrouter.ai/docs/features/model-routing
   {

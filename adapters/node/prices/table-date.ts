@@ -1,0 +1,2 @@
+/** The day of the table of prices, which `npm run prices` writes. */
+export const tableDate = '2026-11-28'
