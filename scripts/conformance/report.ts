@@ -77,6 +77,15 @@ export function toProblems(results: readonly Result[]): string[] {
   )
 }
 
+/** One line for each check that the upstream has refused. */
+export function toRefusals(results: readonly Result[]): string[] {
+  return results.flatMap(({ client, kind, outcomes }) =>
+    outcomes.flatMap(({ check, refused }) =>
+      refused === undefined ? [] : [`${client.name}, ${kind.name}, ${check}: ${refused}`],
+    ),
+  )
+}
+
 /** Returns the pinned version of a package. */
 function readVersion(name: string): string {
   const path = new URL('package.json', import.meta.url)

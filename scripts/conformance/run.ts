@@ -15,11 +15,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { claudeCode } from './agents/claude-code.ts'
 import { codexes } from './agents/codex.ts'
-import { opencode } from './agents/opencode.ts'
+import { opencodes } from './agents/opencode.ts'
 import type { Client, Door } from './client.ts'
 import { startGateway } from './gateway.ts'
 import { allKinds, isCompatible, type Kind } from './kinds.ts'
-import { type Result, renderResults, toProblems, writeReport } from './report.ts'
+import { type Result, renderResults, toProblems, toRefusals, writeReport } from './report.ts'
 import type { Outcome } from './sdks/checks.ts'
 import { sdks } from './sdks/index.ts'
 import { isRecord } from './upstream/json-schema.ts'
@@ -29,7 +29,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, kind: { type: 'string' } },
 })
 
-const clients = [claudeCode, ...codexes, opencode, ...sdks].filter(
+const clients = [claudeCode, ...codexes, ...opencodes, ...sdks].filter(
   ({ name }) => name === (values.only ?? name),
 )
 const chosenKinds = allKinds.filter((kind) =>
@@ -41,7 +41,9 @@ if (clients.length === 0 || chosenKinds.length === 0) throw new Error('no such c
 const lanes = 6
 
 const folder = 'scripts/conformance'
-if (!existsSync(`${folder}/node_modules`)) execFileSync('npm', ['ci', '--prefix', folder])
+// `npm ci` refuses a lock file without the builds for other platforms, which some registries do not have.
+if (!existsSync(`${folder}/node_modules`))
+  execFileSync('npm', ['install', '--no-save', '--prefix', folder])
 
 const home = mkdtempSync(join(tmpdir(), 'conformance-'))
 const upstream = await startUpstream()
@@ -49,6 +51,7 @@ const gateway = await startGateway(upstream.address, home)
 try {
   const results = await runAll(gateway)
   process.stdout.write(`\n${renderResults(results)}\n\n`)
+  for (const line of toRefusals(results)) process.stdout.write(`refused: ${line}\n`)
   for (const line of toProblems(results)) process.stdout.write(`✗ ${line}\n`)
   if (toProblems(results).length > 0) process.exitCode = 1
   if (values.only === undefined) writeReport(results, new Date().toISOString().slice(0, 10))

@@ -72,6 +72,9 @@ interface TaskRun {
   readonly root: string
 }
 
+/** In milliseconds. */
+const taskLimit = 120_000
+
 /** A task passes when the agent ends with 0, says the sentence, and its files are right. */
 async function runTask({ task, toCommand, root }: TaskRun): Promise<Outcome> {
   const [work, home] = [join(root, 'work'), join(root, 'home')]
@@ -82,15 +85,16 @@ async function runTask({ task, toCommand, root }: TaskRun): Promise<Outcome> {
   const finished = await runCommand(line, {
     cwd: work,
     env: { HOME: home, ...env },
-    limit: 120_000,
+    limit: taskLimit,
   })
   const problem = findProblem(finished, task.sentence) ?? task.findProblem(work)
   return { check: scenario, ...(problem !== undefined && { problem }) }
 }
 
-function findProblem({ code, stdout, stderr }: Finished, sentence: string): string | undefined {
-  if (code === 0 && stdout.includes(sentence)) return undefined
-  return `it ended with ${code}: ${stdout.slice(-600)} ${stderr.slice(-600)}`
+function findProblem({ failure, stdout, stderr }: Finished, sentence: string): string | undefined {
+  if (failure === undefined && stdout.includes(sentence)) return undefined
+  const end = failure === undefined ? 'it did not say the sentence' : `it ended with ${failure}`
+  return `${end}: ${stdout.slice(-600)} ${stderr.slice(-600)}`
 }
 
 function readText(path: string): string | undefined {

@@ -77,12 +77,12 @@ const buildLimit = 20 * 60_000
 async function run(command: Command, cwd = sources): Promise<void> {
   mkdirSync(buildFolder, { recursive: true })
   process.stderr.write(`${command.join(' ')}\n`)
-  const { code, stdout, stderr } = await runCommand(command, {
+  const { failure, stdout, stderr } = await runCommand(command, {
     cwd,
     env: Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value])),
     limit: buildLimit,
   })
-  if (code === 0) return
+  if (failure === undefined) return
   const output = `${stdout}\n${stderr}`.trim().split('\n').slice(-10).join('\n')
-  throw new Error(`${command[0]} ended with ${code}:\n${output}`)
+  throw new Error(`${command[0]} ended with ${failure}:\n${output}`)
 }

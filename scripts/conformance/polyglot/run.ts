@@ -86,7 +86,7 @@ async function build(program: Program): Promise<Command | undefined> {
 }
 
 async function runProgram(command: Command, kind: Kind): Promise<readonly Outcome[]> {
-  const { code, stdout, stderr } = await runCommand(command, {
+  const { failure, stdout, stderr } = await runCommand(command, {
     cwd: home,
     env: {
       HOME: home,
@@ -103,7 +103,9 @@ async function runProgram(command: Command, kind: Kind): Promise<readonly Outcom
     },
     limit: 10 * 60_000,
   })
-  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${stderr}`)
+  if (failure !== undefined) {
+    throw new Error(`${command.join(' ')} ended with ${failure}: ${stderr}`)
+  }
   // LiteLLM prints advice between the lines of JSON.
   const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
   return lines.map((line) => {

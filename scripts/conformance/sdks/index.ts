@@ -64,20 +64,23 @@ function sdk(facts: Omit<Client, 'run'>): Client {
 /** Each script is a process of its own, because SDKs keep global state. */
 async function runScript(name: string, kind: Kind, door: Door): Promise<readonly Outcome[]> {
   const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
-  const { code, stdout, stderr } = await runCommand([process.execPath, '--import', 'tsx', script], {
-    cwd: process.cwd(),
-    env: {
-      CONFORMANCE_ADDRESS: door.address,
-      CONFORMANCE_KEY: door.key,
-      CONFORMANCE_KIND: kind.name,
+  const { failure, stdout, stderr } = await runCommand(
+    [process.execPath, '--import', 'tsx', script],
+    {
+      cwd: process.cwd(),
+      env: {
+        CONFORMANCE_ADDRESS: door.address,
+        CONFORMANCE_KEY: door.key,
+        CONFORMANCE_KIND: kind.name,
+      },
+      limit: 120_000,
     },
-    limit: 120_000,
-  })
+  )
   // The scripts print outcomes and nothing else.
   const outcomes = stdout
     .trim()
     .split('\n')
     .map((line): Outcome => JSON.parse(line || '{}'))
-  if (code === 0) return outcomes
-  return [...outcomes, { check: 'end', problem: `the script ended with ${code}: ${stderr}` }]
+  if (failure === undefined) return outcomes
+  return [...outcomes, { check: 'end', problem: `the script ended with ${failure}: ${stderr}` }]
 }

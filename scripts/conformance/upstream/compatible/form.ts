@@ -13,7 +13,10 @@ export function toMemberForm(name: string): AnswerForm {
   }
 }
 
-/** Thoughts as chunks of the content: https://docs.mistral.ai/capabilities/reasoning */
+/**
+ * Thoughts as chunks of the content: https://docs.mistral.ai/capabilities/reasoning. A delta has whole calls:
+ * https://github.com/mistralai/client-ts/blob/main/src/models/components/deltamessage.ts
+ */
 export const chunkForm: AnswerForm = {
   message: ({ text, thoughts }) =>
     thoughts
@@ -21,6 +24,7 @@ export const chunkForm: AnswerForm = {
       : { content: text },
   thought: (piece) => ({ content: [toChunk(piece)] }),
   text: (piece) => ({ content: piece }),
+  hasWholeCalls: true,
   hasDone: true,
 }
 

@@ -19,6 +19,8 @@ export interface AnswerForm {
   text(piece: string): object
   /** The members of a last delta for what proves the thoughts. */
   proof?(said: Said): object | undefined
+  /** Whether a delta has a call as a whole, instead of its arguments piece by piece. */
+  readonly hasWholeCalls?: boolean
   /** Whether `[DONE]` ends a stream. */
   readonly hasDone: boolean
 }
@@ -103,6 +105,8 @@ function toDeltas(part: Part, { form, index }: Place): object[] {
     case 'text':
       return splitText(part.text).map((text) => form.text(text))
     case 'call':
+      if (form.hasWholeCalls)
+        return [{ tool_calls: [{ index, ...toToolCall(part, JSON.stringify(part.input)) }] }]
       return [
         { tool_calls: [{ index, ...toToolCall(part, '') }] },
         ...splitJson(part.input).map((piece) => ({
