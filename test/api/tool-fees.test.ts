@@ -102,6 +102,58 @@ describe('a reservation', () => {
     expect(stored).toBeCloseTo(all, 9)
   })
 
+  const added = (definition: object) => ({
+    role: 'system',
+    content: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }],
+  })
+  const user = { role: 'user', content: 'Hi' }
+
+  test.each<[string, object, string, string]>([
+    [
+      'a tool_addition',
+      { max_tokens: 10, messages: [user, added({ ...search, max_uses: 4 })] },
+      messages,
+      claude,
+    ],
+    [
+      'a tool_addition among the blocks of a user',
+      {
+        max_tokens: 10,
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Hi' },
+              { type: 'mid_conv_system', content: added({ ...search, max_uses: 4 }).content },
+            ],
+          },
+        ],
+      },
+      messages,
+      claude,
+    ],
+    [
+      'additional_tools',
+      { input: [user, { type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
+      responses,
+      pricedProvider,
+    ],
+  ])('counts the tools that %s defines in the conversation', async (_, body, path, kind) => {
+    const [fee, calls] = await reserve({ model: 'm', ...body }, path, kind)
+    expect(fee).toBe(0.04)
+    expect(calls).toMatch(/^web_search 4/)
+  })
+
+  test('counts a definition that hides behind an escape', async () => {
+    const gateway = await keyedGateway(claude + fees)
+    const key = await gateway.key({ budget_max: 0.03 })
+    const text = JSON.stringify({ model: 'm', max_tokens: 10, messages: [user, added(search)] })
+    const body = text.replace('"definition"', String.raw`"d\u0065finition"`)
+    const refused = await gateway.get(messages, { method: 'POST', headers: key.headers, body })
+    expect(refused.status).toBe(402)
+    expect(gateway.upstream.requests).toEqual([])
+  })
+
   test('counts the tokens that results add to the prompt', async () => {
     const twice = { ...search, max_uses: 2 }
     const more = 'reserve_tool_tokens = 1000\n'

@@ -2,11 +2,14 @@ import { type VendorTool, vendorTools } from '../../core/billing.ts'
 import type { AskedCalls, PriceAsk } from '../../core/price-table.ts'
 import { isCount } from '../../core/usage.ts'
 import { isObject, isSet } from '../../wire/json/parse.ts'
+import type { DefinedTool } from './defined-tools.ts'
 
 /** The members of a request that make a vendor run tools, in every API. */
 export interface ToolMembers {
   /** The values of `tools`. Repeated members all count: it can only be reserved for too much. */
   readonly tools: readonly unknown[]
+  /** Tools that the conversation defines. */
+  readonly definedTools: readonly DefinedTool[]
   /** `tools` of `extra_body`. */
   readonly extraTools: unknown
   /** The members that ask for a search of the web by their presence. */
@@ -51,6 +54,7 @@ export function listAskedTools(members: ToolMembers): Pick<PriceAsk, 'tools' | '
   for (const list of tools) {
     for (const [at, tool] of [list].flat().entries()) addTool(tool, `tools.${at}`)
   }
+  for (const { tool, path } of members.definedTools) addTool(tool, path)
   if (isSet(extraTools)) for (const tool of [extraTools].flat()) addTool(tool, 'extra_body.tools')
   for (const member of searching) addNamed('web_search', member)
   if (mayHaveFiles) add('attachment_search', unbounded)

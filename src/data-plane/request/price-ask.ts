@@ -8,6 +8,7 @@ import type { ModelRoute } from '../../core/route.ts'
 import { isObject, isSet, tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { listAskedTools } from './asked-tools.ts'
+import { type DefinedTool, listDefinedTools } from './defined-tools.ts'
 
 /** A request, as far as the most that it may use is estimated from it. */
 export interface EstimatedRequest {
@@ -30,6 +31,8 @@ const names = [
   'prompt',
   'cached_content',
   'tools',
+  'messages',
+  'input',
   'web_search_options',
   'search_parameters',
   'plugins',
@@ -82,6 +85,7 @@ export function readPriceAsk(
     const more: Readonly<Record<string, unknown>> = isObject(extra) ? extra : {}
     return listAskedTools({
       tools: spans.tools.map(read).filter(isSet),
+      definedTools: readDefinedTools(),
       extraTools: more['tools'],
       searching: [
         ...searches.filter((name) => spans[name].some((span) => isSet(read(span)))),
@@ -92,6 +96,18 @@ export function readPriceAsk(
         includes(body as Uint8Array, fileWord) || includes(body as Uint8Array, asciiEscape),
       maxToolCalls: read(spans.max_tool_calls.at(-1)),
     })
+  }
+
+  /** The conversation may be long, so it is parsed only where it may define tools. */
+  function readDefinedTools(): readonly DefinedTool[] {
+    const bytes = body as Uint8Array
+    return (['messages', 'input'] as const).flatMap((name) =>
+      spans[name].flatMap((span) => {
+        const given = bytes.subarray(span.start, span.end)
+        const mayDefine = definitionWords.some((word) => includes(given, word))
+        return mayDefine ? listDefinedTools(read(span), name) : []
+      }),
+    )
   }
 }
 
@@ -135,6 +151,10 @@ function mayCacheLong(body: Uint8Array): boolean {
 }
 
 const longLife = new TextEncoder().encode('12h"')
+/** The members that define tools inside a conversation. Any escape of ASCII may be one of them. */
+const definitionWords = ['"definition"', '"tools"', '\\u00'].map((word) =>
+  new TextEncoder().encode(word),
+)
 const fileWord = new TextEncoder().encode('file')
 const asciiEscape = new TextEncoder().encode('\\u00')
 

@@ -68,26 +68,36 @@ function placeMessage(
   return { message, path, parts: parts.map((part) => part.path), calls: [] }
 }
 
-/** Writes the results first, each as a message of its own, because they must follow their calls. */
+/**
+ * Writes the results first, each as a message of its own, because they must follow their calls. Instructions among
+ * the blocks are a message of their own in their place.
+ */
 function toUserMessages(
   blocks: readonly PlacedBlock[],
   path: string,
   target: ChatTarget,
 ): MadeMessage[] {
-  const messages: MadeMessage[] = []
-  const own: PlacedPart[] = []
+  const results: MadeMessage[] = []
+  const others: MadeMessage[] = []
+  let own: PlacedPart[] = []
+  const close = () => {
+    if (own.length === 0) return
+    others.push(placeMessage({ role: 'user', content: toContent(own, target) }, path, own))
+    own = []
+  }
   for (const { block, path: place } of blocks) {
     if (block.type === 'tool_result') {
-      messages.push(toResult(block, place, target))
+      results.push(toResult(block, place, target))
+    } else if (block.type === 'mid_conv_system') {
+      close()
+      const { content } = checkPart(blockSchemas.mid_conv_system, block, place)
+      others.push(...toInstructions(content, `${place}.content`, target))
     } else {
-      for (const part of toBlockParts(block, place, target)) own.push(part)
+      own.push(...toBlockParts(block, place, target))
     }
   }
-  if (own.length > 0) {
-    const message = { role: 'user', content: toContent(own, target) }
-    messages.push(placeMessage(message, path, own))
-  }
-  return messages
+  close()
+  return [...results, ...others]
 }
 
 /** Writes a `tool_result` block. `fitResults` brings it into the form that the target accepts. */

@@ -18,8 +18,8 @@ export interface WrittenChat {
 /** Where the parts of a chat request come from. */
 export interface ChatPlaces {
   readonly messages: readonly Pick<MadeMessage, 'path' | 'parts' | 'calls'>[]
-  /** The position of each tool in the client's list. */
-  readonly tools: readonly number[]
+  /** The path of each tool's definition. */
+  readonly tools: readonly string[]
   /** The path of the field that `response_format` comes from. */
   readonly format: string
   /** The path of the field that `reasoning_effort` comes from. */
@@ -43,7 +43,7 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
   const { target } = options
   checkThread(request)
   const placed = toChatMessages(request, options)
-  const { fields: tools, positions, dropped } = toChatTools(request, target)
+  const { fields: tools, paths, dropped } = toChatTools(request, target)
   const { format, path: formatPath } = findFormat(request)
   const { effort, path: effortPath } = findEffort(request)
   const chat = {
@@ -62,7 +62,7 @@ export function writeChat(request: CountRequest, options: WriteOptions): Written
     chat,
     places: {
       messages: placed.map(({ path, parts, calls }) => ({ path, parts, calls })),
-      tools: positions,
+      tools: paths,
       format: formatPath,
       effort: effortPath,
       dropped: isGiven(format) && !isSchema(format) ? [...dropped, formatPath] : dropped,

@@ -2,7 +2,7 @@ import { isClientToolType } from '../../core/client-tools.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { readMark } from './chat-parts.ts'
-import { findWaitingTools } from './deferred-tools.ts'
+import { listPlacedTools } from './offered-tools.ts'
 import { type CountRequest, checkPart, inputSchema, type Tool } from './schema.ts'
 
 /** The tool fields of a chat request. */
@@ -12,8 +12,8 @@ export interface ChatTools {
     readonly tool_choice?: unknown
     readonly parallel_tool_calls?: false
   }
-  /** The position of each tool in the client's list. */
-  readonly positions: readonly number[]
+  /** The path of each tool's definition. */
+  readonly paths: readonly string[]
   /** The paths of tools that a vendor runs or defines, and of a choice that names one. */
   readonly dropped: readonly string[]
 }
@@ -24,24 +24,23 @@ export interface ChatTools {
  */
 export function toChatTools(request: CountRequest, target: ChatTarget): ChatTools {
   const { tools, tool_choice: choice } = request
-  const offered = tools ?? []
-  const waiting = findWaitingTools(request)
-  const positions = offered.flatMap((tool, index) =>
-    isSent(tool, target) && !waiting.has(tool) ? [index] : [],
-  )
-  const names = new Set(positions.map((index) => offered[index]?.name))
-  const dropped = offered.flatMap((tool, index) => (isSent(tool, target) ? [] : [`tools.${index}`]))
-  const isLost = choice?.type === 'tool' && offered.length > 0 && !names.has(choice.name)
+  const placed = listPlacedTools(request)
+  const offered = placed.filter(({ tool, isWaiting }) => isSent(tool, target) && !isWaiting)
+  const paths = offered.map(({ path }) => path)
+  const names = new Set(offered.map(({ tool }) => tool.name))
+  const dropped = placed.flatMap(({ tool, path }) => (isSent(tool, target) ? [] : [path]))
+  const hasTools = placed.length > 0 || (tools ?? []).length > 0
+  const isLost = choice?.type === 'tool' && hasTools && !names.has(choice.name)
   const known = choice && !isLost ? toToolChoice(choice) : undefined
   if (choice && known === undefined) dropped.push('tool_choice')
-  if (positions.length === 0) return { fields: {}, positions, dropped }
+  if (offered.length === 0) return { fields: {}, paths, dropped }
   return {
     fields: {
-      tools: positions.map((index) => toChatTool(offered[index] as Tool, `tools.${index}`, target)),
+      tools: offered.map(({ tool, path }) => toChatTool(tool, path, target)),
       ...(known !== undefined && { tool_choice: known }),
       ...(choice?.disable_parallel_tool_use && { parallel_tool_calls: false }),
     },
-    positions,
+    paths,
     dropped,
   }
 }

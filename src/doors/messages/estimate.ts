@@ -75,6 +75,12 @@ function addBlock(block: unknown, tally: Tally): void {
     case 'document':
       tally.bytes += measureText(block['title']) + measureText(block['context'])
       return addSource(block['source'], tally)
+    case 'tool_addition':
+      tally.bytes += measureDefinition(block['tool'])
+      return
+    case 'compaction':
+      addContent(block['tool_changes'], tally)
+      return addContent(block['content'], tally)
     default:
       tally.bytes += measureText(block['text']) + measureText(block['title'])
       addContent(block['content'], tally)
@@ -91,6 +97,11 @@ function measureOwnBlocks(block: JsonObject, proofs: RequestProofs): number {
   const text = readProofText(block)
   const content = text === undefined ? undefined : proofs.read(text)?.content
   return content ? countUtf8Bytes(stringifyJson(content)) : 0
+}
+
+/** A reference to a tool is no text that a model reads. */
+function measureDefinition(tool: unknown): number {
+  return isObject(tool) && 'definition' in tool ? measureJson(tool['definition']) : 0
 }
 
 function measureText(value: unknown): number {

@@ -46,8 +46,11 @@ function blockWith(content: Shape): Shape {
       },
       redacted_thinking: { members: { ...thought, data: textWithout(proofPrefix) } },
     },
-    // Images are checked one by one, and documents may hold them.
-    { otherwise: { members: common }, without: ['image', 'document'] },
+    // Images are checked one by one, and documents may hold them. An addition may define a tool.
+    {
+      otherwise: { members: common },
+      without: ['image', 'document', 'tool_addition', 'compaction', 'mid_conv_system'],
+    },
   )
 }
 

@@ -54,10 +54,10 @@ function renameMembers(block: string, [first = '', second]: readonly string[]): 
 }
 
 function locateTool([index, ...rest]: readonly string[], { tools }: ChatPlaces): string {
-  const position = tools[Number(index)]
-  if (position === undefined) return 'tools'
+  const place = tools[Number(index)]
+  if (place === undefined) return 'tools'
   const inner = rest[0] === 'function' ? rest.slice(1) : rest
   const [first, ...deeper] = inner
   const member = first === 'parameters' ? 'input_schema' : first
-  return ['tools', position, ...(member === undefined ? [] : [member]), ...deeper].join('.')
+  return [place, ...(member === undefined ? [] : [member]), ...deeper].join('.')
 }

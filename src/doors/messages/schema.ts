@@ -126,9 +126,12 @@ export const blockSchemas = {
     is_error: z.boolean().nullish(),
   }),
   tool_reference: loose({ tool_name: z.string() }),
+  mid_conv_system: loose({ content }),
   thinking: loose({ thinking: text, signature: text }),
 } as const
 
+/** The schema of a tool that the conversation defines. */
+export const toolDefinition = tool
 /** The schema of a function tool's parameters. */
 export const inputSchema = jsonObject
 /** The schema of a format for the answer. */

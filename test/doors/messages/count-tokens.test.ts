@@ -52,6 +52,23 @@ test('a link of another API is not called: the gateway estimates', async () => {
   expect(gateway.upstream.requests).toEqual([])
 })
 
+test('a tool that the conversation defines counts as one of the request', async () => {
+  const gateway = await messagesGateway()
+  const definition = { name: 'a', description: 'x'.repeat(400), input_schema: { type: 'object' } }
+  const tool = { type: 'tool_definition', definition }
+  const count = async (fields: object) => {
+    const response = await post(gateway, { model: 'm', messages, ...fields }, { path })
+    return Number(((await response.json()) as { input_tokens: number }).input_tokens)
+  }
+  const none = await count({})
+  const above = await count({ tools: [definition] })
+  const added = { role: 'system', content: [{ type: 'tool_addition', tool }] }
+  const inside = await count({ messages: [...messages, added] })
+  expect(inside).toBeGreaterThanOrEqual(above)
+  expect(inside).toBeLessThan(above + 10)
+  expect(above).toBeGreaterThan(none + 80)
+})
+
 test('an upstream that does not answer is not waited for', async () => {
   const gateway = await messagesGateway()
   gateway.upstream.next(() => new Promise(() => {}))

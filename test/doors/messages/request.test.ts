@@ -253,6 +253,135 @@ describe('a tool with defer_loading', () => {
   })
 })
 
+describe('tools that the conversation changes', () => {
+  const tool = (name: string, fields: object = {}) => ({
+    name,
+    input_schema: { type: 'object' },
+    ...fields,
+  })
+  const reference = (name: string) => ({ type: 'tool_reference', name })
+  const definition = (given: object) => ({ type: 'tool_definition', definition: given })
+  const add = (change: object) => ({ type: 'tool_addition', tool: change })
+  const remove = (change: object) => ({ type: 'tool_removal', tool: change })
+  const changed = (...content: readonly object[]) => ({ role: 'system', content })
+  const newer = tool('a', { description: 'newer' })
+
+  async function offer(messages: readonly object[], fields: object = {}) {
+    const tools = [tool('a'), tool('b')]
+    const { tools: offered = [] } = await sent({ tools, messages: [user, ...messages], ...fields })
+    return (offered as { function: { name: string; description?: string } }[]).map(
+      ({ function: { name, description } }) => (description ? `${name}: ${description}` : name),
+    )
+  }
+
+  test.each<[title: string, messages: readonly object[], offered: readonly string[]]>([
+    ['a removal', [changed(remove(reference('a')))], ['b']],
+    ['a removal of all', [changed(remove(reference('a')), remove(reference('b')))], []],
+    [
+      'an addition after a removal',
+      [changed(remove(reference('a'))), user, changed(add(reference('a')))],
+      ['a', 'b'],
+    ],
+    [
+      'a removal after an addition',
+      [changed(add(reference('a'))), user, changed(remove(reference('a')))],
+      ['b'],
+    ],
+    ['a definition', [changed(add(definition(tool('c'))))], ['a', 'b', 'c']],
+    ['a definition in the place of another', [changed(add(definition(newer)))], ['a: newer', 'b']],
+    [
+      'a definition that is removed, and referred to again',
+      [
+        changed(add(definition(tool('c')))),
+        changed(remove(reference('c'))),
+        changed(add(reference('c')), remove(reference('b'))),
+      ],
+      ['a', 'c'],
+    ],
+    [
+      'a block of instructions in a message of the user',
+      [{ role: 'user', content: [{ type: 'mid_conv_system', content: [remove(reference('a'))] }] }],
+      ['b'],
+    ],
+    [
+      'a summary of earlier changes',
+      [
+        {
+          role: 'assistant',
+          content: [
+            {
+              type: 'compaction',
+              content: 'So far.',
+              tool_changes: [remove(reference('b')), add(definition(tool('c')))],
+            },
+          ],
+        },
+        user,
+      ],
+      ['a', 'c'],
+    ],
+    [
+      'a removal of what only a server of tools has',
+      [
+        changed(
+          remove({ type: 'mcp_tool_reference', name: 'a', server_name: 's' }),
+          add({ type: 'mcp_toolset_reference', server_name: 's' }),
+        ),
+      ],
+      ['a', 'b'],
+    ],
+  ])('%s', async (_, messages, offered) => {
+    expect(await offer(messages)).toEqual(offered)
+  })
+
+  test('a call and a search result bring no removed tool back', async () => {
+    const call = { type: 'tool_use', id: 't1', name: 'a', input: {} }
+    const found = [{ type: 'tool_reference', tool_name: 'a' }]
+    const messages = [
+      changed(remove(reference('a'))),
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: found }] },
+    ]
+    expect(
+      await offer(messages, { tools: [tool('a', { defer_loading: true }), tool('b')] }),
+    ).toEqual(['b'])
+  })
+
+  test('instructions in a message of the user are a system message in their place', async () => {
+    const block = { type: 'mid_conv_system', content: [{ type: 'text', text: 'Be brief.' }] }
+    const content = [{ type: 'text', text: 'Hi' }, block]
+    expect(await sent({ messages: [{ role: 'user', content }] })).toMatchObject({
+      messages: [user, { role: 'system', content: 'Be brief.' }],
+    })
+  })
+
+  test('a choice of a removed tool, and a definition of a tool of the vendor, are said to be dropped', async () => {
+    const gateway = await messagesGateway()
+    gateway.upstream.next(chatAnswer())
+    const messages = [user, changed(remove(reference('a')), add(definition(web)))]
+    const response = await post(
+      gateway,
+      asking({
+        tools: [tool('a'), tool('b')],
+        tool_choice: { type: 'tool', name: 'a' },
+        messages,
+      }),
+    )
+    expect(response.headers.get('x-gateway-dropped')).toBe(
+      'messages.1.content.1.tool.definition,tool_choice',
+    )
+  })
+
+  test('an error names the place of the definition', async () => {
+    const wrong = changed(add(definition(tool('c', { input_schema: 5 }))))
+    const response = await post(await messagesGateway(), asking({ messages: [user, wrong] }))
+    expect(await readMessagesError(response)).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.1.content.0.tool.definition.input_schema',
+    })
+  })
+})
+
 describe('the older field output_format', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const format = { type: 'json_schema', schema }
