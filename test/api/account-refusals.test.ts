@@ -214,7 +214,9 @@ describe('a refusal of the account with a status that blames the request', () =>
         ])
       }
     }
-    expect(await callsAfter(refuseWith(`no: ${code}`))).toEqual(['p', 'p2'])
+    // A number in a message may be anything.
+    const isNumber = /^\d+$/.test(code)
+    expect(await callsAfter(refuseWith(`no: ${code}`))).toEqual(isNumber ? ['p'] : ['p', 'p2'])
   })
 
   test('of embeddings and rankings', async () => {

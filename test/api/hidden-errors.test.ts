@@ -73,11 +73,28 @@ const hidden: readonly Hidden[] = [
     words: 'token expired or incorrect',
   },
   {
-    body: { code: 1302, msg: 'too many concurrent requests' },
-    status: 429,
-    code: 'LM-3001',
-    words: 'too many concurrent requests',
+    body: { code: 'Client specified an invalid argument', error: 'Unknown parameter stop.' },
+    status: 400,
+    code: 'LM-3003',
+    words: 'Unknown parameter stop.',
   },
+  ...(
+    [
+      [1302, 'too many concurrent requests', 429, 'LM-3001'],
+      ['1308', 'usage limit reached for 5 hours', 429, 'LM-3001'],
+      [1113, 'please recharge and try again', 502, 'LM-3003'],
+      [1214, 'messages is illegal', 400, 'LM-3003'],
+      [1261, 'Prompt exceeds', 400, 'LM-2012'],
+      [1301, 'unsafe or sensitive content', 400, 'LM-2013'],
+      [1000, 'authentication failed', 502, 'LM-3003'],
+      [1234, 'network error of Z.ai', 502, 'LM-3003'],
+    ] as const
+  ).map(([given, words, status, code]) => ({
+    body: { code: given, msg: words },
+    status,
+    code,
+    words,
+  })),
   {
     body: { code: 20_012, message: 'Model does not exist.', data: null },
     status: 502,
@@ -95,6 +112,7 @@ const hidden: readonly Hidden[] = [
 /** Faults of the upstream, which are LM-3010 in a stream. */
 const ofUpstream = new Set([
   'unknown error',
+  'network error of Z.ai',
   'a code that has no page',
   'Model does not exist.',
   'out of order',

@@ -31,7 +31,10 @@ export interface AnthropicTarget {
   readonly maxOutputTokens: number | undefined
 }
 
-/** The names that the API accepts: https://platform.claude.com/docs/en/api/messages */
+/**
+ * The names that the API accepts: https://platform.claude.com/docs/en/api/messages, and in its own words
+ * https://github.com/home-assistant/core/issues/147760
+ */
 export const readNamed = bindToolNames(/^[a-zA-Z0-9_-]{1,128}$/)
 
 /** Translates a chat request. Throws `UntranslatableError` for content that the API cannot carry. */

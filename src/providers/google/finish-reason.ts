@@ -2,7 +2,10 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import type { GeminiCandidate } from './response.ts'
 
-/** Values of `FinishReason`: https://ai.google.dev/api/generate-content */
+/**
+ * Values of `FinishReason`, of both clouds. `OTHER`, `IMAGE_OTHER`, `ESCALATION`, and `NO_IMAGE`, for a model that was
+ * to make an image and did not, have no counterpart: https://ai.google.dev/api/generate-content
+ */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -17,13 +20,13 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['IMAGE_SAFETY', 'content_filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
   ['IMAGE_RECITATION', 'content_filter'],
-  ['NO_IMAGE', 'content_filter'],
   ['MODEL_ARMOR', 'content_filter'],
 ])
 
 /**
- * Reasons that say that the model has failed, with no call that the client could use:
+ * Reasons that say that the model has failed, with no call that the client could use. The SDKs lack some:
  * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#FinishReason
+ * https://github.com/googleapis/python-genai/issues/2937
  */
 const failures: ReadonlySet<string> = new Set([
   'MALFORMED_FUNCTION_CALL',

@@ -46,7 +46,12 @@ function readModalities(input: unknown, output: unknown): ModalityTokens | undef
     : undefined
 }
 
-/** The tools that xAI runs, all but its search of the web. https://docs.x.ai/docs/guides/tools/overview */
+/**
+ * The tools that xAI runs, all but its search of the web. An answer has the counts, where `file_search_calls` are those
+ * of collections, and `document_search_calls` those of attached files:
+ * https://docs.x.ai/docs/guides/tools/overview
+ * https://github.com/maximhq/bifrost/blob/main/core/schemas/responses.go
+ */
 function readServerTools(details: unknown): ToolCalls | undefined {
   if (!isObject(details)) return undefined
   const calls = Object.entries(serverTools).flatMap(([name, tool]) => {

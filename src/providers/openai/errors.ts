@@ -44,12 +44,13 @@ function findStatus(body: unknown): number | undefined {
 }
 
 /**
- * The codes that name the request, of failed responses, and of xAI's errors with status 400 (`invalid-argument`):
+ * The codes that name the request, of failed responses, and of xAI's errors with status 400, in two spellings:
  * https://platform.openai.com/docs/api-reference/responses/object,
- * https://github.com/vercel/ai/blob/main/packages/xai/src/responses/xai-responses-language-model.ts
+ * https://github.com/NousResearch/hermes-agent/issues/27197
  */
 const requestCodes: ReadonlySet<unknown> = new Set([
   'bio_policy',
+  'Client specified an invalid argument',
   'context_length_exceeded',
   'empty_image_file',
   'failed_to_download_image',

@@ -91,10 +91,10 @@ export const refusalRows: readonly RefusalRow[] = [
   {
     // DeepSeek: https://api-docs.deepseek.com/quick_start/error_codes
     // MiniMax and Z.ai, in both languages: https://github.com/zai-org/GLM-5/issues/148,
-    // https://github.com/continuedev/continue/issues/11823
+    // https://github.com/continuedev/continue/issues/11823, and its code: https://docs.bigmodel.cn/cn/api/api-code
     // Venice: https://github.com/veniceai/api-docs/pull/149
     cause: 'account',
-    codes: ['insufficient_balance'],
+    codes: ['insufficient_balance', '1113'],
     texts: ['insufficient balance', 'insufficient account balance', '余额不足'],
     vetoes: rateLimitWords,
   },
@@ -201,7 +201,7 @@ export const refusalRows: readonly RefusalRow[] = [
     texts: ['data may contain inappropriate content'],
   },
   {
-    // Z.ai: https://docs.z.ai/api-reference/api-code
+    // Z.ai: https://docs.bigmodel.cn/cn/api/api-code
     // MiniMax, input and output: https://platform.minimax.io/docs/api-reference/errorcode
     // Ark: https://www.volcengine.com/docs/82379/1299023
     cause: 'content-filter',
@@ -280,7 +280,7 @@ export const refusalRows: readonly RefusalRow[] = [
     vetoCodes: rateLimitCodes,
   },
   {
-    // Z.ai: https://docs.z.ai/api-reference/api-code
+    // Z.ai: https://docs.bigmodel.cn/cn/api/api-code
     // DashScope: https://help.aliyun.com/zh/model-studio/error-code
     cause: 'prompt-too-long',
     exceptStatus: 429,

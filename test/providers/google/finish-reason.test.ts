@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { answered, functionCallPart, readCompletion, saying } from './support.ts'
 
 describe('finish reasons', () => {
-  test.each([
+  test.each<[string | undefined, string, string]>([
     ['STOP', 'stop', 'tool_calls'],
     [undefined, 'stop', 'tool_calls'],
     ['FINISH_REASON_UNSPECIFIED', 'stop', 'tool_calls'],
@@ -10,10 +10,19 @@ describe('finish reasons', () => {
     ['CONTINUATION', 'length', 'length'],
     ['SAFETY', 'content_filter', 'content_filter'],
     ['RECITATION', 'content_filter', 'content_filter'],
-    ['MODEL_ARMOR', 'content_filter', 'content_filter'],
-    ['IMAGE_SAFETY', 'content_filter', 'content_filter'],
-    ['NO_IMAGE', 'content_filter', 'content_filter'],
-    ['OTHER', 'stop', 'tool_calls'],
+    ...[
+      'LANGUAGE',
+      'BLOCKLIST',
+      'PROHIBITED_CONTENT',
+      'SPII',
+      'MODEL_ARMOR',
+      'IMAGE_SAFETY',
+      'IMAGE_PROHIBITED_CONTENT',
+      'IMAGE_RECITATION',
+    ].map((reason): [string, string, string] => [reason, 'content_filter', 'content_filter']),
+    ...['OTHER', 'IMAGE_OTHER', 'NO_IMAGE', 'ESCALATION'].map(
+      (reason): [string, string, string] => [reason, 'stop', 'tool_calls'],
+    ),
     ['A_NEW_ONE', 'stop', 'tool_calls'],
   ])('%s maps to %s, or to %s with calls', async (finishReason, alone, withCalls) => {
     const completion = await readCompletion(answered([{ text: 'A' }], { finishReason }))
@@ -27,6 +36,7 @@ describe('finish reasons', () => {
     ['MAX_TOKENS', {}],
     ['FINISH_REASON_UNSPECIFIED', {}],
     ['OTHER', { native_finish_reason: 'OTHER', native_finish_message: 'why' }],
+    ['NO_IMAGE', { native_finish_reason: 'NO_IMAGE', native_finish_message: 'why' }],
     ['A_NEW_ONE', { native_finish_reason: 'A_NEW_ONE', native_finish_message: 'why' }],
   ])('%s without a counterpart adds the native fields %j', async (finishReason, cause) => {
     const { choices } = await readCompletion(

@@ -51,10 +51,16 @@ const baseStatuses = invert({
   400: [1026, 1027, 1039, 1042, 1043, 1044, 2013, 2037, 2039, 2048],
 })
 
-/** Z.ai, `code` beside `msg`; some numbers of MiniMax mean something else there: https://docs.z.ai/api-reference/api-code */
+/**
+ * Z.ai, `code` beside `msg`; some numbers of MiniMax mean something else there. The page lists the codes, and gives
+ * 429 for an empty balance and for a locked account: https://docs.bigmodel.cn/cn/api/api-code
+ */
 const bodyStatuses = invert({
+  400: [1210, 1213, 1214, 1215, 1261, 1301],
   401: [1000, 1001, 1002, 1003, 1004],
-  429: [1302, 1303, 1305],
+  404: [1211, 1222],
+  429: [1112, 1113, 1121, 1302, 1303, 1304, 1305, 1308, 1309, 1310, 1312, 1313],
+  500: [1120, 1230, 1234],
 })
 
 function invert(codes: Readonly<Record<number, readonly number[]>>): ReadonlyMap<number, number> {
