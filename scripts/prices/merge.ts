@@ -1,5 +1,5 @@
 import { type Cell, tokenPrices } from '../../adapters/node/prices/settings.ts'
-import type { Sheet, Step, Tier } from '../../adapters/node/prices/sheet.ts'
+import { findTierCell, type Sheet, type Step, type Tier } from '../../adapters/node/prices/sheet.ts'
 
 /** A price in which the catalogues differ. */
 export interface Difference {
@@ -69,7 +69,8 @@ export function mergeSheets(first: Sheet, second: Sheet): Sheet {
       const [own, other] = [first, second].map(({ tiers: all }) =>
         all.find((each) => each.tier === tier),
       )
-      return { tier, ...mergeParts(own ?? noPart, other ?? noPart) }
+      const steps = own ? raiseSteps(other?.steps ?? [], first, own) : (other?.steps ?? [])
+      return { tier, ...mergeParts(own ?? noPart, { base: other?.base ?? {}, steps }) }
     }),
     factors,
     windows: first.windows.length > 0 ? first.windows : second.windows,
@@ -77,6 +78,21 @@ export function mergeSheets(first: Sheet, second: Sheet): Sheet {
     places: { ...second.places, ...first.places },
     unread: [...new Set([...first.unread, ...second.unread])],
   }
+}
+
+/**
+ * Where only one catalogue has the price of a step in a tier, the other one means another price. The dearer one keeps
+ * a budget.
+ */
+function raiseSteps(steps: readonly Step[], first: Sheet, own: Tier): readonly Step[] {
+  return steps.map(({ above, prices }) => {
+    const implied = findTierCell(first, own, above)
+    const raised = tokenPrices.flatMap((name) => {
+      const price = prices[name]
+      return price === undefined ? [] : [[name, Math.max(price, implied[name] ?? 0)] as const]
+    })
+    return { above, prices: Object.fromEntries(raised) }
+  })
 }
 
 const noPart: Part = { base: {}, steps: [] }

@@ -189,6 +189,36 @@ describe('a catalogue written as settings', () => {
     expect(settings(stepped)).toMatchObject({ cost_per_1m_cached_input: 1 })
   })
 
+  test('reasoning in a tier that has only a price of its output costs what that does', () => {
+    const entry = {
+      ...base,
+      output_cost_per_reasoning_token: 7e-6,
+      input_cost_per_token_flex: 1e-6,
+      output_cost_per_token_flex: 2e-6,
+    }
+    expect(settings(entry).prices).toEqual([
+      { tier: 'flex', cost_per_1m_output: 2, cost_per_1m_reasoning: 2 },
+    ])
+  })
+
+  test('a variant of genai-prices without steps is the price of all prompts', () => {
+    const entry = {
+      id: 'm',
+      match: { equals: 'm' },
+      prices: { input_mtok: { base: 1, tiers: [{ start: 100, price: 3 }] }, output_mtok: 5 },
+      price_variants: [{ when: { service_tier: 'priority' }, prices: { input_mtok: 2 } }],
+    }
+    const [vendor] = genaiPrices.parse([{ id: 'a', models: [entry] }])
+    expect(
+      vendor?.models.map((model) => toSettings(readGenaiPrices(model, '2026-11-28')).prices),
+    ).toEqual([
+      [
+        { above_input: 100, cost_per_1m_input: 3 },
+        { tier: 'priority', cost_per_1m_input: 2 },
+      ],
+    ])
+  })
+
   test('hours of lower prices are written as hours of higher ones', () => {
     const entry = {
       ...base,

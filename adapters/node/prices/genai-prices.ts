@@ -127,7 +127,7 @@ export function readGenaiPrices(entry: GenaiPricesModel, day: string): Sheet {
     base: readCell(current, unread),
     steps: readSteps(current),
     fees: readFees(current),
-    tiers: readTiers(entry, day, unread),
+    tiers: readTiers(entry, { day, standard: readSteps(current), unread }),
     factors: [],
     windows,
     later,
@@ -156,11 +156,20 @@ const tiers: Readonly<Record<string, string>> = {
   'processing=batch': 'batch',
 }
 
-/** The first variant that has a price gives it. */
+interface TierOptions {
+  readonly day: string
+  /** The steps of the standard tier. */
+  readonly standard: readonly Step[]
+  readonly unread: Set<string>
+}
+
+/**
+ * The first variant that has a price gives it. A price without steps in a variant is that of all prompts, also where
+ * the standard one has steps.
+ */
 function readTiers(
   { price_variants: variants }: GenaiPricesModel,
-  day: string,
-  unread: Set<string>,
+  { day, standard, unread }: TierOptions,
 ): readonly Tier[] {
   const found = new Map<string, Prices>()
   for (const { when, constraint: since, prices: its } of variants ?? []) {
@@ -174,11 +183,25 @@ function readTiers(
   // OpenAI has two names for its priority tier.
   if (JSON.stringify(found.get('fast')) === JSON.stringify(found.get('priority')))
     found.delete('fast')
-  return [...found].map(([tier, its]) => ({
-    tier,
-    base: readCell(its, unread),
-    steps: readSteps(its),
-  }))
+  return [...found].map(([tier, its]) => {
+    const base = readCell(its, unread)
+    const steps = standard.map(({ above, prices: named }) => ({
+      above,
+      prices: Object.fromEntries(Object.entries(base).filter(([name]) => name in named)),
+    }))
+    return { tier, base, steps: joinSteps(steps, readSteps(its)) }
+  })
+}
+
+/** Later steps replace the prices of earlier ones by name. */
+function joinSteps(...lists: readonly (readonly Step[])[]): readonly Step[] {
+  const joined = new Map<number, Cell>()
+  for (const { above, prices: its } of lists.flat()) {
+    joined.set(above, { ...joined.get(above), ...its })
+  }
+  return [...joined]
+    .map(([above, its]) => ({ above, prices: its }))
+    .sort((a, b) => a.above - b.above)
 }
 
 function isActive(since: Constraint, day: string): boolean {

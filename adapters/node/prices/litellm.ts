@@ -82,6 +82,13 @@ export function readLiteLlm(entry: LiteLlmEntry): Sheet {
     // Reasoning has no price of its own, also where a tier names only that of the output.
     for (const cell of cells.get('')?.values() ?? []) delete cell['cost_per_1m_reasoning']
   }
+  // Reasoning in a tier costs what the output does there, where only the latter has a price.
+  for (const [tier, bySize] of cells) {
+    const { cost_per_1m_output: output, cost_per_1m_reasoning: own } = bySize.get(undefined) ?? {}
+    if (tier === '' || output === undefined || own !== undefined) continue
+    if (cells.get('')?.get(undefined)?.['cost_per_1m_reasoning'] === undefined) continue
+    bySize.set(undefined, { ...bySize.get(undefined), cost_per_1m_reasoning: output })
+  }
   const toTier = (name: string): Omit<Tier, 'tier'> => {
     const { base, steps } = splitSizes(cells.get(name) ?? new Map())
     return { base, steps }
