@@ -216,7 +216,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     },
     reported: () => access.reported,
     hold(record) {
-      const add = access.hold(record)
+      const add = access.recordPending(record)
       return (final) => {
         add(final)
         records.add(final)

@@ -36,7 +36,7 @@ export interface AccessControl {
    * Keeps a finished request whose counts are still to come, so that it is not lost. The function that
    * it returns adds the final record.
    */
-  hold(record: RequestRecord): (final: RequestRecord) => void
+  recordPending(record: RequestRecord): (final: RequestRecord) => void
   /**
    * Resolves when all finished requests outlast the process, and when the server of the shared state has been
    * sent their ends; undefined when that is so.

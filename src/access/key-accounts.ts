@@ -20,7 +20,7 @@ import type { Webhooks } from '../webhooks/index.ts'
 /** What the processes that share these accounts need of each other. */
 export type SharedAccountsOptions = Pick<
   SharedLedgerOptions,
-  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'recover' | 'keeper' | 'addRow'
+  'state' | 'process' | 'onLoss' | 'onLostHold' | 'lease' | 'recover' | 'rowJournal' | 'addRow'
 >
 
 export interface KeyAccountsOptions {

@@ -2,12 +2,12 @@ import {
   createRecovery,
   JournalWriter,
   nameProcess,
-  noRowKeeper,
+  noRowJournal,
+  pendingUsageSink,
   Retention,
   SpendFlusher,
   UsageLog,
   type UsageLogOptions,
-  usageLogHold,
   usageLogSink,
 } from '../accounting/index.ts'
 import { openProviderKeys } from '../admin/index.ts'
@@ -39,7 +39,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   const { store, master, webhooks, clock, log, fingerprint, events } = options
   let { auth } = options.config
   const sharing = shareAccounts(options)
-  const { keeper, usageLog, flusher } = openUsageLog(options, {
+  const { rowJournal, usageLog, flusher } = openUsageLog(options, {
     process: sharing?.process,
     refund: (row, charge) => accounts.refund(row, charge),
   })
@@ -50,16 +50,16 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     fingerprint,
     webhooks,
     reserveOutputTokens: () => auth.reserve_output_tokens,
-    shared: sharing && { ...sharing, keeper, addRow: (row) => usageLog.add(row) },
+    shared: sharing && { ...sharing, rowJournal, addRow: (row) => usageLog.add(row) },
   })
   accounts.load(options.rows, options.before)
   accounts.start()
   const addRow = usageLogSink(usageLog, clock)
-  const holdRow = usageLogHold(usageLog, clock)
+  const recordPendingRow = pendingUsageSink(usageLog, clock)
   const recent = new RecentRequests(clock, options.workers.sequence)
   /** Nothing waits between the end of a stream and its last bytes. */
   const endStream = () => {
-    keeper.write()
+    rowJournal.write()
     // After the rows: the server knows no charge whose row a killed process would forget.
     accounts.sendEnds()
   }
@@ -74,8 +74,8 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
       if (record.stream) endStream()
       recent.add(record)
     },
-    hold(record) {
-      const addFinal = holdRow(record)
+    recordPending(record) {
+      const addFinal = recordPendingRow(record)
       if (record.stream) endStream()
       return (final) => {
         addFinal(final)
@@ -83,9 +83,9 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
       }
     },
     get reported() {
-      const { kept } = keeper
-      if (!sharing) return kept
-      if (kept) return kept.then(accounts.sendEnds)
+      const { durable } = rowJournal
+      if (!sharing) return durable
+      if (durable) return durable.then(accounts.sendEnds)
       accounts.sendEnds()
       return undefined
     },
@@ -157,10 +157,10 @@ function openUsageLog(
   const { auth } = config
   const { journal } = store
   const failed = (rows: number) => events.usageUnjournaled(rows)
-  const keeper = journal ? new JournalWriter({ journal, clock, log, failed }) : noRowKeeper
+  const rowJournal = journal ? new JournalWriter({ journal, clock, log, failed }) : noRowJournal
   const usageLog = new UsageLog({
     store,
-    keeper,
+    rowJournal,
     process,
     clock,
     log,
@@ -174,8 +174,8 @@ function openUsageLog(
     refund,
   })
   const interval = auth.flush_interval_ms
-  const flusher = new SpendFlusher({ store, keeper, process, clock, log, interval, usageLog })
-  return { keeper, usageLog, flusher }
+  const flusher = new SpendFlusher({ store, rowJournal, process, clock, log, interval, usageLog })
+  return { rowJournal, usageLog, flusher }
 }
 
 /** The stored settings may replace those of the file, so the webhooks themselves decide. */

@@ -10,7 +10,7 @@ export const noAccessControl: AccessControl = Object.freeze({
   authenticator: noAuth,
   budgets: () => [],
   record() {},
-  hold: () => () => {},
+  recordPending: () => () => {},
   reported: undefined,
   check: () => undefined,
   providerKeys: async () => new Map(),

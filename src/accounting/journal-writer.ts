@@ -4,25 +4,25 @@ import type { Journal, UsageBatchBuilder } from '../store/index.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 /** Keeps rows until the database has them. No method throws. */
-export interface RowKeeper {
+export interface RowJournal {
   /** Keeps the last row of a batch, at the end of this turn of the event loop or at the next `write`. */
-  keep(batch: UsageBatchBuilder): void
+  append(batch: UsageBatchBuilder): void
   /** Keeps what waits for the end of the turn now. */
   write(): void
   /** Resolves when no row waits; undefined when none does. */
-  readonly kept: Promise<void> | undefined
+  readonly durable: Promise<void> | undefined
   /** Whether all rows of a batch so far are kept. */
-  hasKept(batch: string): boolean
+  isDurable(batch: string): boolean
   /** Forgets a batch: the database has it, or another one replaces it. */
   forget(batch: string): void
 }
 
 /** For a host without a journal: rows are lost with the process. */
-export const noRowKeeper: RowKeeper = Object.freeze({
-  keep() {},
+export const noRowJournal: RowJournal = Object.freeze({
+  append() {},
   write() {},
-  kept: undefined,
-  hasKept: () => false,
+  durable: undefined,
+  isDurable: () => false,
   forget() {},
 })
 
@@ -41,7 +41,7 @@ const pauseMs: Millis = 1_000
  * Keeps rows in the journal. The rows of one turn of the event loop are written with one call of the
  * system, which costs more than all the rest. Requests go on without the journal while it fails.
  */
-export class JournalWriter implements RowKeeper {
+export class JournalWriter implements RowJournal {
   readonly #options: JournalWriterOptions
   readonly #outage: OutageLogger
   /** The batches whose first row is kept: later ones are written by their differences from it. */
@@ -64,11 +64,11 @@ export class JournalWriter implements RowKeeper {
     })
   }
 
-  get kept(): Promise<void> | undefined {
+  get durable(): Promise<void> | undefined {
     return this.#turn
   }
 
-  keep(batch: UsageBatchBuilder): void {
+  append(batch: UsageBatchBuilder): void {
     const { id, length } = batch
     if (this.#isPausing()) return this.#lose([id])
     const isFirst = length === 1
@@ -95,7 +95,7 @@ export class JournalWriter implements RowKeeper {
     }
   }
 
-  hasKept(batch: string): boolean {
+  isDurable(batch: string): boolean {
     return !this.#unkept.has(batch)
   }
 

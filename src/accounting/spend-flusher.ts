@@ -1,13 +1,13 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
 import { type JournalRow, SpendSums, type Store, UsageBatchBuilder } from '../store/index.ts'
-import type { RowKeeper } from './journal-writer.ts'
+import type { RowJournal } from './journal-writer.ts'
 import { OutageLogger } from './outage-logger.ts'
 import type { Unsaved, UsageLog } from './usage-log.ts'
 
 export interface SpendFlusherOptions {
   readonly store: Pick<Store, 'addSpend'>
-  readonly keeper: RowKeeper
+  readonly rowJournal: RowJournal
   /** The process that makes the charges, when several share their state. */
   readonly process?: string | undefined
   readonly clock: Clock
@@ -63,7 +63,7 @@ export class SpendFlusher {
     this.#open.sums.addRow(row)
     const kept = new UsageBatchBuilder(this.#open.id, this.#options.process)
     kept.add(row)
-    this.#options.keeper.keep(kept)
+    this.#options.rowJournal.append(kept)
     if (this.#open.sums.size >= maxAdditions) this.#closeOpen()
   }
 
@@ -86,9 +86,9 @@ export class SpendFlusher {
     await this.#lastFlush
     await this.#saveDropped()
     this.#closeOpen()
-    const { keeper } = this.#options
-    keeper.write()
-    const lost = this.#pending.filter(({ id }) => !keeper.hasKept(id))
+    const { rowJournal } = this.#options
+    rowJournal.write()
+    const lost = this.#pending.filter(({ id }) => !rowJournal.isDurable(id))
     const spend = lost.reduce((sum, { sums }) => sum + sums.total('key'), unsaved.spend + 0n)
     // A sum of nano-dollars.
     return { rows: unsaved.rows, spend: spend as NanoUsd }
@@ -114,10 +114,10 @@ export class SpendFlusher {
   async #send(): Promise<boolean> {
     try {
       for (let first = this.#pending[0]; first; first = this.#pending[0]) {
-        const { store, keeper, process } = this.#options
+        const { store, rowJournal, process } = this.#options
         await store.addSpend({ id: first.id, process, additions: first.sums.additions() })
         this.#pending.shift()
-        keeper.forget(first.id)
+        rowJournal.forget(first.id)
         this.#outage.recordSuccess()
       }
       return true

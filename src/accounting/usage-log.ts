@@ -8,12 +8,12 @@ import {
   type Store,
   UsageBatchBuilder,
 } from '../store/index.ts'
-import type { RowKeeper } from './journal-writer.ts'
+import type { RowJournal } from './journal-writer.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 export interface UsageLogOptions {
   readonly store: Pick<Store, 'addUsage'>
-  readonly keeper: RowKeeper
+  readonly rowJournal: RowJournal
   /** The process that charges the rows, when several share their state. */
   readonly process?: string | undefined
   readonly clock: Clock
@@ -69,16 +69,16 @@ export class UsageLog {
    * Keeps a row in the journal whose final form is still to come. The function that it returns adds
    * the final row in its place.
    */
-  hold(row: ChargedRow): (final: ChargedRow) => void {
-    const { keeper, process } = this.#options
+  recordPending(row: ChargedRow): (final: ChargedRow) => void {
+    const { rowJournal, process } = this.#options
     const held = new UsageBatchBuilder(crypto.randomUUID(), process)
     held.add(row)
-    keeper.keep(held)
+    rowJournal.append(held)
     return (final) => {
       this.add({ ...final, replaces: held.id })
       // Before the held row goes: a process may be killed in between.
-      keeper.write()
-      keeper.forget(held.id)
+      rowJournal.write()
+      rowJournal.forget(held.id)
     }
   }
 
@@ -87,12 +87,12 @@ export class UsageLog {
    * throws.
    */
   add(row: JournalRow): void {
-    const { capacity, batchMax, flushAfter, dropped, keeper, process } = this.#options
+    const { capacity, batchMax, flushAfter, dropped, rowJournal, process } = this.#options
     if (this.#isClosed || this.#rowCount >= capacity) return dropped(row)
     this.#open ??= new UsageBatchBuilder(crypto.randomUUID(), process)
     this.#open.add(row)
     this.#rowCount++
-    keeper.keep(this.#open)
+    rowJournal.append(this.#open)
     if (this.#open.length >= batchMax) this.#closeBatch()
     // Otherwise the end of the running write, or of the pause after a failure, starts the next one.
     if (this.#writing || this.#isFailing) return
@@ -112,16 +112,16 @@ export class UsageLog {
     this.#isClosed = true
     this.#timer?.cancel()
     await this.flush()
-    const { keeper, log } = this.#options
-    keeper.write()
-    const kept = sumUp(this.#due.filter(({ id }) => keeper.hasKept(id)))
+    const { rowJournal, log } = this.#options
+    rowJournal.write()
+    const kept = sumUp(this.#due.filter(({ id }) => rowJournal.isDurable(id)))
     if (kept.rows > 0) {
       log.write('warn', 'usage is not saved yet: the next start saves it', {
         rows: kept.rows,
         spend_usd: toUsd(kept.spend),
       })
     }
-    return sumUp(this.#due.filter(({ id }) => !keeper.hasKept(id)))
+    return sumUp(this.#due.filter(({ id }) => !rowJournal.isDurable(id)))
   }
 
   /** Moves the open batch to those that are due. */
@@ -157,7 +157,7 @@ export class UsageLog {
         this.#due.shift()
         this.#rowCount -= batch.length
         this.#refund(batch, lost)
-        this.#options.keeper.forget(batch.id)
+        this.#options.rowJournal.forget(batch.id)
         this.#isFailing = false
         this.#outage.recordSuccess()
       }
@@ -169,13 +169,13 @@ export class UsageLog {
 
   #refund(batch: UsageBatchBuilder, lost: readonly LostCharge[]): void {
     if (lost.length === 0) return
-    const { refund, keeper } = this.#options
+    const { refund, rowJournal } = this.#options
     for (const charge of lost) {
       const row = batch.find(charge)
       if (row) refund?.(row, charge)
     }
     // Before the batch is forgotten: who finds it in the journal refunds what is not refunded yet.
-    keeper.write()
+    rowJournal.write()
   }
 }
 

@@ -18,13 +18,13 @@ export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSi
  * Returns a function that keeps the row of a record whose counts are still to come, and returns the
  * sink of the final record.
  */
-export function usageLogHold(
-  log: Pick<UsageLog, 'hold'>,
+export function pendingUsageSink(
+  log: Pick<UsageLog, 'recordPending'>,
   clock: Clock,
 ): (record: RequestRecord) => RecordSink {
   return (record) => {
     const row = toUsageRow(record, clock)
-    const add = row && log.hold(row)
+    const add = row && log.recordPending(row)
     return (final) => {
       const finalRow = toUsageRow(final, clock)
       if (finalRow) add?.(finalRow)

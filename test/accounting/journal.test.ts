@@ -22,8 +22,8 @@ function life(store = new MemoryStore(), journal = new MemoryJournal()) {
   const clock = new ManualClock()
   const log = new RecordingLog()
   let failed = 0
-  const keeper = new JournalWriter({ journal, clock, log, failed: (rows) => (failed += rows) })
-  const options = { store, keeper, clock, log }
+  const rowJournal = new JournalWriter({ journal, clock, log, failed: (rows) => (failed += rows) })
+  const options = { store, rowJournal, clock, log }
   const usageLog = new UsageLog({
     ...options,
     capacity: 4,
@@ -34,7 +34,7 @@ function life(store = new MemoryStore(), journal = new MemoryJournal()) {
   const flusher: SpendFlusher = new SpendFlusher({ ...options, interval: 10_000, usageLog })
   /** The next process, after this one was killed at the end of a turn. */
   const restart = async () => {
-    await keeper.kept
+    await rowJournal.durable
     const next = life(store, journal)
     store.trouble = 'none'
     await recoverUsage({ journal, store, log: next.log })
@@ -45,7 +45,7 @@ function life(store = new MemoryStore(), journal = new MemoryJournal()) {
     journal,
     clock,
     log,
-    keeper,
+    rowJournal,
     usageLog,
     flusher,
     restart,
@@ -72,27 +72,27 @@ test('rows that were not saved are saved at the next start, with their spend', a
 })
 
 test('the rows of one turn are written at once, and `kept` resolves then', async () => {
-  const { keeper, usageLog, journal } = life()
+  const { rowJournal, usageLog, journal } = life()
   let writes = 0
   const write = journal.write.bind(journal)
   journal.write = () => {
     writes++
     write()
   }
-  expect(keeper.kept).toBeUndefined()
+  expect(rowJournal.durable).toBeUndefined()
   usageLog.add(row(1))
   usageLog.add(row(2, 'r-2'))
   expect(writes).toBe(0)
-  await keeper.kept
+  await rowJournal.durable
   expect(writes).toBe(1)
-  expect(keeper.kept).toBeUndefined()
+  expect(rowJournal.durable).toBeUndefined()
   expect([...journal.batches.values()].map((lines) => lines.length)).toEqual([2])
 })
 
 test('the journal forgets a batch when the database has it', async () => {
-  const { keeper, usageLog, flusher, journal } = life()
+  const { rowJournal, usageLog, flusher, journal } = life()
   usageLog.add(row(5))
-  await keeper.kept
+  await rowJournal.durable
   expect(journal.batches.size).toBe(1)
   await flusher.flush()
   expect(journal.batches.size).toBe(0)
@@ -133,15 +133,15 @@ test('the spend of dropped rows that the database has is not saved twice', async
 
 test('a row whose counts are still to come is saved as it was charged', async () => {
   const { usageLog, costs, restart } = life()
-  usageLog.hold(row(9))
+  usageLog.recordPending(row(9))
   await restart()
   expect(costs()).toEqual([9])
 })
 
 test('a held row stays until its final row is kept', async () => {
-  const { keeper, usageLog, journal } = life()
-  const add = usageLog.hold(row(9))
-  keeper.write()
+  const { rowJournal, usageLog, journal } = life()
+  const add = usageLog.recordPending(row(9))
+  rowJournal.write()
   const sizes: number[] = []
   const forget = journal.forget.bind(journal)
   journal.forget = (batch) => {
@@ -156,14 +156,14 @@ test.each([
   ['before the final row is saved', false],
   ['after it', true],
 ])('a row with its final counts is saved once, when the process is killed %s', async (_, saves) => {
-  const { keeper, usageLog, flusher, journal, costs, spent, restart } = life()
-  const add = usageLog.hold(row(9))
-  keeper.write()
+  const { rowJournal, usageLog, flusher, journal, costs, spent, restart } = life()
+  const add = usageLog.recordPending(row(9))
+  rowJournal.write()
   const held = [...journal.batches]
   add(row(7))
   if (saves) await flusher.flush()
   // As if the process had been killed between the final row and the end of the held one.
-  else keeper.write()
+  else rowJournal.write()
   if (!saves) for (const [id, lines] of held) journal.batches.set(id, lines)
   await restart()
   expect(costs()).toEqual([7])
@@ -171,20 +171,20 @@ test.each([
 })
 
 test('requests go on while the journal fails: one line, a count, and another try after a second', async () => {
-  const { keeper, usageLog, flusher, journal, clock, log, costs, failed } = life()
+  const { rowJournal, usageLog, flusher, journal, clock, log, costs, failed } = life()
   journal.fails = true
   usageLog.add(row(1))
   usageLog.add(row(2))
-  keeper.write()
+  rowJournal.write()
   await settled()
   journal.fails = false
   usageLog.add(row(3))
-  keeper.write()
+  rowJournal.write()
   expect(journal.batches.size).toBe(0)
   expect(failed()).toBe(3)
   await clock.advance(1_000)
   usageLog.add(row(4))
-  keeper.write()
+  rowJournal.write()
   expect(failed()).toBe(3)
   expect(journal.batches.size).toBe(1)
   await flusher.flush()
@@ -250,9 +250,9 @@ test('a store that announces its changes to other processes has the journal', ()
 })
 
 test('a start that cannot save the rows fails, and the journal keeps them', async () => {
-  const { keeper, usageLog, store, journal } = life()
+  const { rowJournal, usageLog, store, journal } = life()
   usageLog.add(row(5))
-  keeper.write()
+  rowJournal.write()
   store.trouble = 'refuse'
   const recovered = recoverUsage({ journal, store, log: new RecordingLog() })
   await expect(recovered).rejects.toThrow('the database is out')

@@ -286,7 +286,7 @@ class KillableProcess {
   readonly journal: PlacedJournal
   readonly id: string
   readonly log = new RecordingLog()
-  readonly keeper: JournalWriter
+  readonly rowJournal: JournalWriter
   readonly usageLog: UsageLog
   readonly flusher: SpendFlusher
   readonly ledger: SharedLedger
@@ -305,11 +305,11 @@ class KillableProcess {
     const { journal } = this
     this.id = nameProcess(journal)
     const process = this.id
-    const keeper = new JournalWriter({ journal, clock, log, failed() {} })
-    this.keeper = keeper
+    const rowJournal = new JournalWriter({ journal, clock, log, failed() {} })
+    this.rowJournal = rowJournal
     this.usageLog = new UsageLog({
       store,
-      keeper,
+      rowJournal,
       process,
       clock,
       log,
@@ -322,7 +322,7 @@ class KillableProcess {
     const { usageLog } = this
     this.flusher = new SpendFlusher({
       store,
-      keeper,
+      rowJournal,
       process,
       clock,
       log,
@@ -342,7 +342,7 @@ class KillableProcess {
       events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
       find: (name) => this.accounts.find(name),
       recover: this.recover,
-      keeper,
+      rowJournal,
       addRow: (row) => usageLog.add(row),
     })
     this.accounts = new KeyRegistry({
@@ -639,11 +639,11 @@ export class KilledWorld {
 
   async #record({ id, key, process }: Pick<Running, 'id' | 'key' | 'process'>, cost: bigint) {
     this.#costs.set(id, cost)
-    const { usageLog, keeper, clock, fate } = process
+    const { usageLog, rowJournal, clock, fate } = process
     const groupId = this.store.keys.get(key)?.groupId ?? null
     const ts = unixSeconds(clock)
     usageLog.add(usageRow({ ts, requestId: id, keyId: key, groupId, cost: nano(cost) }))
-    await keeper.kept
+    await rowJournal.durable
     // The client of a process that was killed at that has seen no answer.
     if (!fate.isDead && !fate.isStruck) this.#answered.add(id)
   }

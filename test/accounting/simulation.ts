@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { BudgetEvents } from '../../src/accounting/budget-events.ts'
-import { type GroupEntry, type KeyEntry, noRowKeeper } from '../../src/accounting/index.ts'
+import { type GroupEntry, type KeyEntry, noRowJournal } from '../../src/accounting/index.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import { createMemoryLedger } from '../../src/accounting/ledger.ts'
 import { SharedLedger } from '../../src/accounting/shared/ledger.ts'
@@ -145,7 +145,7 @@ class SimulatedProcess {
     const process = sharing && crypto.randomUUID()
     this.usageLog = new UsageLog({
       store,
-      keeper: noRowKeeper,
+      rowJournal: noRowJournal,
       process,
       clock,
       log,
@@ -156,7 +156,7 @@ class SimulatedProcess {
     })
     this.flusher = new SpendFlusher({
       store,
-      keeper: noRowKeeper,
+      rowJournal: noRowJournal,
       process,
       clock,
       log,
@@ -178,7 +178,7 @@ class SimulatedProcess {
         events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
         find: (name) => this.accounts.find(name),
         recover: async () => [],
-        keeper: noRowKeeper,
+        rowJournal: noRowJournal,
         addRow: (row) => this.usageLog.add(row),
       })
     this.accounts = new KeyRegistry({

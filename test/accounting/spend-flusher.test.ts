@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { noRowKeeper } from '../../src/accounting/journal-writer.ts'
+import { noRowJournal } from '../../src/accounting/journal-writer.ts'
 import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
 import { usageRow } from '../store/support/rows.ts'
@@ -14,7 +14,7 @@ function ledgerOver(store = new MemoryStore()) {
   store.groups.set(groupId, groupRow())
   const clock = new ManualClock()
   const log = new RecordingLog()
-  const options = { store, keeper: noRowKeeper, clock, log }
+  const options = { store, rowJournal: noRowJournal, clock, log }
   const usageLog = new UsageLog({
     ...options,
     capacity: 10,

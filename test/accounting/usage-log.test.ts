@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { noRowKeeper } from '../../src/accounting/journal-writer.ts'
+import { noRowJournal } from '../../src/accounting/journal-writer.ts'
 import { UsageLog, type UsageLogOptions } from '../../src/accounting/usage-log.ts'
 import { usageLogSink } from '../../src/accounting/usage-row.ts'
 import type { RequestId } from '../../src/core/ids.ts'
@@ -45,7 +45,7 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
   let dropped = 0
   const usageLog = new UsageLog({
     store,
-    keeper: noRowKeeper,
+    rowJournal: noRowJournal,
     clock,
     log,
     capacity: 10,

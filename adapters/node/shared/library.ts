@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { generateSubjectWriter } from '../../../src/accounting/index.ts'
+import { generateRecordFunctions } from '../../../src/accounting/index.ts'
 
 /** The functions that run on the server, under a name that contains their hash. */
 export interface Library {
@@ -40,5 +40,5 @@ export function readFunctions(): string {
   const { url } = import.meta
   const folder = url.endsWith('.ts') ? '../../../src/shared/functions/' : './functions/'
   const read = (file: string) => readFileSync(new URL(`${folder}${file}.lua`, url), 'utf8')
-  return [read('base'), generateSubjectWriter(), ...files.map(read)].join('\n')
+  return [read('base'), generateRecordFunctions(), ...files.map(read)].join('\n')
 }

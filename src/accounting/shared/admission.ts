@@ -7,7 +7,7 @@ import type { HoldEnd } from './functions.ts'
 import type { SharedHold } from './hold.ts'
 
 /** What the end of an admission does. */
-export interface HoldKeeper {
+export interface HoldLedger {
   /** Charges the terms of a hold; a negative amount is a refund. */
   charge(hold: SharedHold, amount: bigint): void
   /** Ends a hold once, after its charge. */
@@ -20,15 +20,15 @@ export interface HoldKeeper {
 export class SharedAdmission implements Admission {
   readonly headers: HeaderList
   readonly #hold: SharedHold
-  readonly #keeper: HoldKeeper
+  readonly #ledger: HoldLedger
   /** The amount charged so far; undefined before the end and after a withdrawal. */
   #charged: bigint | undefined
   #isEnded = false
 
-  constructor(hold: SharedHold, keeper: HoldKeeper, headers: HeaderList) {
+  constructor(hold: SharedHold, ledger: HoldLedger, headers: HeaderList) {
     this.headers = headers
     this.#hold = hold
-    this.#keeper = keeper
+    this.#ledger = ledger
   }
 
   get keyTerm(): BudgetTerm | undefined {
@@ -43,14 +43,14 @@ export class SharedAdmission implements Admission {
     if (this.#isEnded) return
     this.#isEnded = true
     this.#charged = cost
-    this.#keeper.charge(this.#hold, cost)
-    this.#keeper.end(this.#hold, { mode: 'settle', tokens })
+    this.#ledger.charge(this.#hold, cost)
+    this.#ledger.end(this.#hold, { mode: 'settle', tokens })
   }
 
   withdraw(): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#keeper.end(this.#hold, { mode: 'withdraw', tokens: undefined })
+    this.#ledger.end(this.#hold, { mode: 'withdraw', tokens: undefined })
   }
 
   /** What is reserved now is known to this process only when it ends: the server keeps the hold as it was made. */
@@ -60,9 +60,9 @@ export class SharedAdmission implements Admission {
 
   adjust(cost: NanoUsd): void {
     if (this.#charged === undefined || cost === this.#charged) return
-    this.#keeper.charge(this.#hold, cost - this.#charged)
+    this.#ledger.charge(this.#hold, cost - this.#charged)
     this.#charged = cost
-    this.#keeper.deliver(this.#hold)
+    this.#ledger.deliver(this.#hold)
   }
 }
 

@@ -11,7 +11,7 @@ import {
 import type { AdmissionRequest, HitRequest, PreviewRequest } from '../admission-request.ts'
 import { admitHit } from '../hit-admission.ts'
 import { buildRateHeaders } from '../rate-headers.ts'
-import { type HoldKeeper, SharedAdmission, SharedHit } from './admission.ts'
+import { type HoldLedger, SharedAdmission, SharedHit } from './admission.ts'
 import type { Decisions } from './decisions.ts'
 import type { SharedFunctions } from './functions.ts'
 import { factsOf, nameAccount, nameHold, type SharedHold, writeFacts } from './hold.ts'
@@ -36,7 +36,7 @@ export interface AdmissionsOptions {
   readonly functions: SharedFunctions
   readonly holds: OpenHolds
   readonly settlements: Settlements
-  readonly keeper: HoldKeeper
+  readonly ledger: HoldLedger
 }
 
 /** Admits requests by the decisions of the server or, where the settings say so, by this process while it is away. */
@@ -144,7 +144,7 @@ export class Admissions {
   #open(hold: SharedHold, now: Millis): Admission {
     this.#options.holds.add(hold)
     const accounts = hold.subjects.map(({ account }) => account)
-    return new SharedAdmission(hold, this.#options.keeper, buildRateHeaders(accounts, now))
+    return new SharedAdmission(hold, this.#options.ledger, buildRateHeaders(accounts, now))
   }
 
   #nextId(): string {

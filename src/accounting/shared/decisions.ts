@@ -2,11 +2,11 @@ import type { Millis } from '../../core/ids.ts'
 import type { Clock } from '../../core/ports.ts'
 import { SharedStateFault } from '../../core/shared-state.ts'
 import type { AccountEntry } from '../account-entry.ts'
+import type { AccountLoader } from './account-loader.ts'
+import type { AccountReplica } from './account-replica.ts'
 import type { SharedAsk, SharedDecision, SharedFunctions, SharedReading } from './functions.ts'
 import { nameAccount } from './hold.ts'
 import type { LostHolds } from './lost-holds.ts'
-import type { Mirror } from './mirror.ts'
-import type { Seeds } from './seeds.ts'
 import type { ServerClock } from './server-clock.ts'
 
 /** A server that pauses must not run a call that was given up: until then it may. */
@@ -19,9 +19,9 @@ export interface DecisionsOptions {
   readonly functions: SharedFunctions
   readonly clock: Pick<Clock, 'elapsed' | 'schedule'>
   readonly serverClock: ServerClock
-  readonly mirror: Mirror
+  readonly replica: AccountReplica
   readonly lost: LostHolds
-  readonly seeds: Seeds
+  readonly loader: AccountLoader
   /** Joins the other processes on a server that has no state. */
   readonly join: () => Promise<void>
 }
@@ -45,7 +45,7 @@ export class Decisions {
     ask: SharedAsk,
     conclude: (decision: Decided) => Result | Promise<Result>,
   ): Promise<Result> {
-    const { clock, serverClock, functions, mirror, lost } = this.#options
+    const { clock, serverClock, functions, replica, lost } = this.#options
     const end = clock.elapsed() + maxWait
     let { mode } = ask
     while (clock.elapsed() <= end) {
@@ -55,7 +55,7 @@ export class Decisions {
       switch (decision.status) {
         case 'admitted':
         case 'refused':
-          mirror.follow(ask.accounts, decision.subjects)
+          replica.follow(ask.accounts, decision.subjects)
           lost.end(decision.claims)
           return conclude(decision)
         case 'busy':
@@ -63,7 +63,7 @@ export class Decisions {
           mode = 'insist'
           break
         case 'unseeded':
-          await this.bring(decision)
+          await this.load(decision)
           break
         case 'empty':
           await this.#options.join()
@@ -80,24 +80,24 @@ export class Decisions {
   /** Brings these accounts up to date; false when the server was too slow. Rejects when it cannot be used. */
   async read(accounts: readonly AccountEntry[]): Promise<boolean> {
     const names = accounts.map(nameAccount)
-    const { clock, functions, mirror } = this.#options
+    const { clock, functions, replica } = this.#options
     const end = clock.elapsed() + maxWait
     while (clock.elapsed() <= end) {
       const reading = await functions.read(names)
       if (reading.status === 'known') {
-        mirror.follow(accounts, reading.subjects)
+        replica.follow(accounts, reading.subjects)
         return true
       }
       if (reading.epoch === '') await this.#options.join()
-      else await this.bring(reading)
+      else await this.load(reading)
     }
     return false
   }
 
-  /** Brings the server what it lacks of these subjects. */
-  async bring({ epoch, wait, names }: Unseeded): Promise<void> {
+  /** Loads what the server lacks of these subjects. */
+  async load({ epoch, wait, names }: Unseeded): Promise<void> {
     if (wait > 0) await this.#pause(wait)
-    await this.#options.seeds.bring(epoch, names)
+    await this.#options.loader.load(epoch, names)
   }
 
   #pause(wait: Millis): Promise<void> {

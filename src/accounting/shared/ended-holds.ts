@@ -1,6 +1,6 @@
 import type { BudgetTerm } from '../../core/budget-period.ts'
 import { nameAccount, type SharedHold } from './hold.ts'
-import type { OwnShares } from './own-shares.ts'
+import type { ProcessCharges } from './process-charges.ts'
 import type { Share, SubjectName } from './values.ts'
 
 /** What a hold that has ended had reserved of a subject. */
@@ -16,11 +16,11 @@ interface EndedReservation {
  * to what the server replies, so that they must not count as reserved too.
  */
 export class EndedHolds {
-  readonly #own: OwnShares
+  readonly #charges: ProcessCharges
   readonly #reservations = new Map<SubjectName, Map<string, EndedReservation>>()
 
-  constructor(own: OwnShares) {
-    this.#own = own
+  constructor(charges: ProcessCharges) {
+    this.#charges = charges
   }
 
   /** Adds a hold after its charge. */
@@ -28,7 +28,7 @@ export class EndedHolds {
     for (const { account, term, reserved } of subjects) {
       if (reserved === 0n) continue
       const name = nameAccount(account)
-      const { sequence } = this.#own.get(name)
+      const { sequence } = this.#charges.get(name)
       const entry = { since: term.since, amount: reserved, sequence }
       const known = this.#reservations.get(name)
       if (known) known.set(id, entry)

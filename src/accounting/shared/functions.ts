@@ -2,10 +2,17 @@ import type { Millis } from '../../core/ids.ts'
 import type { SharedState } from '../../core/shared-state.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import {
+  askedFields,
+  type WrittenAsked,
+  type WrittenSeed,
+  type WrittenSubject,
+  writeList,
+} from './records.ts'
+import {
+  nameSubject,
   readSubject,
   type SharedSubject,
   type SubjectName,
-  type WrittenSubject,
   writeAmount,
   writeOptional,
 } from './values.ts'
@@ -59,7 +66,7 @@ export type SharedDecision = ReplyHead &
     | { readonly status: 'late' | 'empty' }
   )
 
-/** The server does not know some subjects. They may be brought after `wait`. */
+/** The server does not know some subjects. They may be loaded after `wait`. */
 interface Unseeded {
   readonly status: 'unseeded'
   readonly wait: Millis
@@ -199,8 +206,8 @@ export class SharedFunctions {
     await this.#call('restore', [this.#options.lease, holds])
   }
 
-  /** Brings subjects that were read in this epoch, each in the values that the function expects. */
-  async seed(epoch: string, subjects: readonly (readonly unknown[])[]): Promise<void> {
+  /** Loads subjects that were read from the database in this epoch. */
+  async seed(epoch: string, subjects: readonly WrittenSeed[]): Promise<void> {
     await this.#call('seed', [epoch, subjects])
   }
 
@@ -267,19 +274,23 @@ function readReading(head: ReplyHead, [status, ...values]: readonly unknown[]): 
   return { ...head, status: 'known', subjects: (values as WrittenSubject[]).map(readSubject) }
 }
 
-function writeLimits(
-  { scope, record }: AccountEntry,
-  { cost, isFree }: SharedAsk,
-): readonly unknown[] {
+function writeLimits({ scope, record }: AccountEntry, { cost, isFree }: SharedAsk): WrittenAsked {
   const { rpmLimit, tpmLimit, maxParallel, budgetMax } = record
-  const limits = [writeOptional(rpmLimit), writeOptional(tpmLimit), writeOptional(maxParallel)]
-  const hasAmounts = budgetMax !== null && !isFree
-  const amounts = !hasAmounts ? noAmounts : [...writeAmount(budgetMax), ...writeAmount(cost)]
-  return [`${scope}:${record.id}`, ...limits, ...amounts]
+  // Without a cap that counts there is nothing to reserve.
+  const cap = isFree ? null : budgetMax
+  const [cap_usd, cap_nano] = cap === null ? [false as const, 0] : writeAmount(cap)
+  const [usd, nano] = cap === null ? [0, 0] : writeAmount(cost)
+  return writeList(askedFields, {
+    name: nameSubject(scope, record.id),
+    rpm: writeOptional(rpmLimit),
+    tpm: writeOptional(tpmLimit),
+    parallel: writeOptional(maxParallel),
+    cap_usd,
+    cap_nano,
+    usd,
+    nano,
+  })
 }
-
-/** No cap, and nothing to reserve. */
-const noAmounts = [false, 0, 0, 0]
 
 function readUnseeded([wait, ...names]: readonly unknown[]): Unseeded {
   // Names that this process has sent.

@@ -1,23 +1,23 @@
 import type { AccountEntry } from '../account-entry.ts'
-import type { HoldKeeper } from './admission.ts'
+import type { HoldLedger } from './admission.ts'
 import type { Alerts } from './alerts.ts'
 import type { EndedHolds } from './ended-holds.ts'
 import type { HoldEnd } from './functions.ts'
 import { type ChargedHold, listSubjects, nameAccount, type SharedHold } from './hold.ts'
 import type { OpenHolds } from './open-holds.ts'
-import type { OwnShares } from './own-shares.ts'
+import type { ProcessCharges } from './process-charges.ts'
 import type { Settlements } from './settlements.ts'
 
 export interface HoldEndsOptions {
   readonly alerts: Alerts
   readonly holds: OpenHolds
   readonly ended: EndedHolds
-  readonly own: OwnShares
+  readonly charges: ProcessCharges
   readonly settlements: Settlements
 }
 
 /** Settles and withdraws holds: in memory at once, and on the server with the next call. */
-export class HoldEnds implements HoldKeeper {
+export class HoldEnds implements HoldLedger {
   readonly #options: HoldEndsOptions
 
   constructor(options: HoldEndsOptions) {
@@ -29,7 +29,7 @@ export class HoldEnds implements HoldKeeper {
     for (const { account, term } of subjects) {
       const before = account.spent
       if (account.charge(amount, term)) this.#options.alerts.charged(account, before)
-      this.#options.own.charge(nameAccount(account), amount, term)
+      this.#options.charges.charge(nameAccount(account), amount, term)
     }
   }
 

@@ -5,7 +5,8 @@ import type { GroupId, KeyId, NanoUsd, RequestId } from '../../core/ids.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { joinAmount } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
-import { nameSubject, type SubjectName, type WrittenAmount, writeAmount } from './values.ts'
+import { findPlaces, heldFields, holdFields, type WrittenHold, writeList } from './records.ts'
+import { nameSubject, type SubjectName, writeAmount } from './values.ts'
 
 /** What an admitted request holds of one subject. */
 export interface SubjectHold {
@@ -74,12 +75,15 @@ export function writeFacts({ id, api, stream, model, provider, cost }: HoldFacts
 /** Writes the record of a hold that the server does not know. Its terms are over where it has none. */
 export function writeRecord(process: string, hold: SharedHold): string {
   const subjects = hold.subjects.map(({ account, term, reserved }) => {
-    const amount = term.since === account.term.since ? reserved : 0n
+    const [usd, nano] = writeAmount(term.since === account.term.since ? reserved : 0n)
+    const { since } = term
     // The counts of its minute are lost.
-    return [nameAccount(account), term.since, ...writeAmount(amount), 0, 0]
+    const counts = { requests: 0, tokens: 0 }
+    return writeList(heldFields, { name: nameAccount(account), since, usd, nano, ...counts })
   })
   const { minute, tokens, facts } = hold
-  return `${JSON.stringify([process, minute, tokens, subjects])}\n${writeFacts(facts)}`
+  const head = writeList(holdFields, { owner: process, minute, tokens, subjects })
+  return `${JSON.stringify(head)}\n${writeFacts(facts)}`
 }
 
 /** The hold of a process that has died, from its record. */
@@ -95,15 +99,22 @@ export interface LostHold {
   readonly reserved: NanoUsd
 }
 
+const inHold = findPlaces(holdFields)
+const inHeld = findPlaces(heldFields)
+
 export function readRecord(id: string, record: string): LostHold {
   const [head = '', facts = ''] = record.split('\n')
   // Written above, or by the server.
-  const [, minute, , subjects] = JSON.parse(head) as WrittenHead
-  const terms = subjects.map(([name, since]) => ({ name, since }))
-  const amounts = subjects.map(([, , usd, nano]) => joinAmount(usd, nano))
+  const hold = JSON.parse(head) as WrittenHold
+  const subjects = hold[inHold.subjects]
+  const terms = subjects.map((held) => ({
+    name: held[inHeld.name] as SubjectName,
+    since: held[inHeld.since],
+  }))
+  const amounts = subjects.map((held) => joinAmount(held[inHeld.usd], held[inHeld.nano]))
   return {
     id,
-    minute,
+    minute: hold[inHold.minute],
     facts: readFacts(facts),
     account: {
       keyId: findId(terms, 'key') as KeyId,
@@ -113,13 +124,6 @@ export function readRecord(id: string, record: string): LostHold {
     reserved: amounts.reduce((most, own) => (own > most ? own : most), 0n as NanoUsd),
   }
 }
-
-type WrittenHead = readonly [
-  owner: string,
-  minute: number,
-  tokens: number,
-  subjects: readonly (readonly [SubjectName, number, ...WrittenAmount])[],
-]
 
 function readFacts(text: string): HoldFacts {
   // Written by `writeFacts`, of this release or another one.

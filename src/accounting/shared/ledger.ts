@@ -8,13 +8,14 @@ import type { AdmissionRequest, HitRequest, PreviewRequest } from '../admission-
 import type { BudgetEvents } from '../budget-events.ts'
 import type { BudgetObserver } from '../budget-observer.ts'
 import { admitHit } from '../hit-admission.ts'
-import type { RowKeeper } from '../journal-writer.ts'
+import type { RowJournal } from '../journal-writer.ts'
 import type { Ledger } from '../ledger.ts'
+import { AccountLoader, type Recover } from './account-loader.ts'
+import { AccountReplica } from './account-replica.ts'
 import { Admissions } from './admissions.ts'
 import { Alerts } from './alerts.ts'
 import { Configurations } from './configurations.ts'
 import { Decisions } from './decisions.ts'
-import { EndedBooks } from './ended-books.ts'
 import { EndedHolds } from './ended-holds.ts'
 import { SharedFunctions } from './functions.ts'
 import { HoldEnds } from './hold-ends.ts'
@@ -22,12 +23,11 @@ import { isLoss } from './loss.ts'
 import { LostHolds } from './lost-holds.ts'
 import { LostRows } from './lost-rows.ts'
 import { Membership } from './membership.ts'
-import { Mirror } from './mirror.ts'
 import { OpenHolds } from './open-holds.ts'
-import { OwnShares } from './own-shares.ts'
 import { PastAccounts } from './past-accounts.ts'
+import { ProcessCharges } from './process-charges.ts'
+import { ProcessReconciler } from './process-reconciler.ts'
 import { Refunds } from './refunds.ts'
-import { type Recover, Seeds } from './seeds.ts'
 import { ServerClock } from './server-clock.ts'
 import { Settlements } from './settlements.ts'
 import { StrayHolds } from './stray-holds.ts'
@@ -45,7 +45,7 @@ export interface SharedLedgerOptions {
     Store,
     'readSpend' | 'readShares' | 'forgetProcess' | 'findUsage' | 'addLostUsage'
   >
-  readonly keeper: RowKeeper
+  readonly rowJournal: RowJournal
   readonly clock: Clock
   readonly log: Log
   readonly events: BudgetEvents
@@ -66,15 +66,15 @@ const maxPerCall = 100
 export class SharedLedger implements Ledger, BudgetObserver {
   readonly #options: SharedLedgerOptions
   readonly #clock: ServerClock
-  readonly #own = new OwnShares()
+  readonly #charges = new ProcessCharges()
   readonly #holds = new OpenHolds()
-  readonly #ended = new EndedHolds(this.#own)
+  readonly #ended = new EndedHolds(this.#charges)
   readonly #alerts: Alerts
-  readonly #mirror: Mirror
+  readonly #replica: AccountReplica
   readonly #settlements: Settlements
-  readonly #seeds: Seeds
+  readonly #loader: AccountLoader
   readonly #refunds: Refunds
-  readonly #books: EndedBooks
+  readonly #reconciler: ProcessReconciler
   readonly #lost: LostHolds
   readonly #lostRows: LostRows
   readonly #configurations: Configurations
@@ -95,35 +95,35 @@ export class SharedLedger implements Ledger, BudgetObserver {
         this.#membership.follow(epoch)
       },
     })
-    const own = this.#own
-    this.#mirror = new Mirror({
-      own,
+    const charges = this.#charges
+    this.#replica = new AccountReplica({
+      charges,
       ended: this.#ended,
       clock: this.#clock,
       alerts: this.#alerts,
     })
     const settlements = new Settlements({
       functions,
-      own,
-      keeper: options.keeper,
+      charges,
+      rowJournal: options.rowJournal,
       log,
       onFired: (fired) => {
-        for (const [name, subject] of fired) this.#mirror.follow([find(name)], [subject])
+        for (const [name, subject] of fired) this.#replica.follow([find(name)], [subject])
       },
     })
     this.#settlements = settlements
-    this.#seeds = new Seeds({ ...options, functions, clock: this.#clock })
-    this.#refunds = new Refunds({ ...options, own, settlements })
-    const books = new EndedBooks({
+    this.#loader = new AccountLoader({ ...options, functions, clock: this.#clock })
+    this.#refunds = new Refunds({ ...options, charges, settlements })
+    const reconciler = new ProcessReconciler({
       ...options,
       functions,
-      mirror: this.#mirror,
-      bring: (unseeded) => this.#decisions.bring(unseeded),
+      replica: this.#replica,
+      load: (unseeded) => this.#decisions.load(unseeded),
     })
-    this.#books = books
+    this.#reconciler = reconciler
     const lostRows = new LostRows(options)
     this.#lostRows = lostRows
-    this.#lost = new LostHolds({ ...options, own, settlements, books, rows: lostRows })
+    this.#lost = new LostHolds({ ...options, charges, settlements, reconciler, rows: lostRows })
     const configurations = new Configurations({ functions, log })
     this.#configurations = configurations
     const past = new PastAccounts({ functions, find, clock: this.#clock })
@@ -131,23 +131,23 @@ export class SharedLedger implements Ledger, BudgetObserver {
     this.#membership = new Membership({
       ...options,
       functions,
-      own,
+      charges,
       settlements,
       configurations,
       past,
       holds: this.#holds,
-      strays: new StrayHolds({ functions, own, settlements, holds: this.#holds }),
+      strays: new StrayHolds({ functions, charges, settlements, holds: this.#holds }),
       lost: this.#lost,
-      books,
+      reconciler,
       lostRows,
     })
     this.#decisions = new Decisions({
       functions,
       clock: options.clock,
       serverClock: this.#clock,
-      mirror: this.#mirror,
+      replica: this.#replica,
       lost: this.#lost,
-      seeds: this.#seeds,
+      loader: this.#loader,
       join: () => this.#membership.join(),
     })
     this.#admissions = new Admissions({
@@ -157,11 +157,11 @@ export class SharedLedger implements Ledger, BudgetObserver {
       functions,
       holds: this.#holds,
       settlements,
-      keeper: new HoldEnds({
+      ledger: new HoldEnds({
         alerts: this.#alerts,
         holds: this.#holds,
         ended: this.#ended,
-        own,
+        charges,
         settlements,
       }),
     })
@@ -233,7 +233,7 @@ export class SharedLedger implements Ledger, BudgetObserver {
 
   async #rest(): Promise<void> {
     await this.#lost.idle()
-    await this.#books.idle()
+    await this.#reconciler.idle()
     await this.#settlements.idle()
   }
 

@@ -5,22 +5,22 @@ import type { Clock, Log } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { ChargedRow, FoundRequest, Store, UsageRequest } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
-import type { EndedBooks } from './ended-books.ts'
 import type { Claim, EndOutcome } from './functions.ts'
 import { type LostHold, processOf, readRecord } from './hold.ts'
 import { isLoss } from './loss.ts'
 import { toLostRow } from './lost-row.ts'
 import type { LostRow, LostRows } from './lost-rows.ts'
-import type { OwnShares } from './own-shares.ts'
+import type { ProcessCharges } from './process-charges.ts'
+import type { ProcessReconciler } from './process-reconciler.ts'
 import type { Settlements } from './settlements.ts'
 import type { SubjectName } from './values.ts'
 
 export interface LostHoldOptions {
   readonly clock: Clock
   readonly log: Log
-  readonly own: OwnShares
+  readonly charges: ProcessCharges
   readonly settlements: Settlements
-  readonly books: Pick<EndedBooks, 'close'>
+  readonly reconciler: Pick<ProcessReconciler, 'reconcile'>
   readonly store: Pick<Store, 'findUsage'>
   readonly find: (name: SubjectName) => AccountEntry | undefined
   readonly rows: LostRows
@@ -67,10 +67,10 @@ export class LostHolds {
   }
 
   async #end(holds: readonly LostHold[]): Promise<void> {
-    const { books, store, rows } = this.#options
+    const { reconciler, store, rows } = this.#options
     // First: a process that has died may have left the row in its journal, and its charge is not to be
     // missing when the reservation goes.
-    await books.close(holds.map(({ id }) => processOf(id)))
+    await reconciler.reconcile(holds.map(({ id }) => processOf(id)))
     const { last, requests } = await store.findUsage({
       requests: holds.map(toRequest),
       since: 60 * Math.min(...holds.map(({ minute }) => minute)) - maxClockSkew,
@@ -126,11 +126,11 @@ export class LostHolds {
 
   #add({ terms }: LostHold, amount: bigint): void {
     if (amount === 0n) return
-    const { own, find } = this.#options
+    const { charges, find } = this.#options
     for (const { name, since } of terms) {
       const term = toTerm(since, find(name))
       find(name)?.charge(amount, term)
-      own.charge(name, amount, term)
+      charges.charge(name, amount, term)
     }
   }
 

@@ -5,7 +5,7 @@ import {
   type Store,
   UsageBatchBuilder,
 } from '../../store/index.ts'
-import type { RowKeeper } from '../journal-writer.ts'
+import type { RowJournal } from '../journal-writer.ts'
 import { isLoss } from './loss.ts'
 
 export interface LostRowOptions {
@@ -13,7 +13,7 @@ export interface LostRowOptions {
   readonly process: string
   readonly log: Log
   readonly store: Pick<Store, 'addLostUsage'>
-  readonly keeper: RowKeeper
+  readonly rowJournal: RowJournal
 }
 
 /** A row that waits for the charge on the server, and for the database. */
@@ -44,21 +44,21 @@ export class LostRows {
 
   /** Keeps rows in the journal. `last`: the latest id of the usage log when their requests had no row. */
   keep(rows: readonly ChargedRow[], last: number): readonly LostRow[] {
-    const { process, keeper } = this.#options
+    const { process, rowJournal } = this.#options
     const kept = rows.map((row) => {
       const batch = new UsageBatchBuilder(crypto.randomUUID(), process)
       batch.add(row)
-      keeper.keep(batch)
+      rowJournal.append(batch)
       const { requestId, keyId } = row
       return { batch, lookup: { requestId, keyId, last } }
     })
-    keeper.write()
+    rowJournal.write()
     return kept
   }
 
   /** Gives a row up: the server has not charged it. */
   drop({ batch }: LostRow): void {
-    this.#options.keeper.forget(batch.id)
+    this.#options.rowJournal.forget(batch.id)
   }
 
   /** Saves a row, now or later. */
@@ -76,13 +76,13 @@ export class LostRows {
   }
 
   async #saveAll(): Promise<void> {
-    const { store, keeper, log } = this.#options
+    const { store, rowJournal, log } = this.#options
     try {
       for (let first = this.#due[0]; first; first = this.#due[0]) {
         const { batch, lookup, onSaved, onRefused } = first
         const isSaved = await store.addLostUsage(batch, lookup)
         this.#due.shift()
-        keeper.forget(batch.id)
+        rowJournal.forget(batch.id)
         if (isSaved) onSaved()
         else onRefused()
       }

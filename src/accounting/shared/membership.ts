@@ -2,15 +2,15 @@ import type { Millis } from '../../core/ids.ts'
 import type { Clock, Log, Timer } from '../../core/ports.ts'
 import type { SharedState } from '../../core/shared-state.ts'
 import type { Configurations } from './configurations.ts'
-import type { EndedBooks } from './ended-books.ts'
 import type { SharedFunctions } from './functions.ts'
 import { writeRecord } from './hold.ts'
 import { isLoss } from './loss.ts'
 import type { LostHolds } from './lost-holds.ts'
 import type { LostRows } from './lost-rows.ts'
 import type { OpenHolds } from './open-holds.ts'
-import type { OwnShares } from './own-shares.ts'
 import type { PastAccounts } from './past-accounts.ts'
+import type { ProcessCharges } from './process-charges.ts'
+import type { ProcessReconciler } from './process-reconciler.ts'
 import type { Settlements } from './settlements.ts'
 import type { StrayHolds } from './stray-holds.ts'
 
@@ -21,14 +21,14 @@ export interface MembershipOptions {
   readonly clock: Clock
   readonly log: Log
   readonly functions: Pick<SharedFunctions, 'open' | 'renew' | 'restore'>
-  readonly own: OwnShares
+  readonly charges: ProcessCharges
   readonly settlements: Settlements
   readonly configurations: Configurations
   readonly past: PastAccounts
   readonly holds: OpenHolds
   readonly strays: StrayHolds
   readonly lost: LostHolds
-  readonly books: EndedBooks
+  readonly reconciler: ProcessReconciler
   readonly lostRows: LostRows
 }
 
@@ -89,17 +89,18 @@ export class Membership {
 
   async #sendAll(): Promise<void> {
     if (this.#isClosed) return
-    const { functions, own, settlements, configurations, strays, past, books } = this.#options
+    const { functions, charges, settlements, configurations, strays, past, reconciler } =
+      this.#options
     // Set at once, so that the reply itself does not count as a change.
     const { epoch } = await functions.open(crypto.randomUUID())
     this.#epoch = epoch
-    settlements.sendPending(own.names())
-    past.noteSent(own.names())
+    settlements.sendPending(charges.names())
+    past.noteSent(charges.names())
     await this.#renew()
     await configurations.sendPending()
     await strays.endAll()
     // Admissions that wait for this join do not wait for these.
-    void books.closeSoon()
+    void reconciler.reconcileSoon()
   }
 
   #scheduleRenewal(): void {
@@ -113,12 +114,12 @@ export class Membership {
   }
 
   async #renewAll(): Promise<void> {
-    const { settlements, configurations, strays, past, books, lostRows } = this.#options
+    const { settlements, configurations, strays, past, reconciler, lostRows } = this.#options
     await this.#renew()
     await strays.endSome()
     settlements.sendPending()
     await configurations.sendPending()
-    await books.renew()
+    await reconciler.renew()
     await lostRows.save()
     await past.send()
   }

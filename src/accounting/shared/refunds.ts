@@ -1,12 +1,12 @@
 import type { JournalRow, LostCharge } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import { toRefund } from './lost-row.ts'
-import type { OwnShares } from './own-shares.ts'
+import type { ProcessCharges } from './process-charges.ts'
 import type { Settlements } from './settlements.ts'
 import { nameSubject, type SubjectName } from './values.ts'
 
 export interface RefundOptions {
-  readonly own: OwnShares
+  readonly charges: ProcessCharges
   readonly settlements: Settlements
   readonly find: (name: SubjectName) => AccountEntry | undefined
   readonly addRow: (row: JournalRow) => void
@@ -22,7 +22,7 @@ export class Refunds {
 
   /** Takes back a charge for the request of a saved row. */
   add(row: JournalRow, { cost }: LostCharge): void {
-    const { own, settlements, find, addRow } = this.#options
+    const { charges, settlements, find, addRow } = this.#options
     const { keyId, groupId } = row
     const key = find(nameSubject('key', keyId))
     const group = groupId === null ? undefined : find(nameSubject('group', groupId))
@@ -33,7 +33,7 @@ export class Refunds {
       if (!account || !term) continue
       const name = nameSubject(account.scope, account.record.id)
       account.charge(-cost, term)
-      own.charge(name, -cost, term)
+      charges.charge(name, -cost, term)
       names.push(name)
     }
     settlements.send([], names)

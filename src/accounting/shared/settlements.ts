@@ -1,8 +1,8 @@
 import type { Log } from '../../core/ports.ts'
 import { SharedStateFault } from '../../core/shared-state.ts'
-import type { RowKeeper } from '../journal-writer.ts'
+import type { RowJournal } from '../journal-writer.ts'
 import type { EndOutcome, Fired, HoldEnd, SharedFunctions } from './functions.ts'
-import type { OwnShares } from './own-shares.ts'
+import type { ProcessCharges } from './process-charges.ts'
 import type { SubjectName } from './values.ts'
 
 /** The end of a hold, and what to do once the server has answered. */
@@ -14,8 +14,8 @@ export interface PendingEnd extends HoldEnd {
 
 export interface SettlementOptions {
   readonly functions: Pick<SharedFunctions, 'settle'>
-  readonly own: OwnShares
-  readonly keeper: Pick<RowKeeper, 'write'>
+  readonly charges: ProcessCharges
+  readonly rowJournal: Pick<RowJournal, 'write'>
   readonly log: Log
   /** Called with the subjects whose alert a delivery has fired. */
   readonly onFired: (fired: readonly Fired[]) => void
@@ -106,19 +106,19 @@ export class Settlements {
   }
 
   async #deliver(collected: Collected): Promise<void> {
-    const { functions, own, keeper, log, onFired } = this.#options
+    const { functions, charges, rowJournal, log, onFired } = this.#options
     const { isUrgent, ends, names } = collected
     const shares: [SubjectName, string][] = []
     try {
       const { outcomes, fired } = await functions.settle(() => {
         this.#close(collected)
         // The rows of these charges: if the process is killed now, the server knows no charge without its row.
-        keeper.write()
-        for (const name of names) shares.push([name, own.write(name)])
+        rowJournal.write()
+        for (const name of names) shares.push([name, charges.write(name)])
         return { ends, shares }
       }, !isUrgent)
       for (const [name, share] of shares) {
-        if (own.write(name) === share) this.#pendingNames.delete(name)
+        if (charges.write(name) === share) this.#pendingNames.delete(name)
       }
       onFired(fired)
       for (const [at, end] of ends.entries()) {

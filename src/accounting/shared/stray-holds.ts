@@ -1,12 +1,12 @@
 import type { SharedFunctions } from './functions.ts'
 import type { OpenHolds } from './open-holds.ts'
-import type { OwnShares } from './own-shares.ts'
+import type { ProcessCharges } from './process-charges.ts'
 import type { Settlements } from './settlements.ts'
 
 export interface StrayHoldOptions {
   readonly functions: Pick<SharedFunctions, 'listHolds'>
   readonly holds: Pick<OpenHolds, 'has'>
-  readonly own: OwnShares
+  readonly charges: ProcessCharges
   readonly settlements: Settlements
 }
 
@@ -35,13 +35,13 @@ export class StrayHolds {
 
   /** Looks through some of the holds on the server, and goes on with others the next time. */
   async endSome(): Promise<void> {
-    const { functions, holds, own, settlements } = this.#options
+    const { functions, holds, charges, settlements } = this.#options
     const { next, ids } = await functions.listHolds(this.#cursor)
     this.#cursor = next
     const strays = ids.filter((id) => !holds.has(id) && !settlements.isPending(id))
     if (strays.length === 0) return
     // First: what these requests cost may be missing as well.
-    settlements.sendPending(own.names())
+    settlements.sendPending(charges.names())
     const end = { mode: 'settle', tokens: undefined, isUrgent: true } as const
     settlements.send(
       strays.map((id) => ({ id, ...end })),

@@ -3,14 +3,19 @@ import { type BudgetPeriod, budgetPeriods } from '../../core/budget-period.ts'
 import type { NanoUsd, UnixSeconds } from '../../core/ids.ts'
 import { joinAmount, splitAmount } from '../../store/index.ts'
 import type { SharedCounts } from '../account-entry.ts'
-import { subjectPlaces as at, type FieldKind, type subjectFields } from './subject-fields.ts'
+import {
+  findPlaces,
+  shareFields,
+  subjectFields,
+  type WrittenAmount,
+  type WrittenShare,
+  type WrittenSubject,
+  writeList,
+} from './records.ts'
 
 /*
  * The values that the functions on the server take and return: see src/shared/functions.
  */
-
-/** An amount: whole dollars, rounded down, and billionths. */
-export type WrittenAmount = readonly [usd: number, nano: number]
 
 export function writeAmount(amount: bigint): WrittenAmount {
   // Every amount of this folder is one of nano-dollars.
@@ -44,24 +49,28 @@ export const noShare: Share = Object.freeze({ sequence: 0, since: 0, amount: 0n,
 
 /** Writes a share as the server keeps it. */
 export function writeShare({ sequence, since, amount, total }: Share): string {
-  return JSON.stringify([sequence, since, ...writeAmount(amount), ...writeAmount(total)])
+  const [usd, nano] = writeAmount(amount)
+  const [total_usd, total_nano] = writeAmount(total)
+  return JSON.stringify(
+    writeList(shareFields, { sequence, since, usd, nano, total_usd, total_nano }),
+  )
 }
-
-type WrittenShare = readonly [sequence: number, since: number, ...WrittenAmount, ...WrittenAmount]
 
 /** Writes the share of a process that has ended: no call of its own that is still to run may change it. */
 export function writeFinalShare(share: Omit<Share, 'sequence'>): string {
   return writeShare({ ...share, sequence: Number.MAX_SAFE_INTEGER })
 }
 
+const inShare = findPlaces(shareFields)
+
 function readShare(written: WrittenShare | false): Share {
   if (!written) return noShare
-  const [sequence, since, usd, nano, totalUsd, totalNano] = written
+  const at = inShare
   return {
-    sequence,
-    since,
-    amount: joinAmount(usd, nano),
-    total: joinAmount(totalUsd, totalNano),
+    sequence: written[at.sequence],
+    since: written[at.since],
+    amount: joinAmount(written[at.usd], written[at.nano]),
+    total: joinAmount(written[at.total_usd], written[at.total_nano]),
   }
 }
 
@@ -80,22 +89,10 @@ export type SharedAlert =
   | { readonly kind: 'exhausted' }
   | { readonly kind: 'risen'; readonly from: number; readonly to: number }
 
-interface FieldValues extends Record<FieldKind, unknown> {
-  readonly text: string
-  readonly integer: number
-  readonly optional: number | false
-  readonly share: WrittenShare | false
-  readonly alert: string | false
-}
-
-type Written<Fields extends readonly (readonly [name: string, kind: FieldKind])[]> = {
-  readonly [Place in keyof Fields]: FieldValues[Fields[Place][1]]
-}
-
-/** A subject in a reply. */
-export type WrittenSubject = Written<typeof subjectFields>
+const inSubject = findPlaces(subjectFields)
 
 export function readSubject(written: WrittenSubject): SharedSubject {
+  const at = inSubject
   const period = written[at.period]
   const resets = written[at.resets]
   const alert = written[at.alert]

@@ -53,7 +53,7 @@ register_account('open', function(call, args)
   return reply_with(call, {})
 end)
 
--- Returns a reply for the names that must be brought from the database, after a wait; nil when all are known.
+-- Returns a reply for the names that must be loaded from the database, after a wait; nil when all are known.
 local function find_unseeded(call, names)
   local _, began = find_epoch(call)
   local parts = { quote('unseeded'), whole(math.max(0, began + settling_ms - call.now)) }
@@ -79,8 +79,9 @@ register_account('admit', function(call, args)
     return reply_with(call, { quote('late') })
   end
   local names = {}
-  for at, asked in ipairs(subjects) do
-    names[at] = asked[1]
+  for at, list in ipairs(subjects) do
+    subjects[at] = read_asked(list)
+    names[at] = subjects[at].name
   end
   local unseeded = find_unseeded(call, names)
   if unseeded then
@@ -96,13 +97,13 @@ register_account('admit', function(call, args)
     return reply_with(call, claims)
   end
   if refused == #checks and mode ~= 'preview' then
-    note_refusal(call, asked[1])
+    note_refusal(call, asked.name)
   end
   if not refused and (mode == 'admit' or mode == 'insist') then
     take(call, subjects, id, {
       owner = process, minute = call.minute, tokens = tokens, facts = facts, subjects = {},
     })
-    lend(call, id, lease)
+    start_lease(call, id, lease)
   elseif not refused and mode == 'hit' then
     for _, asked in ipairs(subjects) do
       count(call, asked, 0)
@@ -158,7 +159,7 @@ register_account('settle', function(call, args)
   end
   for _, one in ipairs(shares) do
     local name = one[1]
-    if call.edges[name] then
+    if call.alerts[name] then
       parts[#parts + 1] = '[' .. quote(name) .. ',' .. describe(call, name, process) .. ']'
     end
   end
@@ -176,9 +177,9 @@ register_account('renew', function(call, args)
       if redis.call('ZREM', call.root .. 'lost', id) == 1 then
         add_running(call, hold, 1)
         hold.owner = process
-        write_hold(call, id, hold)
+        put_hold(call, id, hold)
       end
-      lend(call, id, lease)
+      start_lease(call, id, lease)
     elseif redis.call('EXISTS', call.root .. 'charged:' .. id) == 0 then
       parts[#parts + 1] = quote(id)
     end
@@ -212,13 +213,13 @@ register_account('restore', function(call, args)
     local id, record = one[1], one[2]
     if redis.call('HSETNX', call.root .. 'holds', id, record) == 1 then
       local hold = find_hold(call, id)
-      lend(call, id, lease)
+      start_lease(call, id, lease)
       add_running(call, hold, 1)
       for _, subject in ipairs(hold.subjects) do
-        local state = change(call, subject[1])
-        if not state.init or state.since == subject[2] then
+        local state = change(call, subject.name)
+        if not state.init or state.since == subject.since then
           state.reserved_usd, state.reserved_nano =
-            add(state.reserved_usd, state.reserved_nano, subject[3], subject[4])
+            add(state.reserved_usd, state.reserved_nano, subject.usd, subject.nano)
         end
       end
     end
@@ -226,29 +227,29 @@ register_account('restore', function(call, args)
   return reply_with(call, {})
 end, when_full)
 
--- Brings a subject from the database. `shares` are those of the processes that have saved theirs.
+-- Loads a subject from the database. `shares` are those of the processes that have saved theirs.
 local function seed(call, subject)
-  local name, period, since, resets, spent, total, cap, shares, past = unpack(subject)
+  local name, spent, total, cap = subject.name, subject.spent, subject.total, subject.cap
   local state = change(call, name)
   local key = call.root .. name .. ':by'
-  for _, one in ipairs(shares) do
+  for _, one in ipairs(subject.shares) do
     redis.call('HSETNX', key, one[1], one[2])
   end
-  state.init, state.period, state.past = true, period, past
-  state.since, state.resets = since, resets
+  state.init, state.period, state.past = true, subject.period, subject.past
+  state.since, state.resets = subject.since, subject.resets
   local by = {}
   for at, text in ipairs(redis.call('HVALS', key)) do
-    by[at] = cjson.decode(text)
+    by[at] = read_share(cjson.decode(text))
   end
   for _, share in ipairs(by) do
-    if share[2] > state.since then
+    if share.since > state.since then
       local usd, nano = state.reserved_usd, state.reserved_nano
-      follow(state, share[2])
+      follow(state, share.since)
       state.reserved_usd, state.reserved_nano = usd, nano
     end
   end
   state.spent_usd, state.spent_nano = 0, 0
-  if state.since == since then
+  if state.since == subject.since then
     state.spent_usd, state.spent_nano = spent[1], spent[2]
   end
   state.total_usd, state.total_nano = total[1], total[2]
@@ -260,15 +261,14 @@ local function seed(call, subject)
   turn(call, name)
 end
 
--- Brings subjects from the database, unless they are known. Args: process; the epoch in which they were read; a
--- list of `[name,period,since,resets,spent,total,cap,shares,past]`: spend of the term and total apart from the
--- shares, each `[usd,nano]` like the cap, which is empty for none; each share a process and
--- `[0,since,usd,nano,usd,nano]`; whether the subject is past.
+-- Loads subjects from the database, unless they are known. Args: process; the epoch in which they were read; a
+-- list of subjects.
 register_account('seed', function(call, args)
   local epoch, began = find_epoch(call)
   if epoch ~= '' and epoch == args[2] and call.now >= began + settling_ms then
-    for _, subject in ipairs(args[3]) do
-      if not get(call, subject[1]).init then
+    for _, list in ipairs(args[3]) do
+      local subject = read_seed(list)
+      if not get(call, subject.name).init then
         seed(call, subject)
       end
     end
@@ -323,7 +323,8 @@ register_account('close', function(call, args)
     local before = get_share(call, name, ended)
     if not is_forgotten and (before or text) then
       text = text or no_share
-      replace(call, name, ended, before and cjson.decode(before), cjson.decode(text), text)
+      before = before and read_share(cjson.decode(before))
+      replace(call, name, ended, before, read_share(cjson.decode(text)), text)
     end
     parts[at + 1] = describe(call, name, process)
   end
@@ -332,8 +333,8 @@ end, when_full)
 
 local forgotten_ms = '2592000000'
 
--- Forgets which part of the spend was that of a process whose books are closed. The spend remains. Args:
--- process, the epoch in which they were closed, the ended process, a list of names.
+-- Forgets which part of the spend was that of a process whose charges were reconciled. The spend remains. Args:
+-- process, the epoch in which that was done, the ended process, a list of names.
 register_account('forget', function(call, args)
   local _, epoch, ended, names = unpack(args)
   if find_epoch(call) == epoch then

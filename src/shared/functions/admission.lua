@@ -1,28 +1,27 @@
--- Admission. A process asks for each subject of a request: `[name,rpm,tpm,parallel,usd,nano,usd,nano]`, the
--- limits, the cap, and the amount to reserve. What is not limited is false.
+-- Admission. A process asks something of each subject of a request: its limits and its cap, where it has them (else
+-- false), and the amount to reserve.
 
 local checks = {
   function(state, asked)
-    return not asked[2] or state.rpm < asked[2]
+    return not asked.rpm or state.rpm < asked.rpm
   end,
   function(state, asked, tokens)
-    return not asked[3] or state.tpm + tokens <= asked[3]
+    return not asked.tpm or state.tpm + tokens <= asked.tpm
   end,
   function(state, asked)
-    return not asked[4] or state.running < asked[4]
+    return not asked.parallel or state.running < asked.parallel
   end,
   function(state, asked)
-    local cap_usd, cap_nano = asked[5], asked[6]
-    if not cap_usd then
+    if not asked.cap_usd then
       return true
     end
     local usd, nano =
       add(state.spent_usd, state.spent_nano, state.reserved_usd, state.reserved_nano)
-    if not is_below(usd, nano, cap_usd, cap_nano) then
+    if not is_below(usd, nano, asked.cap_usd, asked.cap_nano) then
       return false
     end
-    usd, nano = add(usd, nano, asked[7], asked[8])
-    return not is_below(cap_usd, cap_nano, usd, nano)
+    usd, nano = add(usd, nano, asked.usd, asked.nano)
+    return not is_below(asked.cap_usd, asked.cap_nano, usd, nano)
   end,
 }
 
@@ -30,7 +29,7 @@ local checks = {
 local function find_refusal(call, subjects, tokens, last)
   for number = 1, last do
     for _, asked in ipairs(subjects) do
-      if not checks[number](get(call, asked[1]), asked, tokens) then
+      if not checks[number](get(call, asked.name), asked, tokens) then
         return number, asked
       end
     end
@@ -40,7 +39,7 @@ end
 -- True when a refusal may be due to a request that has ended. Its end was sent before this call, but over the
 -- connection of another process, which the server may read later.
 local function may_be_over(call, number, asked)
-  local state = get(call, asked[1])
+  local state = get(call, asked.name)
   if number == 1 or state.running == 0 then
     return false
   end
@@ -48,9 +47,9 @@ local function may_be_over(call, number, asked)
     return true
   end
   -- What is spent remains.
-  local usd, nano = add(state.spent_usd, state.spent_nano, asked[7], asked[8])
-  return is_below(state.spent_usd, state.spent_nano, asked[5], asked[6])
-    and not is_below(asked[5], asked[6], usd, nano)
+  local usd, nano = add(state.spent_usd, state.spent_nano, asked.usd, asked.nano)
+  return is_below(state.spent_usd, state.spent_nano, asked.cap_usd, asked.cap_nano)
+    and not is_below(asked.cap_usd, asked.cap_nano, usd, nano)
 end
 
 local rearm_ms = 60000
@@ -65,19 +64,19 @@ local function note_refusal(call, name)
   end
   state = change(call, name)
   state.exhausted, state.admitted = call.now, false
-  call.edges[name] = 'exhausted'
+  call.alerts[name] = 'exhausted'
 end
 
 local function count(call, asked, tokens)
-  local state = change(call, asked[1])
+  local state = change(call, asked.name)
   -- An expired key may have got another end.
   if state.past then
     state.past = false
-    redis.call('PERSIST', call.root .. asked[1] .. ':by')
+    redis.call('PERSIST', call.root .. asked.name .. ':by')
   end
-  local requests = asked[2] and 1 or 0
+  local requests = asked.rpm and 1 or 0
   state.rpm = state.rpm + requests
-  if asked[3] then
+  if asked.tpm then
     state.tpm = state.tpm + tokens
   end
   return state, requests
@@ -85,16 +84,18 @@ end
 
 local function take(call, subjects, id, hold)
   for at, asked in ipairs(subjects) do
-    local name, usd, nano = asked[1], asked[7], asked[8]
     local state, requests = count(call, asked, hold.tokens)
     state.running = state.running + 1
     state.reserved_usd, state.reserved_nano =
-      add(state.reserved_usd, state.reserved_nano, usd, nano)
+      add(state.reserved_usd, state.reserved_nano, asked.usd, asked.nano)
     -- A request that costs nothing is admitted by a spent budget too.
-    if state.exhausted and asked[5] then
+    if state.exhausted and asked.cap_usd then
       state.admitted = true
     end
-    hold.subjects[at] = { name, state.since, usd, nano, requests, asked[3] and 1 or 0 }
+    hold.subjects[at] = {
+      name = asked.name, since = state.since, usd = asked.usd, nano = asked.nano,
+      requests = requests, tokens = asked.tpm and 1 or 0,
+    }
   end
-  write_hold(call, id, hold)
+  put_hold(call, id, hold)
 end

@@ -2,6 +2,9 @@
 -- loader joins it with the others of this folder, in the order of their dependencies: adapters/node/shared/library.ts.
 -- docs/development/shared-ledger.md has the keys, the records and the words.
 --
+-- Behind it come the functions that read and write records, which the loader makes of the lists of their fields:
+-- src/accounting/shared/records.ts.
+--
 -- The loader puts two lines in front of the text: the header of the library, and `library`, its name, which contains
 -- a hash of the text. So the functions of different releases have different names.
 --
@@ -36,6 +39,15 @@ end
 -- Writes a number that may be false.
 local function optional(number)
   return number and whole(number) or 'false'
+end
+
+-- Writes the values of a list, separated by commas.
+local function write_each(write, list)
+  local texts = {}
+  for at, one in ipairs(list) do
+    texts[at] = write(one)
+  end
+  return table.concat(texts, ',')
 end
 
 -- Writes a text that needs no escapes as JSON.

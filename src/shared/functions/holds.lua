@@ -1,6 +1,5 @@
--- Holds. A record is a line `[owner,minute,tokens,subjects]`, and the facts of the request, which only its
--- process or one that charges it reads. Each subject is `[name,since,usd,nano,requests,tokens]`, the last two
--- 1 or 0: whether they were counted.
+-- Holds. A record is a line with what the functions read, and the facts of the request, which only its process or
+-- one that charges it reads.
 
 local function find_hold(call, id)
   local text = redis.call('HGET', call.root .. 'holds', id)
@@ -8,31 +7,27 @@ local function find_hold(call, id)
     return nil
   end
   local at = text:find('\n', 1, true)
-  local owner, minute, tokens, subjects = unpack(cjson.decode(text:sub(1, at - 1)))
-  return {
-    owner = owner, minute = minute, tokens = tokens, subjects = subjects, facts = text:sub(at + 1),
-  }
+  local hold = read_hold(cjson.decode(text:sub(1, at - 1)))
+  for place, subject in ipairs(hold.subjects) do
+    hold.subjects[place] = read_held(subject)
+  end
+  hold.facts = text:sub(at + 1)
+  return hold
 end
 
-local function write_hold(call, id, hold)
-  local subjects = {}
-  for at, subject in ipairs(hold.subjects) do
-    subjects[at] = string.format('["%s",%d,%d,%d,%d,%d]', unpack(subject))
-  end
-  local text = string.format(
-    '["%s",%d,%d,[%s]]\n', hold.owner, hold.minute, hold.tokens, table.concat(subjects, ',')
-  ) .. hold.facts
+local function put_hold(call, id, hold)
+  local text = write_hold(hold) .. '\n' .. hold.facts
   redis.call('HSET', call.root .. 'holds', id, text)
   return text
 end
 
-local function lend(call, id, lease)
+local function start_lease(call, id, lease)
   redis.call('ZADD', call.root .. 'leases', whole(call.now + lease), id)
 end
 
 local function add_running(call, hold, number)
   for _, subject in ipairs(hold.subjects) do
-    local state = change(call, subject[1])
+    local state = change(call, subject.name)
     state.running = state.running + number
   end
 end
@@ -47,18 +42,17 @@ local function release(call, id, hold, mode, used)
     redis.call('ZREM', call.root .. 'lost', id)
   end
   for _, subject in ipairs(hold.subjects) do
-    local name, since, usd, nano, requests, tokens = unpack(subject)
-    local state = change(call, name)
-    if state.since == since then
+    local state = change(call, subject.name)
+    if state.since == subject.since then
       state.reserved_usd, state.reserved_nano =
-        subtract(state.reserved_usd, state.reserved_nano, usd, nano)
+        subtract(state.reserved_usd, state.reserved_nano, subject.usd, subject.nano)
     end
     if hold.minute == call.minute then
       if mode == 'withdraw' then
-        state.rpm = state.rpm - requests
-        state.tpm = state.tpm - tokens * hold.tokens
+        state.rpm = state.rpm - subject.requests
+        state.tpm = state.tpm - subject.tokens * hold.tokens
       elseif mode == 'settle' and used then
-        state.tpm = state.tpm + tokens * (used - hold.tokens)
+        state.tpm = state.tpm + subject.tokens * (used - hold.tokens)
       end
     end
   end
@@ -91,7 +85,7 @@ local function sweep(call, process, lease, policy)
         end
         hold.owner = process
         redis.call('ZADD', call.root .. 'lost', whole(call.now + lease), id)
-        claims[#claims + 1] = cjson.encode({ id, write_hold(call, id, hold) })
+        claims[#claims + 1] = cjson.encode({ id, put_hold(call, id, hold) })
       else
         redis.call('ZREM', call.root .. set, id)
       end

@@ -5,7 +5,7 @@ local function begin(root)
   local now = now_ms()
   return {
     root = root, now = now, minute = floor(now / 60000),
-    states = {}, changed = {}, edges = {}, shares = {},
+    states = {}, changed = {}, alerts = {}, shares = {},
   }
 end
 
@@ -83,11 +83,10 @@ local function get_share(call, name, process)
   return text
 end
 
--- Returns a subject with the share of a process and the alert that has fired. The loader writes `write_subject`: see
--- src/accounting/shared/subject-fields.ts.
+-- Returns a subject with the share of a process and the alert that has fired.
 local function describe(call, name, process)
-  local state, alert = get(call, name), call.edges[name]
-  call.edges[name] = nil
+  local state, alert = get(call, name), call.alerts[name]
+  call.alerts[name] = nil
   return write_subject(state, get_share(call, name, process), alert)
 end
 
@@ -124,20 +123,29 @@ local function note_charge(call, name)
   end
   local percent = get_percent(state)
   if percent > state.passed then
-    call.edges[name] = whole(state.passed) .. '-' .. whole(percent)
+    call.alerts[name] = whole(state.passed) .. '-' .. whole(percent)
     state.passed = percent
   end
 end
 
--- Spend. A share is `[sequence,since,usd,nano,usd,nano]`: what was charged to the term that began then, and in
--- total.
+-- Spend.
 
 local function add_share(state, share)
-  if share[2] == state.since then
+  if share.since == state.since then
     state.spent_usd, state.spent_nano =
-      add(state.spent_usd, state.spent_nano, share[3], share[4])
+      add(state.spent_usd, state.spent_nano, share.usd, share.nano)
   end
-  state.total_usd, state.total_nano = add(state.total_usd, state.total_nano, share[5], share[6])
+  state.total_usd, state.total_nano =
+    add(state.total_usd, state.total_nano, share.total_usd, share.total_nano)
+end
+
+local function subtract_share(state, share)
+  if share.since == state.since then
+    state.spent_usd, state.spent_nano =
+      subtract(state.spent_usd, state.spent_nano, share.usd, share.nano)
+  end
+  state.total_usd, state.total_nano =
+    subtract(state.total_usd, state.total_nano, share.total_usd, share.total_nano)
 end
 
 -- Replaces what a process has charged to a subject. `before` is what that is now, or false.
@@ -152,12 +160,12 @@ local function replace(call, name, process, before, share, text)
     return
   end
   local state = change(call, name)
-  follow(state, share[2])
+  follow(state, share.since)
   add_share(state, share)
   if before then
-    add_share(state, { 0, before[2], -before[3], -before[4], -before[5], -before[6] })
+    subtract_share(state, before)
   end
-  if share[2] == state.since then
+  if share.since == state.since then
     note_charge(call, name)
   end
 end
@@ -168,9 +176,9 @@ local function charge(call, name, process, text)
   if before == text then
     return
   end
-  local share = cjson.decode(text)
-  before = before and cjson.decode(before)
-  if not before or before[1] < share[1] then
+  local share = read_share(cjson.decode(text))
+  before = before and read_share(cjson.decode(before))
+  if not before or before.sequence < share.sequence then
     replace(call, name, process, before, share, text)
   end
 end

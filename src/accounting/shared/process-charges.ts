@@ -5,7 +5,7 @@ import { noShare, type Share, type SubjectName, writeShare } from './values.ts'
  * What this process has charged to each subject, since it started. The server gets the whole amount each
  * time, with a sequence number: so it does not matter how often a charge is sent, or in which order.
  */
-export class OwnShares {
+export class ProcessCharges {
   readonly #shares = new Map<SubjectName, Share>()
 
   /** Adds to a share; a negative amount is a refund. */

@@ -3,11 +3,12 @@ import type { Store, SubjectSpend } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import type { SharedFunctions } from './functions.ts'
 import { nameAccount } from './hold.ts'
-import { amountIn } from './own-shares.ts'
 import { isPast } from './past-accounts.ts'
+import { amountIn } from './process-charges.ts'
+import { seedFields, type WrittenSeed, writeList } from './records.ts'
 import { type SubjectName, writeAmount, writeOptional, writeShare } from './values.ts'
 
-export interface SeedOptions {
+export interface AccountLoaderOptions {
   readonly functions: Pick<SharedFunctions, 'seed'>
   readonly store: Pick<Store, 'readSpend'>
   readonly clock: { now(): Millis }
@@ -22,19 +23,19 @@ export interface SeedOptions {
  */
 export type Recover = (others?: readonly string[]) => Promise<readonly string[]>
 
-/** Brings subjects that the server does not know from the database, each once at a time. */
-export class Seeds {
-  readonly #options: SeedOptions
+/** Loads subjects that the server does not know from the database into it, each once at a time. */
+export class AccountLoader {
+  readonly #options: AccountLoaderOptions
   readonly #running = new Map<SubjectName, Promise<void>>()
   #epoch = ''
   #recovery: Promise<unknown> = Promise.resolve()
 
-  constructor(options: SeedOptions) {
+  constructor(options: AccountLoaderOptions) {
     this.#options = options
   }
 
-  /** Brings subjects in this life of the server's data. */
-  async bring(epoch: string, names: readonly SubjectName[]): Promise<void> {
+  /** Loads subjects in this life of the server's data. */
+  async load(epoch: string, names: readonly SubjectName[]): Promise<void> {
     await this.#recover(epoch)
     const missing = names.filter((name) => !this.#running.has(name))
     if (missing.length > 0) {
@@ -82,20 +83,22 @@ export class Seeds {
  * Writes the saved spend as the part from before, which never changes, and the shares of the processes. So
  * it does not matter which of them the database or the server knows better.
  */
-function writeSeed(entry: AccountEntry, spend: SubjectSpend, now: Millis): readonly unknown[] {
+function writeSeed(entry: AccountEntry, spend: SubjectSpend, now: Millis): WrittenSeed {
   const { budgetSpent, spentTotal, term, shares } = spend
   const { budgetMax, budgetPeriod } = entry.record
   const sharedSpent = shares.reduce((sum, share) => sum + amountIn(share, term), 0n)
   const sharedTotal = shares.reduce((sum, { total }) => sum + total, 0n)
-  return [
-    nameAccount(entry),
-    budgetPeriod ?? '',
-    term.since,
-    writeOptional(term.resetsAt),
-    writeAmount(budgetSpent - sharedSpent),
-    writeAmount(spentTotal - sharedTotal),
-    budgetMax === null ? [] : writeAmount(budgetMax),
-    shares.map(({ process, ...share }) => [process, writeShare({ ...share, sequence: 0 })]),
-    isPast(entry, now),
-  ]
+  return writeList(seedFields, {
+    name: nameAccount(entry),
+    period: budgetPeriod ?? '',
+    since: term.since,
+    resets: writeOptional(term.resetsAt),
+    spent: writeAmount(budgetSpent - sharedSpent),
+    total: writeAmount(spentTotal - sharedTotal),
+    cap: budgetMax === null ? [] : writeAmount(budgetMax),
+    shares: shares.map(
+      ({ process, ...share }) => [process, writeShare({ ...share, sequence: 0 })] as const,
+    ),
+    past: isPast(entry, now),
+  })
 }

@@ -3,12 +3,12 @@ import type { AccountEntry } from '../account-entry.ts'
 import type { Alerts } from './alerts.ts'
 import type { EndedHolds } from './ended-holds.ts'
 import { nameAccount } from './hold.ts'
-import { amountIn, type OwnShares } from './own-shares.ts'
+import { amountIn, type ProcessCharges } from './process-charges.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { SharedSubject } from './values.ts'
 
-export interface MirrorOptions {
-  readonly own: OwnShares
+export interface AccountReplicaOptions {
+  readonly charges: ProcessCharges
   readonly ended: EndedHolds
   readonly clock: ServerClock
   readonly alerts: Alerts
@@ -18,10 +18,10 @@ export interface MirrorOptions {
  * Keeps the accounts in memory as the server has said last, with the charges of this process that it does
  * not know yet, which count as reserved there.
  */
-export class Mirror {
-  readonly #options: MirrorOptions
+export class AccountReplica {
+  readonly #options: AccountReplicaOptions
 
-  constructor(options: MirrorOptions) {
+  constructor(options: AccountReplicaOptions) {
     this.#options = options
   }
 
@@ -37,10 +37,10 @@ export class Mirror {
   }
 
   #share(account: AccountEntry, subject: SharedSubject): void {
-    const { own: shares, ended, clock, alerts } = this.#options
+    const { charges, ended, clock, alerts } = this.#options
     const { term, share, alert } = subject
     const name = nameAccount(account)
-    const own = shares.get(name)
+    const own = charges.get(name)
     // Sums of nano-dollars.
     const held = subject.reserved - ended.sum(name, term, share)
     // A server that has lost its data has none of them.

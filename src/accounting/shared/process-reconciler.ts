@@ -3,14 +3,14 @@ import type { Clock, Log } from '../../core/ports.ts'
 import { SharedStateFault } from '../../core/shared-state.ts'
 import type { Store } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
+import type { Recover } from './account-loader.ts'
+import type { AccountReplica } from './account-replica.ts'
 import type { SharedClosing, SharedFunctions, SharedReading } from './functions.ts'
 import { nameAccount } from './hold.ts'
 import { isLoss } from './loss.ts'
-import type { Mirror } from './mirror.ts'
-import type { Recover } from './seeds.ts'
 import { nameSubject, type SubjectName, writeFinalShare } from './values.ts'
 
-export interface EndedBooksOptions {
+export interface ProcessReconcilerOptions {
   /** The id of this process. */
   readonly process: string
   readonly lease: Millis
@@ -18,11 +18,11 @@ export interface EndedBooksOptions {
   readonly log: Log
   readonly functions: Pick<SharedFunctions, 'processes' | 'charges' | 'close' | 'forget'>
   readonly store: Pick<Store, 'readShares' | 'forgetProcess'>
-  readonly mirror: Mirror
+  readonly replica: AccountReplica
   readonly find: (name: SubjectName) => AccountEntry | undefined
   readonly recover: Recover
-  /** Brings subjects that the server does not know. */
-  readonly bring: (unseeded: Extract<SharedReading, { status: 'unseeded' }>) => Promise<void>
+  /** Loads subjects that the server does not know. */
+  readonly load: (unseeded: Extract<SharedReading, { status: 'unseeded' }>) => Promise<void>
 }
 
 /** A process whose charges the server has as the database has them. */
@@ -37,17 +37,17 @@ type Shares = SharedClosing['shares']
 /** Names per call, so that no call holds the server up. */
 const maxPerCall = 100
 
-/** The server may lose its data while subjects are brought to it: then the next join begins again. */
+/** The server may lose its data while subjects are loaded into it: then the next join begins again. */
 const maxTries = 10
 
 /**
- * Closes the books of processes that have ended. What the server and the database know of such a process may
- * differ: it could not report everything, or could not keep a row of what it had reported. The database with
- * what was in the journal is right, so the server gets its figures. Some time later both forget which part of
- * the spend was that of the process.
+ * Reconciles what the server and the database know of the charges of processes that have ended. The two may differ:
+ * a process could not report everything, or could not keep a row of what it had reported. The database with what was
+ * in the journal is right, so the server gets its figures. Some time later both forget which part of the spend was
+ * that of the process.
  */
-export class EndedBooks {
-  readonly #options: EndedBooksOptions
+export class ProcessReconciler {
+  readonly #options: ProcessReconcilerOptions
   readonly #closed = new Map<string, Closed>()
   /** Further processes for the next time. */
   readonly #others = new Set<string>()
@@ -55,15 +55,15 @@ export class EndedBooks {
   #last: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
-  constructor(options: EndedBooksOptions) {
+  constructor(options: ProcessReconcilerOptions) {
     this.#options = options
   }
 
   /**
-   * Closes the books of every process that has ended before this call, among those that the server and the
+   * Reconciles the charges of every process that has ended before this call, among those that the server and the
    * database know and some others. Rejects when one of the two cannot be used.
    */
-  close(others: readonly string[] = []): Promise<void> {
+  reconcile(others: readonly string[] = []): Promise<void> {
     for (const process of others) this.#others.add(process)
     // All callers share one that has not begun yet.
     this.#next ??= this.#last
@@ -76,8 +76,8 @@ export class EndedBooks {
     return this.#next
   }
 
-  /** Closes the books now or, where that fails, with the next renewal. Never rejects. */
-  async closeSoon(): Promise<void> {
+  /** Reconciles now or, where that fails, with the next renewal. Never rejects. */
+  async reconcileSoon(): Promise<void> {
     this.#isDue = true
     await this.renew()
   }
@@ -85,7 +85,7 @@ export class EndedBooks {
   /** Does what is due. Never rejects. */
   async renew(): Promise<void> {
     try {
-      if (this.#isDue) await this.close()
+      if (this.#isDue) await this.reconcile()
       await this.#forget()
     } catch (error) {
       if (isLoss(error)) return
@@ -143,17 +143,17 @@ export class EndedBooks {
   }
 
   async #send(closing: SharedClosing): Promise<void> {
-    const { functions, mirror, find, bring } = this.#options
+    const { functions, replica, find, load } = this.#options
     for (let tries = 0; tries < maxTries; tries++) {
       const reply = await functions.close(closing)
       switch (reply.status) {
         case 'known':
-          return mirror.follow(
+          return replica.follow(
             closing.shares.map(([name]) => find(name)),
             reply.subjects,
           )
         case 'unseeded':
-          await bring(reply)
+          await load(reply)
           break
         case 'empty':
           throw new SharedStateFault('the server has lost its data')
@@ -175,7 +175,7 @@ export class EndedBooks {
       for (let first = 0; isSame && (first === 0 || first < names.length); first += maxPerCall) {
         isSame = await functions.forget(epoch, process, names.slice(first, first + maxPerCall))
       }
-      // Otherwise its books are closed again.
+      // Otherwise it is reconciled again.
       if (isSame) await store.forgetProcess(process)
       this.#closed.delete(process)
     }
