@@ -58,14 +58,15 @@ async function translateAll(door: ChatDoor, { link, body }: Translation): Promis
   const request = new Request(`http://gateway${door.path}`)
   // A call caches its parsed parts, so every request needs its own call.
   const calls = await Promise.all(
-    Array.from({ length: requests }, async () => {
-      const call = await door.read({ bytes: body, request, slice, clock: webClock, isUtf8 })
-      await call.parseFor?.(link, slice)
-      return call
-    }),
+    Array.from({ length: requests }, () =>
+      door.read({ bytes: body, request, slice, clock: webClock, isUtf8 }),
+    ),
   )
   const before = process.cpuUsage()
-  for (const call of calls) void call.bind(link).buildRequest()
+  for (const call of calls) {
+    await call.prepareFor?.(link, slice)
+    void call.bind(link).buildRequest()
+  }
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
 }

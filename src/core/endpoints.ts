@@ -81,6 +81,11 @@ export interface ChatEndpoint {
    * Throws `UntranslatableError` when the request cannot be expressed in this dialect at all.
    */
   listUnsupported(call: ChatCall): readonly string[]
+  /**
+   * Translates a long request in steps. The functions of the endpoint then use what it has made, as long as the
+   * parsed request is kept. Throws what `listUnsupported` throws. Absent where the client's bytes are sent.
+   */
+  translateInSteps?(call: ChatCall): Steps<unknown>
   /** Builds the request in this dialect. Called only after `listUnsupported` did not throw. */
   buildRequest(call: ChatCall): DialectRequest
   /** Estimates the output of the request. Throws `UntranslatableError` when `listUnsupported` does. */

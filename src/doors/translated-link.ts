@@ -25,8 +25,9 @@ import { MadeChat, type RequestSize } from './made-chat.ts'
 export interface TranslatedRequest {
   /** The size of the client's body. */
   readonly size: RequestSize
+  readonly stream: boolean
   /** Writes the request as chat completions. Throws `UntranslatableError` with a path of this API. */
-  toChat(target: ChatTarget): ChatRequest
+  toChat(target: ChatTarget): Steps<ChatRequest>
   /** Lists the fields that chat completions cannot carry to this target, as paths of this API. */
   listDropped(target: ChatTarget): readonly string[]
   /** Returns the path in this API of what is at a path of the chat request. */
@@ -80,7 +81,7 @@ export class TranslatedLink implements LinkCall {
   readonly #endpoint: ChatEndpoint
   readonly #model: string
   readonly #target: ChatTarget
-  #made: MadeChat | undefined
+  readonly #made: MadeChat
 
   constructor(request: TranslatedRequest, link: Model) {
     this.#request = request
@@ -93,8 +94,20 @@ export class TranslatedLink implements LinkCall {
       model: link.upstreamId,
       maxOutputTokens: link.maxOutputTokens,
     }
+    const { stream, size } = request
+    this.#made = new MadeChat(() => request.toChat(this.#target), { stream, size })
     this.streamType = this.#endpoint.streamType
     this.streamEnd = this.#endpoint.streamEnd
+  }
+
+  *translateInSteps(): Steps<void> {
+    try {
+      yield* this.#made.writeInSteps()
+      yield
+      yield* this.#endpoint.translateInSteps?.(this.#made) ?? []
+    } catch (error) {
+      if (!(error instanceof UntranslatableError)) throw error
+    }
   }
 
   listUnsupported(): readonly string[] {
@@ -112,11 +125,11 @@ export class TranslatedLink implements LinkCall {
   }
 
   buildRequest(): DialectRequest {
-    return this.#endpoint.buildRequest(this.#chat)
+    return this.#endpoint.buildRequest(this.#made)
   }
 
   parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer> {
-    const result = this.#endpoint.parseAnswer(body, this.#chat, header)
+    const result = this.#endpoint.parseAnswer(body, this.#made, header)
     if (!result.ok) return result
     const { answer } = result
     const renderInSteps = (usage: Usage) =>
@@ -126,7 +139,7 @@ export class TranslatedLink implements LinkCall {
   }
 
   createDecoder(header: HeaderReader): FrameDecoder {
-    return this.#endpoint.createDecoder(this.#chat, header)
+    return this.#endpoint.createDecoder(this.#made, header)
   }
 
   writeEvents(body: AnswerBody): Uint8Array | undefined {
@@ -143,11 +156,12 @@ export class TranslatedLink implements LinkCall {
 
   /** Drops the translated request, which is made again when it is needed. */
   forget(): void {
-    this.#made = undefined
+    this.#made.forget()
   }
 
+  /** The request, once it is written: then errors have the paths of the client's own API. */
   get #chat(): MadeChat {
-    this.#made ??= new MadeChat(this.#request.toChat(this.#target), this.#request.size)
+    void this.#made.request
     return this.#made
   }
 

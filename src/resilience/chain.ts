@@ -27,11 +27,16 @@ export interface ChainRequest extends RecordedRequest {
 
 /** How the request is sent to one link. */
 export interface ChainCall<T> {
-  /** Returns why a link must be skipped, if it must. Called once for each link, before its circuit. */
-  readonly explainSkip?: ((link: Model) => UntranslatableError | undefined) | undefined
+  /**
+   * Returns why a link must be skipped, if it must; a promise where that takes long. Called once for each link,
+   * before its circuit.
+   */
+  readonly explainSkip?: ((link: Model) => SkipReason | Promise<SkipReason>) | undefined
   /** Makes one upstream call. */
   readonly call: (attempt: Attempt) => Promise<CallResult<T>>
 }
+
+export type SkipReason = UntranslatableError | undefined
 
 /** The value that a chain has served. */
 export interface Served<T> {
@@ -75,7 +80,8 @@ export async function tryLinks<T>(
     request.onLinkFailure(failure)
   }
   for (const link of request.orderLinks()) {
-    const untranslatable = explainSkip?.(link)
+    const explained = explainSkip?.(link)
+    const untranslatable = explained instanceof Promise ? await explained : explained
     if (untranslatable) {
       addFailure({ link, untranslatable })
       continue

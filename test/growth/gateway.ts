@@ -3,7 +3,7 @@ import type { TestGateway } from '../support/gateway.ts'
 import { testGateway } from '../support/gateway.ts'
 import { stream, whole } from '../support/scripted-upstream.ts'
 import type { AnswerAxis } from './answers.ts'
-import type { Axis, DoorPath } from './bodies.ts'
+import type { Axis, Body, DoorPath } from './bodies.ts'
 
 /** The models of the gateway, one for each way of writing requests and of reading answers. */
 const links = [
@@ -91,10 +91,18 @@ export const answerDoors = Object.keys(questions) as readonly AnswerDoor[]
 const chunkBytes = 64 * 1024
 const jsonHeaders = { 'content-type': 'application/json' }
 
+export interface Question {
+  readonly door: AnswerDoor
+  readonly axis: AnswerAxis
+  readonly answer: string | Uint8Array
+  /** The members of the request besides its model; by default those of a short one. */
+  readonly body?: Body
+}
+
 /** Asks a question at a door; the upstream gives this answer. */
 export async function sendQuestion(
   { get, upstream }: TestGateway,
-  { door, axis, answer }: { door: AnswerDoor; axis: AnswerAxis; answer: string | Uint8Array },
+  { door, axis, answer, body: asked = questions[door] }: Question,
 ): Promise<Outcome> {
   const { model, isStream } = axis
   const pieces = Array.from({ length: Math.ceil(answer.length / chunkBytes) }, (_, at) =>
@@ -105,7 +113,7 @@ export async function sendQuestion(
     'content-type': isAmazon ? 'application/vnd.amazon.eventstream' : 'text/event-stream',
   }
   upstream.always(stream(pieces, { headers: isStream ? headers : jsonHeaders }))
-  const body = JSON.stringify({ model, stream: isStream, ...questions[door] })
+  const body = JSON.stringify({ model, stream: isStream, ...asked })
   const response = await get(`/v1/${door}`, { method: 'POST', body })
   const bytes = Buffer.from(await response.arrayBuffer())
   return { status: response.status, body: bytes.toString('utf8', 0, 10_000), written: bytes.length }

@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Clock } from '../../src/index.ts'
-import { oneProvider, testGateway } from '../support/gateway.ts'
-import { whole } from '../support/scripted-upstream.ts'
 import { answerAxes } from './answers.ts'
-import { type AnswerDoor, growthGateway, sendQuestion } from './gateway.ts'
+import type { DoorPath } from './bodies.ts'
+import { type AnswerDoor, growthGateway, sendBody, sendQuestion } from './gateway.ts'
 
 /** A clock on which every look at the time takes 10 ms, so that each time slice is over at once. */
 function hastyClock(): Clock {
@@ -36,31 +35,111 @@ async function countTurns(work: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-const item = { role: 'user', content: 'x' }
+const times = <Item>(count: number, make: (at: number) => Item) =>
+  Array.from({ length: count }, (_, at) => make(at))
+
+const message = (at: number) => ({ role: at % 2 ? 'assistant' : 'user', content: 'x' })
+const say = (messages: readonly object[]) => ({ max_tokens: 9, messages })
 const tool = (at: number) => ({ type: 'function', name: `f${at}`, parameters: { type: 'object' } })
+const longCall = (at: number) => ({
+  role: 'assistant',
+  content: [{ type: 'tool_use', id: 'c', name: `n${at}`.padEnd(130, 'x'), input: {} }],
+})
+
+const translated = ['openai', 'anthropic', 'google', 'bedrock', 'cohere']
+
+const requests: readonly {
+  readonly door: DoorPath
+  readonly things: string
+  readonly make: (count: number) => object
+  /** The kind of the API itself, which gets the bytes of the client. */
+  readonly native?: string
+}[] = [
+  {
+    door: 'chat/completions',
+    things: 'messages',
+    make: (count) => ({ messages: times(count, message) }),
+    native: 'openai',
+  },
+  {
+    door: 'messages',
+    things: 'messages',
+    make: (count) => say(times(count, message)),
+    native: 'anthropic',
+  },
+  {
+    door: 'messages',
+    things: 'long names of calls',
+    make: (count) => say(times(count, longCall)),
+    native: 'anthropic',
+  },
+  { door: 'responses', things: 'items', make: (count) => ({ input: times(count, message) }) },
+  {
+    door: 'responses',
+    things: 'tools',
+    make: (count) => ({ input: 'x', tools: times(count, tool) }),
+  },
+]
+
+test.each(
+  requests.flatMap(({ native, ...request }) =>
+    translated.filter((model) => model !== native).map((model) => ({ ...request, model })),
+  ),
+)(
+  'a request to $door for $model yields the more often, the more $things it has',
+  async (request) => {
+    const { door, model, make } = request
+    const gateway = await growthGateway({ clock: hastyClock() })
+    const count = async (size: number) => {
+      const body = JSON.stringify({ model, ...make(size) })
+      let written = 0
+      const turns = await countTurns(async () => {
+        ;({ written } = await sendBody(gateway, { door, body }))
+      })
+      expect(written).toBeGreaterThan(size)
+      return turns
+    }
+    await count(1000)
+    const few = await count(1000)
+    const many = await count(5000)
+    // At most 64 of them are read, and at most 64 written, in one turn.
+    expect(many - few).toBeGreaterThan((2 * 4000) / 64)
+  },
+)
+
+test('a long request is refused for its last message by the path of that message', async () => {
+  const gateway = await growthGateway({ clock: hastyClock() })
+  const messages = [...times(5000, message), { role: 'other', content: 'x' }]
+  const body = JSON.stringify({ model: 'google', ...say(messages) })
+  const outcome = await sendBody(gateway, { door: 'messages', body })
+  expect(outcome).toMatchObject({ status: 400, written: 0 })
+  expect(outcome.body).toContain('messages.5000.role')
+})
 
 test.each([
-  ['items', (count: number) => ({ input: Array.from({ length: count }, () => item) })],
-  [
-    'tools',
-    (count: number) => ({ input: 'x', tools: Array.from({ length: count }, (_, at) => tool(at)) }),
-  ],
-])('a translated Responses request yields the more often, the more %s it has', async (_, make) => {
-  const config = oneProvider.replace(
-    'kind = "openai"',
-    'kind = "openai"\nbase_url = "https://vendor.test/v1"',
-  )
-  const { get, upstream } = await testGateway(config, { clock: hastyClock() })
-  upstream.always(whole('{}', { status: 400 }))
-  const count = (size: number) => {
-    const body = JSON.stringify({ model: 'm', ...make(size) })
-    return countTurns(() => get('/v1/responses', { method: 'POST', body }))
-  }
-  await count(800)
-  const few = await count(800)
-  const many = await count(8000)
-  expect(many - few).toBeGreaterThan(400)
-})
+  { door: 'chat/completions', model: 'google', isStream: false },
+  { door: 'messages', model: 'openai', isStream: false },
+  { door: 'messages', model: 'google', isStream: true },
+  { door: 'responses', model: 'openai', isStream: false },
+  { door: 'responses', model: 'bedrock', isStream: true },
+] as const)(
+  'a heavy request to $door for $model is parsed once, also for its answer',
+  async ({ door, model, isStream }) => {
+    const gateway = await growthGateway()
+    const axis = answerAxes.find(
+      (other) => other.model === model && other.name === 'calls' && other.isStream === isStream,
+    )
+    if (!axis) throw new Error('no such axis')
+    const content = 'x'.repeat(100_000)
+    const body = door === 'responses' ? { input: content } : say([{ role: 'user', content }])
+    const parse = vi.spyOn(JSON, 'parse')
+    const { status } = await sendQuestion(gateway, { door, axis, answer: axis.make(1), body })
+    const parsed = parse.mock.calls.filter(([text]) => text.length > content.length)
+    parse.mockRestore()
+    expect(status).toBe(200)
+    expect(parsed).toHaveLength(1)
+  },
+)
 
 const answers: readonly (readonly [AnswerDoor, string])[] = [
   ['chat/completions', 'openai'],

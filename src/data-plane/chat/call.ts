@@ -1,4 +1,9 @@
-import type { FailedAnswer, HeaderReader, NativeAnswer } from '../../core/endpoints.ts'
+import type {
+  DialectRequest,
+  FailedAnswer,
+  HeaderReader,
+  NativeAnswer,
+} from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
 import type { StreamClasses } from '../../core/streams.ts'
@@ -25,6 +30,8 @@ const maxTranslatedValues = 200_000
 
 /** What every upstream call of one chat request needs. */
 export interface ChatCallDeps extends CallDeps {
+  /** Lets the next large body be parsed: this one is translated. */
+  releaseParser(): void
   readonly snapshot: Pick<Snapshot, 'answerLimit'>
   readonly streams: StreamClasses
 }
@@ -33,8 +40,9 @@ export interface ChatCallDeps extends CallDeps {
 export function callChat(
   call: DoorCall,
   { link, scope, credential, mayResend, resends }: Attempt,
-  { clock, bufferAccount, trace, streams, snapshot }: ChatCallDeps,
+  context: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
+  const { clock, bufferAccount, trace, streams, snapshot } = context
   const bound = call.bind(link)
   const maxBytes = snapshot.answerLimit
   return callUpstream<ChatResponse>({
@@ -49,9 +57,9 @@ export function callChat(
     streamed: call.stream,
     maxAnswerBytes: maxBytes,
     request() {
-      const request = bound.buildRequest()
-      call.forget()
-      return request
+      // A link that is tried again has to be prepared again.
+      const preparing = call.prepareFor?.(link, new TimeSlice(clock, scope))
+      return preparing ? preparing.then(build) : build()
     },
     parseError: (status, body, header) => bound.parseError(status, body, header),
     async read(response, header) {
@@ -67,6 +75,13 @@ export function callChat(
         : toFailedCall(result, call)
     },
   })
+
+  function build(): DialectRequest {
+    const request = bound.buildRequest()
+    call.forget()
+    context.releaseParser()
+    return request
+  }
 
   async function readParsed(response: UpstreamResponse, header: HeaderReader) {
     const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })

@@ -15,6 +15,7 @@ import type { CacheLife } from '../../core/layout.ts'
 import type { BufferedBody, Clock, IsUtf8, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { AnswerForm } from '../../core/reply.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
@@ -63,10 +64,10 @@ export interface DoorCall {
   /** True when the bytes are released as soon as an answer has begun. */
   readonly isLarge: boolean
   /**
-   * Parses the request in steps if this link needs more of it than is known from its bytes. Undefined, or
-   * absent, when all is known.
+   * Does in steps what a link needs of a heavy request: parses and translates it, unless that is done. Undefined, or
+   * absent, when nothing is left that takes long. Rejects only when the scope of the slice has ended.
    */
-  parseFor?(link: Model, slice: TimeSlice): Promise<void> | undefined
+  prepareFor?(link: Model, slice: TimeSlice): Promise<void> | undefined
   /** Binds the request to a link. Throws `UntranslatableError` when the link cannot express it. */
   bind(link: Model): LinkCall
   /** Prepares the exact count of the request and its generated text. */
@@ -82,6 +83,11 @@ export interface DoorCall {
 
 /** One request of a door on its way to one link, and the way of the answer back. */
 export interface LinkCall {
+  /**
+   * Does the work of a heavy request in steps; the other functions then use it. Absent where nothing is translated.
+   * An `UntranslatableError` is kept for `listUnsupported`, which throws it.
+   */
+  translateInSteps?(): Steps<void>
   /**
    * Lists the fields that the link cannot honour, as the client's API names them. Throws
    * `UntranslatableError` when the link cannot express the request at all.

@@ -2,7 +2,7 @@ import type { UsageEstimate } from '../../core/admission.ts'
 import type { DialectRequest } from '../../core/endpoints.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import { listNamed, type ModelRoute } from '../../core/route.ts'
+import type { ModelRoute } from '../../core/route.ts'
 import { runChain } from '../../resilience/index.ts'
 import type { KeptAnswer } from '../cache/use.ts'
 import { checkImages, checkReferences } from '../images/check-images.ts'
@@ -23,24 +23,23 @@ export function createChatService(door: ChatDoor): Service {
       const { clock, isUtf8 } = context
       const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
       const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-      for (const link of listNamed(route)) {
-        const parsing = call.parseFor?.(link, slice)
-        if (parsing) await parsing
-      }
+      const preparing = call.prepareFor?.(route.chain[0], slice)
+      if (preparing) await preparing
       return new PreparedChat(arrived, { door, call, route })
     },
     async run(prepared, { context, admitted }) {
       const { call, slice } = prepared
-      const serving = runChain<ChatResponse>(admitted, {
-        explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
+      const served = await runChain<ChatResponse>(admitted, {
+        explainSkip(link) {
+          const explain = () => explainSkip(link, prepared, { context, admitted })
+          const preparing = call.prepareFor?.(link, slice)
+          return preparing ? preparing.then(explain) : explain()
+        },
         call: (attempt) => {
           admitted.markSent(attempt.link)
           return callChat(call, attempt, context)
         },
       }) // LM-3xxx, LM-6001
-      // By now the first link has translated the request.
-      context.releaseParser()
-      const served = await serving
       switch (served.value.kind) {
         case 'answer':
           return served.value.isLong

@@ -32,8 +32,8 @@ export interface CallDeps {
 
 /** One upstream call of any capability. */
 export interface UpstreamCall<T> extends Attempt, CallDeps {
-  /** Writes the request in the link's dialect. */
-  readonly request: () => DialectRequest
+  /** Writes the request in the link's dialect; a promise where that takes long. */
+  readonly request: () => DialectRequest | Promise<DialectRequest>
   readonly streamed: boolean
   /** The longest answer that is not streamed. */
   readonly maxAnswerBytes: Bytes
@@ -71,7 +71,7 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   try {
     result = await sendAndRead(call, control)
     if (!result.ok) {
-      const failure = explainRefusal(result.failure, call.request)
+      const failure = await explainFailure(result.failure, call)
       result = { ...result, failure: redactFailure(failure, link.provider) }
     }
   } catch (error) {
@@ -82,6 +82,21 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   if (resend.isTaken) result = { ...result, resent: true }
   trace.end(result)
   return result
+}
+
+/** The request is written again only if the words of the vendor say something. */
+async function explainFailure<T>(
+  failure: UpstreamFailure,
+  { request }: UpstreamCall<T>,
+): Promise<UpstreamFailure> {
+  let isNeeded = false
+  const explained = explainRefusal(failure, () => {
+    isNeeded = true
+    return undefined
+  })
+  if (!isNeeded) return explained
+  const sent = await request()
+  return explainRefusal(failure, () => sent)
 }
 
 function describeMissing({ credentials }: Provider): string {
@@ -133,7 +148,8 @@ export function failed(failure: UpstreamFailure): { ok: false; failure: Upstream
 }
 
 async function sendAndRead<T>(call: UpstreamCall<T>, control: Control): Promise<CallResult<T>> {
-  const request = call.request()
+  const writing = call.request()
+  const request = writing instanceof Promise ? await writing : writing
   const authorizing = authorizeRequest(call, request, control)
   const authorized = authorizing instanceof Promise ? await authorizing : authorizing
   let response = await send(call, authorized)

@@ -10,6 +10,8 @@ import type {
 } from '../../core/endpoints.ts'
 import type { FrameDecoder } from '../../core/frame.ts'
 import type { Model } from '../../core/provider.ts'
+import type { Steps } from '../../core/steps.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { LinkCall, WriterContext } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { createChatWriter } from './stream.ts'
@@ -31,6 +33,14 @@ export class ChatLink implements LinkCall {
     this.streamType = this.#endpoint.streamType
     this.streamEnd = this.#endpoint.streamEnd
     this.writesAnswer = this.#endpoint.writesAnswers
+  }
+
+  *translateInSteps(): Steps<void> {
+    try {
+      yield* this.#endpoint.translateInSteps?.(this.#call) ?? []
+    } catch (error) {
+      if (!(error instanceof UntranslatableError)) throw error
+    }
   }
 
   listUnsupported(): readonly string[] {

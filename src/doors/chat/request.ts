@@ -18,6 +18,7 @@ import { readJsonBody } from '../../wire/json/body.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
 import { ParsedBody } from '../parsed-body.ts'
+import { prepareLink } from '../prepare-link.ts'
 import { toCompletionStream, toWholeCompletion } from './forms.ts'
 import { ChatLink } from './link.ts'
 import { headNames, matchChat } from './match.ts'
@@ -125,9 +126,10 @@ export class ParsedChat implements ChatCall, DoorCall {
     return this.#body.isLarge
   }
 
-  parseFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (this.#body.isParsed || !this.bind(link).writesAnswer) return undefined
-    return this.#body.parseInSteps(slice)
+  prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
+    const bound = this.bind(link)
+    if (!this.isHeavy || !bound.writesAnswer) return undefined
+    return prepareLink(bound, { body: this.#body, slice })
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {

@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../../core/chat.ts'
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { fitResults } from '../tool-results.ts'
@@ -17,34 +18,42 @@ import { restoreId } from './ids.ts'
 import { type Block, blockSchemas, type Content, type CountRequest, checkPart } from './schema.ts'
 
 /**
- * Writes the instructions and the messages. Where only instructions are left, the user's text is empty: each
- * kind writes it as its vendor requires.
+ * Writes the instructions and the messages, and can be interrupted between them. Where only instructions are
+ * left, the user's text is empty: each kind writes it as its vendor requires.
  */
-export function toChatMessages(
+export function* toChatMessages(
   { system, messages }: CountRequest,
   options: ConversationOptions,
-): readonly MadeMessage[] {
+): Steps<readonly MadeMessage[]> {
   const { target } = options
-  const placed = [
-    ...toInstructions(system ?? '', 'system', target),
-    ...messages.flatMap(({ role, content }, index) => {
-      const path = `messages.${index}`
-      switch (role) {
-        case 'user':
-          return toUserMessages(listBlocks(content, path), path, target)
-        case 'assistant':
-          return toAssistantMessages(listBlocks(content, path), path, options)
-        case 'system':
-          return toInstructions(content, `${path}.content`, target)
-        default:
-          throw new UntranslatableError(`${path}.role: unknown role`, `${path}.role`)
-      }
-    }),
-  ]
+  const written = yield* mapInSteps(messages, (message, index) =>
+    toMessages(message, `messages.${index}`, options),
+  )
+  const placed = [...toInstructions(system ?? '', 'system', target), ...written.flat()]
+  yield
   if (placed.every(({ message }) => message.role === 'system')) {
     placed.push(placeMessage({ role: 'user', content: '' }, 'messages.0.content', []))
   }
-  return moveBehindResults(fitResults(placed, target))
+  const fitted = fitResults(placed, target)
+  yield
+  return moveBehindResults(fitted)
+}
+
+function toMessages(
+  { role, content }: CountRequest['messages'][number],
+  path: string,
+  options: ConversationOptions,
+): MadeMessage[] {
+  switch (role) {
+    case 'user':
+      return toUserMessages(listBlocks(content, path), path, options.target)
+    case 'assistant':
+      return toAssistantMessages(listBlocks(content, path), path, options)
+    case 'system':
+      return toInstructions(content, `${path}.content`, options.target)
+    default:
+      throw new UntranslatableError(`${path}.role: unknown role`, `${path}.role`)
+  }
 }
 
 /** Lists the blocks of a message; a string is one text block. */

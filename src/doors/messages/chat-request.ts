@@ -1,4 +1,5 @@
 import type { ChatRequest } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isSameJson } from '../../wire/json/equality.ts'
 import type { MadeMessage } from '../made-message.ts'
@@ -36,14 +37,16 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a request as chat completions. What only Claude's API has is left out. Throws
+ * Writes a request as chat completions, and can be interrupted. What only Claude's API has is left out. Throws
  * `UntranslatableError` for a request that no chat request can express.
  */
-export function writeChat(request: CountRequest, options: WriteOptions): WrittenChat {
+export function* writeChat(request: CountRequest, options: WriteOptions): Steps<WrittenChat> {
   const { target } = options
   checkThread(request)
-  const placed = toChatMessages(request, options)
+  const placed = yield* toChatMessages(request, options)
+  yield
   const { fields: tools, paths, dropped } = toChatTools(request, target)
+  yield
   const { format, path: formatPath } = findFormat(request)
   const { effort, path: effortPath } = findEffort(request)
   const chat = {

@@ -3,11 +3,10 @@ import type { ChatAnswer, NativeCall, NativeEndpoint } from '../../core/endpoint
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { Steps } from '../../core/steps.ts'
+import { runAtOnce, type Steps } from '../../core/steps.ts'
 import type {
   DoorCall,
   KeptAnswer,
-  LinkCall,
   ReceivedRequest,
   WriterContext,
 } from '../../data-plane/index.ts'
@@ -19,6 +18,7 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
+import { prepareLink } from '../prepare-link.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import {
   anyTarget,
@@ -142,15 +142,16 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return this.#body.isLarge
   }
 
-  parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
-    return native.messages ? undefined : this.#body.parseInSteps(slice)
+  prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
+    if (!this.isHeavy || link.native.messages) return undefined
+    return prepareLink(this.bind(link), { body: this.#body, slice })
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
-    return toChatCountInput({ encoding, request: this.#write(anyTarget).chat, output })
+    return toChatCountInput({ encoding, request: runAtOnce(this.#write(anyTarget)).chat, output })
   }
 
-  bind(link: Model): LinkCall {
+  bind(link: Model): NativeLink | TranslatedLink {
     const known = this.#links.get(link)
     if (known) return known
     // The chat requests of a heavy call take much memory, so only one is kept.
@@ -185,8 +186,9 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return new NativeStreamWriter(context)
   }
 
-  toChat(target: ChatTarget): ChatRequest {
-    return this.#write(target).chat
+  *toChat(target: ChatTarget): Steps<ChatRequest> {
+    const { chat } = yield* this.#write(target)
+    return chat
   }
 
   listDropped(target: ChatTarget): readonly string[] {
@@ -210,11 +212,12 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
   }
 
   #placesFor(target: ChatTarget): ChatPlaces {
-    return this.#written?.target === target ? this.#written.places : this.#write(target).places
+    if (this.#written?.target === target) return this.#written.places
+    return runAtOnce(this.#write(target)).places
   }
 
-  #write(target: ChatTarget): WrittenChat {
-    const written = writeChat(this.#body.value, {
+  *#write(target: ChatTarget): Steps<WrittenChat> {
+    const written = yield* writeChat(this.#body.value, {
       target,
       readInput: createInputReader(this.call.bytes),
       proofs: this.#proofs,

@@ -1,4 +1,5 @@
 import type { ChatRequest } from '../../core/chat.ts'
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { addProofs } from '../proofs.ts'
@@ -46,18 +47,22 @@ export function fitMessages({ messages }: ReadRequest, target: ChatTarget): Fitt
 }
 
 /** Writes a request as chat completions. Throws `UntranslatableError` when they cannot express it. */
-export function toChatRequest(
+export function* toChatRequest(
   read: ReadRequest,
   { target, messages }: FittedMessages,
-): ChatRequest {
+): Steps<ChatRequest> {
   if (read.problem) throw read.problem
   if (!target.takesFileAddresses) refuseFileAddresses(messages)
   const { request, fields } = read
   const { effort } = fields.reasoning ?? {}
   const { format, verbosity } = fields.text ?? {}
+  const proven = yield* mapInSteps(messages, ({ message, proofs = [] }) =>
+    addProofs([message], proofs, target),
+  )
+  yield
   return {
     model: target.model,
-    messages: messages.flatMap(({ message, proofs = [] }) => addProofs([message], proofs, target)),
+    messages: proven.flat(),
     ...(request.stream && { stream: true }),
     ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
     ...boundOutput(request, target),

@@ -1,6 +1,5 @@
-import { runAtOnce, type Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { findState, type ReadRequest } from './chat-request.ts'
 import { parseFields } from './content.ts'
@@ -9,32 +8,15 @@ import { ItemReader, type RequestBody } from './input.ts'
 import { chooseTools } from './tool-choice.ts'
 import { ToolCollector } from './tools.ts'
 
-/**
- * Reads a request for translated links. It never throws: the first problem is reported with what could be
- * read, because native links can serve the request, and the size of its prompt must be estimated.
- */
-export function readForChat(request: ResponsesRequest, body: RequestBody): ReadRequest {
-  return runAtOnce(readSteps(request, body))
-}
-
 /** How many items and tools are read at once: less than a millisecond's work. */
-const stepsAtOnce = 16
+const readAtOnce = 16
 
-/** Does the same, and yields to other work between the items and tools of a long request. */
-export async function readForChatInSteps(
-  request: ResponsesRequest,
-  body: RequestBody,
-  slice: TimeSlice,
-): Promise<ReadRequest> {
-  const steps = readSteps(request, body)
-  for (let step = 1; ; step++) {
-    const { done, value } = steps.next()
-    if (done) return value
-    if (step % stepsAtOnce === 0) await slice.pause()
-  }
-}
-
-function* readSteps(request: ResponsesRequest, body: RequestBody): Steps<ReadRequest> {
+/**
+ * Reads a request for translated links, and can be interrupted between its items and tools. It never throws: the
+ * first problem is reported with what could be read, because native links can serve the request, and the size of
+ * its prompt must be estimated.
+ */
+export function* readForChat(request: ResponsesRequest, body: RequestBody): Steps<ReadRequest> {
   const problems: UntranslatableError[] = []
   const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
     try {
@@ -52,12 +34,12 @@ function* readSteps(request: ResponsesRequest, body: RequestBody): Steps<ReadReq
   for (const [index, tool] of (fields.tools ?? []).entries()) {
     const isRead = attempt(() => tools.addOne(tool, `tools.${index}`), false)
     if (!isRead) break
-    yield
+    if (index % readAtOnce === readAtOnce - 1) yield
   }
   const reader = new ItemReader(tools, body)
   for (const [index, item] of listItems(request).entries()) {
     attempt(() => reader.read(item, `input.${index}`), undefined)
-    yield
+    if (index % readAtOnce === readAtOnce - 1) yield
   }
   const messages = reader.conversation.finish()
   if (messages.length === 0) {

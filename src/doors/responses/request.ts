@@ -5,12 +5,11 @@ import { invalidField } from '../../core/invalid-field.ts'
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { Steps } from '../../core/steps.ts'
+import { runAtOnce, type Steps } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type {
   DoorCall,
   KeptAnswer,
-  LinkCall,
   ReceivedRequest,
   WriterContext,
 } from '../../data-plane/index.ts'
@@ -22,6 +21,7 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
+import { prepareLink } from '../prepare-link.ts'
 import { addProofs } from '../proofs.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import {
@@ -49,7 +49,7 @@ import { matchResponses } from './match.ts'
 import { NativeResponsesWriter } from './native.ts'
 import { cutOwnItems, listOwnProofs } from './own-items.ts'
 import { locate } from './paths.ts'
-import { readForChat, readForChatInSteps } from './read.ts'
+import { readForChat } from './read.ts'
 import { renderEcho } from './response.ts'
 import { ResponsesStreamWriter } from './stream.ts'
 
@@ -114,7 +114,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   #fitted: FittedMessages | undefined
   #promptTokens: number | undefined
   #base: AnswerBase | undefined
-  readonly #links = new Map<Model, LinkCall>()
+  readonly #links = new Map<Model, NativeLink | TranslatedLink>()
 
   constructor({ bytes, layout, clock, head, parsed, ...rest }: ResponsesSource) {
     this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
@@ -154,16 +154,9 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     return this.#body.isLarge
   }
 
-  parseFor({ native }: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (native.responses || this.#read) return undefined
-    return this.isHeavy ? this.#readInSteps(slice) : undefined
-  }
-
-  async #readInSteps(slice: TimeSlice): Promise<void> {
-    const parsing = this.#body.parseInSteps(slice)
-    if (parsing) await parsing
-    await slice.pause()
-    this.#read = await readForChatInSteps(this.#body.value, this.#chatSource, slice)
+  prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
+    if (!this.isHeavy || link.native.responses) return undefined
+    return prepareLink(this.bind(link), { body: this.#body, slice })
   }
 
   get #chatSource(): RequestBody {
@@ -189,7 +182,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     }
   }
 
-  bind(link: Model): LinkCall {
+  bind(link: Model): NativeLink | TranslatedLink {
     const known = this.#links.get(link)
     if (known) return known
     // The chat requests of a heavy call take much memory, so only one is kept.
@@ -209,11 +202,15 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     this.#read = undefined
     this.#proofs.forget()
     this.#fitted = undefined
-    this.#links.clear()
+    for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
   }
 
-  toChat(target: ChatTarget): ChatRequest {
-    return toChatRequest(this.#forChat, this.#fitFor(target))
+  *toChat(target: ChatTarget): Steps<ChatRequest> {
+    this.#read ??= yield* readForChat(this.#body.value, this.#chatSource)
+    yield
+    const fitted = this.#fitFor(target)
+    yield
+    return yield* toChatRequest(this.#read, fitted)
   }
 
   listDropped(): readonly string[] {
@@ -255,7 +252,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   }
 
   get #forChat(): ReadRequest {
-    this.#read ??= readForChat(this.#body.value, this.#chatSource)
+    this.#read ??= runAtOnce(readForChat(this.#body.value, this.#chatSource))
     return this.#read
   }
 

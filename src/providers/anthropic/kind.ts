@@ -11,11 +11,11 @@ import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { claudeForm } from '../base/request-form.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
-import { memoizePerCall } from '../canonical/request.ts'
+import { memoizePerCall } from '../canonical/per-call.ts'
 import { findClaudeModel } from '../claude/models.ts'
 import { type AnswerContext, parseAnthropicAnswer } from './answer.ts'
 import { apiVersion, bindMessages } from './native.ts'
-import { readNamed, toAnthropicRequest } from './request.ts'
+import { readNames, toAnthropicRequest } from './request.ts'
 import { AnthropicStream } from './stream.ts'
 
 /** The Messages API of Anthropic and of compatible servers. */
@@ -45,9 +45,10 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
   const toContext = (call: ChatCall): AnswerContext => ({
     modelId,
     created: unixSeconds(clock),
-    names: readNamed(call).names,
+    names: readNames(call),
   })
   return {
+    translateInSteps: translate.inSteps,
     listUnsupported: (call) => translate(call).dropped,
     buildRequest(call) {
       const { body, betas } = translate(call)

@@ -1,3 +1,4 @@
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import type { CanonicalMessage, PastAnswer } from '../canonical/messages.ts'
 import { placeholderText } from '../canonical/placeholder.ts'
 import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
@@ -28,18 +29,20 @@ interface AnthropicMessage {
 }
 
 /** Translates a conversation. */
-export function toAnthropicMessages(
+export function* toAnthropicMessages(
   messages: readonly CanonicalMessage[],
   model: ClaudeModel,
-): AnthropicConversation {
+): Steps<AnthropicConversation> {
   const ids = new ToolIds()
-  const drafts = messages.map((message) => toDraft(message, ids))
+  const drafts = yield* mapInSteps(messages, (message) => toDraft(message, ids))
+  yield
   const { instructions, conversation } = separateInstructions(drafts, model)
   const lists = [
     instructions.flatMap(({ blocks }) => blocks),
     ...conversation.map(({ blocks }) => blocks),
   ]
   const [system = [], ...contents] = placeMarks(lists, markRules)
+  yield
   const turns = conversation.map(({ role, isText }, index) => ({
     role,
     isText,

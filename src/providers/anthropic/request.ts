@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { list, loose } from '../../core/as-sent.ts'
 import type { ChatCall } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
 import { bindToolNames } from '../canonical/named-request.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
@@ -35,14 +36,14 @@ export interface AnthropicTarget {
  * The names that the API accepts: https://platform.claude.com/docs/en/api/messages, and in its own words
  * https://github.com/home-assistant/core/issues/147760
  */
-export const readNamed = bindToolNames(/^[a-zA-Z0-9_-]{1,128}$/)
+export const { read: readNamed, readNames } = bindToolNames(/^[a-zA-Z0-9_-]{1,128}$/)
 
 /** Translates a chat request. Throws `UntranslatableError` for content that the API cannot carry. */
-export function toAnthropicRequest(
+export function* toAnthropicRequest(
   call: ChatCall,
   { upstreamId, model, maxOutputTokens }: AnthropicTarget,
-): AnthropicRequest {
-  const { request: original } = readNamed(call)
+): Steps<AnthropicRequest> {
+  const { request: original } = yield* readNamed.inSteps(call)
   const own = readOwnFields(original)
   const reasoning = resolveThinking({
     request: original,
@@ -52,7 +53,7 @@ export function toAnthropicRequest(
     defaultMaxTokens: () => model.maxTokens,
     maxOutputTokens,
   })
-  const { request: filtered, dropped } = filterUnsupported(
+  const { request: filtered, dropped } = yield* filterUnsupported(
     original,
     'anthropic',
     evaluateConditions(model, reasoning),
@@ -60,12 +61,16 @@ export function toAnthropicRequest(
   const strict = fitStrictTools(filtered)
   const request = { ...filtered, tools: strict.tools }
   const { maxTokens, thinking, effort } = reasoning
+  yield
   const format = toOutputFormat(request)
+  yield
+  const conversation = yield* toAnthropicMessages(request.messages, model)
+  yield
   // Members that are undefined do not reach the wire.
   const body = {
     model: upstreamId,
     max_tokens: maxTokens,
-    ...toAnthropicMessages(request.messages, model),
+    ...conversation,
     ...toSampling(request),
     stop_sequences: request.stop.length > 0 ? request.stop : undefined,
     ...toToolFields(request, canForceCalls(model, reasoning)),

@@ -18,7 +18,7 @@ import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { probeRoot } from '../base/probe.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
-import { memoizePerCall } from '../canonical/request.ts'
+import { memoizePerCall } from '../canonical/per-call.ts'
 import { type AnswerContext, parseConverseAnswer } from './answer.ts'
 import {
   checkAwsSecret,
@@ -30,7 +30,7 @@ import { signRequest } from './auth/signature.ts'
 import { bedrockEmbed, listInputTypes } from './embed.ts'
 import { parseBedrockError } from './errors.ts'
 import { findBedrockModel } from './models.ts'
-import { readNamed, toConverseRequest } from './request.ts'
+import { readNames, toConverseRequest } from './request.ts'
 import { bedrockRerank } from './rerank.ts'
 import { ConverseStream } from './stream.ts'
 import {
@@ -90,9 +90,10 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
   // Without the call itself: a stream would keep the request body in memory until it ends.
   const toContext = (call: ChatCall, header: HeaderReader): AnswerContext => ({
     identity: createIdentity(header),
-    names: readNamed(call).names,
+    names: readNames(call),
   })
   return {
+    translateInSteps: translate.inSteps,
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
       url: call.stream ? streamUrl : converseUrl,

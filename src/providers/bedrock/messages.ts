@@ -1,3 +1,4 @@
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
@@ -33,15 +34,18 @@ export interface ConverseConversation {
 }
 
 /** Translates a conversation. */
-export function toConverseMessages(
+export function* toConverseMessages(
   messages: readonly CanonicalMessage[],
   model: BedrockModel,
-): ConverseConversation {
+): Steps<ConverseConversation> {
   const translator = new MessageTranslator(model)
   const instructions = messages.flatMap((message) => translator.toInstructions(message))
-  const drafts = messages.flatMap((message) => translator.toDrafts(message))
+  yield
+  const drafts = (yield* mapInSteps(messages, (message) => translator.toDrafts(message))).flat()
+  yield
   const lists = [instructions, ...drafts.map(({ blocks }) => blocks)]
   const [system = [], ...contents] = placeMarks(lists, createMarkRules(model))
+  yield
   const turns = drafts.map(({ role }, index) => ({ role, content: contents[index] ?? [] }))
   return {
     system: system.length > 0 ? system : undefined,

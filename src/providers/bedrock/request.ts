@@ -1,4 +1,5 @@
 import type { ChatCall } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { TranslatedRequest } from '../base/translated-request.ts'
 import { bindToolNames } from '../canonical/named-request.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
@@ -20,16 +21,16 @@ interface ConverseTarget {
 }
 
 /** The names that the API accepts: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html */
-export const readNamed = bindToolNames(/^[a-zA-Z0-9_-]{1,64}$/)
+export const { read: readNamed, readNames } = bindToolNames(/^[a-zA-Z0-9_-]{1,64}$/)
 
 /** Translates a chat request. Throws `UntranslatableError` for content that the API cannot carry. */
-export function toConverseRequest(
+export function* toConverseRequest(
   call: ChatCall,
   { model, maxOutputTokens }: ConverseTarget,
-): TranslatedRequest {
-  const { request: original } = readNamed(call)
+): Steps<TranslatedRequest> {
+  const { request: original } = yield* readNamed.inSteps(call)
   const reasoning = resolveReasoning({ request: original, model, maxOutputTokens })
-  const { request: filtered, dropped } = filterUnsupported(
+  const { request: filtered, dropped } = yield* filterUnsupported(
     original,
     'bedrock',
     evaluateConditions(model, reasoning),
@@ -38,7 +39,9 @@ export function toConverseRequest(
   const request = { ...filtered, tools: strict.tools }
   const own = readOwnFields(request)
   const tools = toToolFields({ request, model, thinking: reasoning.thinking })
-  const { system, messages } = toConverseMessages(request.messages, model)
+  yield
+  const { system, messages } = yield* toConverseMessages(request.messages, model)
+  yield
   // Members that are undefined do not reach the wire. Converse rejects empty objects.
   const body = {
     system,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { PastCall } from './past-call.ts'
@@ -96,10 +97,10 @@ export type RawTextReader = (path: string) => string
 export function readMessages(
   messages: readonly RawMessage[],
   readRawText: RawTextReader,
-): CanonicalMessage[] {
+): Steps<CanonicalMessage[]> {
   // The legacy form has no ids: a `function` message answers the last call before it.
   let legacyId: string | undefined
-  return messages.map((raw, index) => {
+  return mapInSteps(messages, (raw, index) => {
     if (raw.role === 'assistant' && isObject(raw['function_call']))
       legacyId = createCallId(index, 0)
     return readMessage(raw, { index, legacyId, readRawText })

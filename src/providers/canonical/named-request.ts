@@ -1,8 +1,10 @@
 import type { ChatCall } from '../../core/chat.ts'
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { createToolNames, sameNames, type ToolNames } from '../../wire/tool-names.ts'
 import type { CanonicalMessage } from './messages.ts'
 import { PastCall } from './past-call.ts'
-import { type CanonicalRequest, memoizePerCall, readRequest } from './request.ts'
+import { memoizePerCall, type PerCall } from './per-call.ts'
+import { type CanonicalRequest, readRequest } from './request.ts'
 import type { ToolChoice } from './tools.ts'
 
 /** A request with names of functions that its upstream accepts. */
@@ -12,16 +14,33 @@ export interface NamedRequest {
   readonly names: ToolNames
 }
 
+/** Reads requests for one API. */
+export interface NamedReader {
+  readonly read: PerCall<NamedRequest>
+  /** Returns the names of a request. They stay when its parsed form is dropped: the answer needs them. */
+  readonly readNames: (call: ChatCall) => ToolNames
+}
+
 /**
  * Returns a reader of requests for an API that accepts only names of this form. Names of another form are
  * replaced in the tools, in the choice among them and in the history. Tools of a vendor keep their names.
  */
-export function bindToolNames(form: RegExp): (call: ChatCall) => NamedRequest {
-  return memoizePerCall((call) => renameTools(readRequest(call), (name) => form.test(name)))
+export function bindToolNames(form: RegExp): NamedReader {
+  const namesByCall = new WeakMap<ChatCall, ToolNames>()
+  const read = memoizePerCall(function* (call) {
+    const request = yield* readRequest.inSteps(call)
+    const named = yield* renameTools(request, (name) => form.test(name))
+    namesByCall.set(call, named.names)
+    return named
+  })
+  return { read, readNames: (call) => namesByCall.get(call) ?? read(call).names }
 }
 
-function renameTools(request: CanonicalRequest, isValid: (name: string) => boolean): NamedRequest {
-  const names = createToolNames(listNames(request), isValid)
+function* renameTools(
+  request: CanonicalRequest,
+  isValid: (name: string) => boolean,
+): Steps<NamedRequest> {
+  const names = yield* createToolNames(listNames(request), isValid)
   if (names === sameNames) return { request, names }
   const { tools, toolChoice, messages } = request
   return {
@@ -29,7 +48,7 @@ function renameTools(request: CanonicalRequest, isValid: (name: string) => boole
       ...request,
       tools: tools.map((tool) => ({ ...tool, name: names.shorten(tool.name) })),
       toolChoice: toolChoice && renameChoice(toolChoice, names),
-      messages: messages.map((message) => renameMessage(message, names)),
+      messages: yield* mapInSteps(messages, (message) => renameMessage(message, names)),
     },
     names,
   }

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
-import type { ChatCall, ChatRequest } from '../../core/chat.ts'
+import type { ChatCall } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
+import type { Steps } from '../../core/steps.ts'
 import { readWish, type ThinkingWish } from '../../core/thinking-wish.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type RawTextReader,
   readMessages,
 } from './messages.ts'
+import { memoizePerCall, type PerCall } from './per-call.ts'
 import { checkRequestSize } from './request-size.ts'
 import {
   type FunctionTool,
@@ -80,9 +82,9 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 export type ReasoningEffort = Exclude<(typeof efforts)[number], 'none'>
 
 /** Reads a request once for all links and attempts. Throws `UntranslatableError` with the field at fault. */
-export const readRequest: (call: ChatCall) => CanonicalRequest = memoizePerCall((call) => {
+export const readRequest: PerCall<CanonicalRequest> = memoizePerCall(function* (call) {
   checkRequestSize(call)
-  return parseRequest(call, createRawTextReader(call.bytes))
+  return yield* parseRequest(call, createRawTextReader(call))
 })
 
 const text = z.string().nullish()
@@ -119,15 +121,21 @@ const fields = loose({
 
 type Fields = z.infer<typeof fields>
 
-function parseRequest({ request, isMade }: ChatCall, readRawText: RawTextReader): CanonicalRequest {
+function* parseRequest(
+  { request, isMade }: ChatCall,
+  readRawText: RawTextReader,
+): Steps<CanonicalRequest> {
   const lifted = liftVendorFields(request)
   const { raw } = lifted
   const data = parseRequestFields(fields, lifted)
+  yield
   const { tools, vendorTools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
   const onUnread = (unread: UnreadField) => leftOut.push(unread)
+  yield
+  const messages = yield* readMessages(raw.messages, readRawText)
   return {
-    messages: readMessages(raw.messages, readRawText),
+    messages,
     tools,
     vendorTools,
     webSearch: data.web_search_options ?? undefined,
@@ -198,34 +206,16 @@ function readResponseFormat(
   }
 }
 
-/**
- * Caches a pure function of a call, so that it runs once for all links and attempts. The result is kept
- * as long as the parsed request.
- */
-export function memoizePerCall<Value extends object>(
-  read: (call: ChatCall) => Value,
-): (call: ChatCall) => Value {
-  const cache = new WeakMap<ChatRequest, Value>()
-  return (call) => {
-    const { request } = call
-    const cached = cache.get(request)
-    if (cached) return cached
-    const value = read(call)
-    cache.set(request, value)
-    return value
-  }
-}
-
 const decoder = new TextDecoder()
 
 /** Creates a reader of raw texts in a body. Paths that differ only in indexes share one scan. */
-export function createRawTextReader(body: Uint8Array): RawTextReader {
+export function createRawTextReader(call: Pick<ChatCall, 'bytes'>): RawTextReader {
   const found = new Map<string, ReadonlyMap<string, string>>()
   return (path) => {
     const pattern = path.replace(/\.\d+(?=\.)/g, '.*')
     let texts = found.get(pattern)
     if (!texts) {
-      texts = extractTexts(decoder.decode(body), pattern)
+      texts = extractTexts(decoder.decode(call.bytes), pattern)
       found.set(pattern, texts)
     }
     return texts.get(path) ?? ''

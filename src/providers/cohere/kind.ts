@@ -6,11 +6,12 @@ import { authorizeWithBearer } from '../base/credentials.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
-import { memoizePerCall, readRequest } from '../canonical/request.ts'
+import { memoizePerCall } from '../canonical/per-call.ts'
+import { readRequest } from '../canonical/request.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
 import { cohereEmbed, configuredInputTypes } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
-import { readNamed, toCohereRequest } from './request.ts'
+import { readNames, toCohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
 import { createCohereDecoder } from './stream.ts'
 import { cohereUrl } from './url.ts'
@@ -41,11 +42,12 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
   // Without the call itself: a stream would keep the request body in memory until it ends.
   const toContext = (call: ChatCall): AnswerContext => ({
     wantsLogprobs: call.wantsLogprobs,
-    names: readNamed(call).names,
+    names: readNames(call),
     model: modelId,
     created: unixSeconds(clock),
   })
   return {
+    translateInSteps: translate.inSteps,
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
       url,

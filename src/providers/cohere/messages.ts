@@ -1,3 +1,4 @@
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import {
   type CanonicalMessage,
   type CanonicalPart,
@@ -15,8 +16,9 @@ import { contentRules, toOwnMessage } from './content.ts'
  * left but instructions gets a user's text: "message must be at least 1 token long".
  * https://github.com/kwaroran/Risuai/issues/504
  */
-export function toCohereMessages(messages: readonly CanonicalMessage[]): object[] {
-  const written = toMessages(messages)
+export function* toCohereMessages(messages: readonly CanonicalMessage[]): Steps<object[]> {
+  const written = yield* mapInSteps(messages, toMessage)
+  yield
   if (!messages.every(isSilent)) return written
   const instructions = written.filter((_, index) => messages[index]?.role === 'system')
   return [...instructions, { role: 'user', content: placeholderText }]
@@ -27,24 +29,22 @@ function isSilent(message: CanonicalMessage): boolean {
   return message.role === 'system' || (message.role === 'user' && toUserContent(message) === '')
 }
 
-function toMessages(messages: readonly CanonicalMessage[]): object[] {
-  return messages.map((message) => {
-    switch (message.role) {
-      case 'system':
-        return { role: 'system', content: joinText(message) }
-      case 'user':
-        return { role: 'user', content: toUserContent(message) }
-      case 'assistant': {
-        const own = readProviderContent(message, contentRules)
-        if (own) return toOwnMessage(own)
-        return message.calls.length > 0 ? toAssistantCalls(message) : toAssistantText(message)
-      }
-      case 'tool':
-        return { role: 'tool', tool_call_id: message.callId, content: joinText(message) }
-      default:
-        return message satisfies never
+function toMessage(message: CanonicalMessage): object {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: joinText(message) }
+    case 'user':
+      return { role: 'user', content: toUserContent(message) }
+    case 'assistant': {
+      const own = readProviderContent(message, contentRules)
+      if (own) return toOwnMessage(own)
+      return message.calls.length > 0 ? toAssistantCalls(message) : toAssistantText(message)
     }
-  })
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: joinText(message) }
+    default:
+      return message satisfies never
+  }
 }
 
 type AssistantMessage = CanonicalMessage & { role: 'assistant' }

@@ -1,4 +1,5 @@
 import type { ChatCall } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
 import { clampBound } from '../base/output-bound.ts'
 import { listLostWish } from '../canonical/lost-wish.ts'
 import { bindToolNames } from '../canonical/named-request.ts'
@@ -33,23 +34,24 @@ export interface Translation {
  * The names that the API accepts: https://docs.cohere.com/docs/tool-use-overview. It names no length; 64 is that of
  * the OpenAI API, for which tools are made.
  */
-export const readNamed = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/)
+export const { read: readNamed, readNames } = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/)
 
 /** Translates a request. Throws `UntranslatableError` when Cohere cannot express it. */
-export function toCohereRequest(call: ChatCall, target: CohereTarget): Translation {
-  const { request: original } = readNamed(call)
-  const { request, dropped } = filterUnsupported(original, 'cohere', {})
+export function* toCohereRequest(call: ChatCall, target: CohereTarget): Steps<Translation> {
+  const { request: original } = yield* readNamed.inSteps(call)
+  const { request, dropped } = yield* filterUnsupported(original, 'cohere', {})
+  yield
   const lost = canSayWish(original, target) ? [] : listLostWish(original)
-  return { body: toBody(request, call, target), dropped: [...dropped, ...lost] }
+  return { body: yield* toBody(request, call, target), dropped: [...dropped, ...lost] }
 }
 
-function toBody(request: CanonicalRequest, call: ChatCall, target: CohereTarget): object {
+function* toBody(request: CanonicalRequest, call: ChatCall, target: CohereTarget): Steps<object> {
   const { upstreamId, maxOutputTokens } = target
   const own = readOwnFields(request)
   // Members that are undefined do not reach the wire.
   return {
     model: upstreamId,
-    messages: toCohereMessages(request.messages),
+    messages: yield* toCohereMessages(request.messages),
     // Cohere requires the field in either case.
     stream: call.stream,
     ...toToolFields(request),

@@ -5,7 +5,8 @@ import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
 import { bindToolNames } from '../canonical/named-request.ts'
-import { memoizePerCall, readRequest } from '../canonical/request.ts'
+import { memoizePerCall } from '../canonical/per-call.ts'
+import { readRequest } from '../canonical/request.ts'
 import { parseAnswer } from './answer.ts'
 import { parseError } from './errors.ts'
 import { geminiModel } from './models.ts'
@@ -22,7 +23,7 @@ export interface GeminiChatOptions {
 }
 
 /** The names that the API accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
-const readNamed = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_:.-]{0,63}$/)
+const { read: readNamed, readNames } = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_:.-]{0,63}$/)
 
 /** Chat with a Gemini model, on the Gemini API or on Vertex AI. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
@@ -38,15 +39,19 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without `alt=sse` the stream is one JSON list instead of server-sent events.
   streamUrl.searchParams.set('alt', 'sse')
-  const translate = memoizePerCall((call) => toGeminiRequest(readNamed(call).request, geminiTarget))
+  const translate = memoizePerCall(function* (call) {
+    const { request } = yield* readNamed.inSteps(call)
+    return yield* toGeminiRequest(request, geminiTarget)
+  })
   // Without the call itself: a stream would keep the request body in memory until it ends.
   const toContext = (call: ChatCall, header: HeaderReader): AnswerContext => ({
     target,
     model,
     header,
-    names: readNamed(call).names,
+    names: readNames(call),
   })
   return {
+    translateInSteps: translate.inSteps,
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
       url: (call.stream ? streamUrl : answerUrl).href,

@@ -1,3 +1,4 @@
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
@@ -33,17 +34,21 @@ type ToolMessage = Extract<CanonicalMessage, { role: 'tool' }>
  * instruction. Where nothing else is left, they are the user's content: `contents` must not be empty, and several
  * models refuse an empty text.
  */
-export function toGeminiContents(
+export function* toGeminiContents(
   messages: readonly CanonicalMessage[],
   options: ConversationOptions,
-): GeminiConversation {
+): Steps<GeminiConversation> {
   const system = messages
     .filter(({ role }) => role === 'system')
     .flatMap((message) => toContentParts(message))
   const nonSystem = messages.filter(
     (message): message is NonSystemMessage => message.role !== 'system',
   )
-  const merged = mergeTurns(toTurns(sortByCallOrder(nonSystem), options))
+  yield
+  const turns = yield* toTurns(sortByCallOrder(nonSystem), options)
+  yield
+  const merged = mergeTurns(turns)
+  yield
   if (merged.length === 0) return { contents: [toUserContent(system)] }
   const contents = signFirstCalls(openWithUser(merged), options.model)
   if (system.length === 0) return { contents }
@@ -91,10 +96,13 @@ interface Turn {
   readonly parts: readonly RequestPart[]
 }
 
-function toTurns(messages: readonly NonSystemMessage[], options: ConversationOptions): Turn[] {
+function toTurns(
+  messages: readonly NonSystemMessage[],
+  options: ConversationOptions,
+): Steps<Turn[]> {
   const names = new Map<string, string>()
   const resultOptions = { ...options, names }
-  return messages.map((message) => {
+  return mapInSteps(messages, (message): Turn => {
     switch (message.role) {
       case 'user':
         return { speaker: 'user', parts: toContentParts(message, options.defaultMimeType) }

@@ -1,3 +1,4 @@
+import type { Steps } from '../../core/steps.ts'
 import { toCamelCase } from '../base/camel-case.ts'
 import { clampBound } from '../base/output-bound.ts'
 import { listLostWish } from '../canonical/lost-wish.ts'
@@ -55,17 +56,17 @@ export interface Translation {
 /**
  * Translates a request for one model. Throws `UntranslatableError` when Gemini cannot express it.
  */
-export function toGeminiRequest(
+export function* toGeminiRequest(
   openAiRequest: CanonicalRequest,
   target: GeminiTarget,
-): Translation {
-  const { request, dropped } = filterUnsupported(
+): Steps<Translation> {
+  const { request, dropped } = yield* filterUnsupported(
     openAiRequest,
     'gemini',
     geminiConditions(openAiRequest, target),
   )
   const lost = new Set(canSayWish(openAiRequest, target.model) ? [] : listLostWish(openAiRequest))
-  const body = toBody(request, target, (path) => lost.add(path))
+  const body = yield* toBody(request, target, (path) => lost.add(path))
   return { body, dropped: lost.size === 0 ? dropped : [...dropped, ...lost] }
 }
 
@@ -89,19 +90,19 @@ function geminiConditions(
 }
 
 /** `JSON.stringify` leaves out the members that are undefined. */
-function toBody(
+function* toBody(
   request: CanonicalRequest,
   target: GeminiTarget,
   lose: SchemaContext['lose'],
-): object {
+): Steps<object> {
   const { model, dialect } = target
   const schemas = { model, budgets: newSchemaBudgets(), lose }
   const own = readOwnFields(request)
-  const { contents, systemInstruction } = toGeminiContents(request.messages, {
+  const { contents, systemInstruction } = yield* toGeminiContents(request.messages, {
     model,
     defaultMimeType: dialect.defaultMimeType,
   })
-  const { tools, toolConfig } = toToolFields(request, dialect, schemas)
+  const { tools, toolConfig } = yield* toToolFields(request, dialect, schemas)
   return {
     contents,
     systemInstruction,

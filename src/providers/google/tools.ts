@@ -1,4 +1,5 @@
 import { newCallId } from '../../core/ids.ts'
+import { mapInSteps, type Steps } from '../../core/steps.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import type { ToolCall } from '../canonical/completion.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
@@ -23,18 +24,16 @@ export interface ToolFields {
   readonly toolConfig?: object | undefined
 }
 
-export function toToolFields(
+export function* toToolFields(
   request: CanonicalRequest,
   { marksOwnCalls }: { readonly marksOwnCalls: boolean },
   schemas: SchemaContext,
-): ToolFields {
+): Steps<ToolFields> {
   const functions = selectDeclaredTools(request)
   const own = listVendorTools(request)
+  const functionDeclarations = yield* mapInSteps(functions, (tool) => toDeclaration(tool, schemas))
   // All functions go into one tool object, because some models refuse several.
-  const declared =
-    functions.length === 0
-      ? []
-      : [{ functionDeclarations: functions.map((tool) => toDeclaration(tool, schemas)) }]
+  const declared = functions.length === 0 ? [] : [{ functionDeclarations }]
   if (declared.length + own.length === 0) return {}
   const combines = declared.length > 0 && own.length > 0 && schemas.model.combinesTools
   const config = {

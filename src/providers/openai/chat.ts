@@ -39,6 +39,9 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   const made = bindMadeChats(profile, { model: modelId })
   const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
   return {
+    *translateInSteps(call) {
+      if (call.isMade) yield* made.write.inSteps(call)
+    },
     listUnsupported: (call) => (call.isMade ? made.write(call).dropped : []),
     buildRequest: (call) => ({
       url,

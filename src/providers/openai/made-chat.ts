@@ -1,7 +1,8 @@
-import type { ChatCall, ChatRequest } from '../../core/chat.ts'
+import type { ChatCall } from '../../core/chat.ts'
+import type { ToolNames } from '../../wire/tool-names.ts'
+import { memoizePerCall, type PerCall } from '../canonical/per-call.ts'
 import {
   ChoiceReader,
-  nameTools,
   type ResolvedProfile,
   type WrittenRequest,
   writeRequest,
@@ -10,7 +11,7 @@ import {
 /** The chat requests that the gateway writes for one model, and the readers of their answers. */
 export interface MadeChats {
   /** Writes a request as the profile of the model demands it. */
-  write(call: ChatCall): WrittenRequest
+  readonly write: PerCall<WrittenRequest>
   /** Creates the reader of one answer. */
   createReader(call: ChatCall): ChoiceReader
 }
@@ -21,16 +22,18 @@ export function bindMadeChats(
   { model }: { readonly model: string },
 ): MadeChats {
   const recipient = { model, lineage }
-  const written = new WeakMap<ChatRequest, WrittenRequest>()
+  // They stay when the parsed request is dropped, because the answer needs them.
+  const namesByCall = new WeakMap<ChatCall, ToolNames>()
+  const write = memoizePerCall(function* (call) {
+    const written = yield* writeRequest(call.request, { profile, recipient })
+    namesByCall.set(call, written.names)
+    return written
+  })
   return {
-    write({ request }) {
-      const known = written.get(request)
-      if (known) return known
-      const made = writeRequest(request, { profile, recipient })
-      written.set(request, made)
-      return made
+    write,
+    createReader(call) {
+      const names = namesByCall.get(call) ?? write(call).names
+      return new ChoiceReader({ profile, maker: recipient, names })
     },
-    createReader: ({ request }) =>
-      new ChoiceReader({ profile, maker: recipient, names: nameTools(request, profile) }),
   }
 }

@@ -7,4 +7,4 @@ export {
   type ResolvedProfile,
   resolveProfile,
 } from './resolve.ts'
-export { nameTools, type WriteTarget, type WrittenRequest, writeRequest } from './write/write.ts'
+export { type WriteTarget, type WrittenRequest, writeRequest } from './write/write.ts'

@@ -1,3 +1,4 @@
+import type { Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { selectOutcome } from './cell.ts'
@@ -19,15 +20,15 @@ export interface FilteredRequest {
  * Removes from a request the features that the table drops or ignores for its link, so that the
  * translation meets only features that it can send. Throws `UntranslatableError` for a refused feature.
  */
-export function filterUnsupported<Named extends ApiFamily>(
+export function* filterUnsupported<Named extends ApiFamily>(
   request: CanonicalRequest,
   api: Named,
   holds: ConditionFlags<Named>,
-): FilteredRequest {
+): Steps<FilteredRequest> {
   const dropped: string[] = []
   const lost = new Set<string>()
   const strips = new Set<StripFeature>()
-  for (const { feature, path, strip } of findUses(request, lossyFeatures[api])) {
+  for (const { feature, path, strip } of yield* findUses(request, lossyFeatures[api])) {
     const { verdict, remark, isWeakened } = selectOutcome(table[feature][api], holds)
     if (verdict === 'refused') {
       const rule = `the ${api} API does not support ${feature}`
@@ -44,11 +45,14 @@ export function filterUnsupported<Named extends ApiFamily>(
   return { request: kept, dropped }
 }
 
-function findUses(request: CanonicalRequest, lossy: ReadonlySet<Feature>): FeatureUse[] {
+function* findUses(
+  request: CanonicalRequest,
+  lossy: ReadonlySet<Feature>,
+): Steps<readonly FeatureUse[]> {
   return [
     ...findFieldUses(request),
     ...request.leftOut,
     ...findToolUses(request),
-    ...findMessageUses(request.messages, (feature) => lossy.has(feature)),
+    ...(yield* findMessageUses(request.messages, (feature) => lossy.has(feature))),
   ]
 }

@@ -1,17 +1,22 @@
+import type { Steps } from '../../core/steps.ts'
 import type { CanonicalMessage, CanonicalPart } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { type FeatureUse, isPlainName } from './feature-use.ts'
 import { classifyMedia, isKnownDetail } from './media-uses.ts'
 import type { Feature } from './table.ts'
 
+/** How many messages are searched at once: about a millisecond's work. */
+const searchedAtOnce = 64
+
 /** Finds the features in a conversation that not every API supports. `matters` skips costly checks. */
-export function findMessageUses(
+export function* findMessageUses(
   messages: readonly CanonicalMessage[],
   matters: (feature: Feature) => boolean,
-): FeatureUse[] {
+): Steps<readonly FeatureUse[]> {
   const uses: FeatureUse[] = []
   const called = new Set<string>()
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
+    if (index > 0 && index % searchedAtOnce === 0) yield
     if (typeof message.content === 'object') {
       for (const part of message.content) uses.push(...findPartUses(part, message))
     }

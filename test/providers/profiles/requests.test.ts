@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ChatRequest } from '../../../src/core/chat.ts'
 import type { PastReasoning } from '../../../src/core/past-reasoning.ts'
+import { runAtOnce } from '../../../src/core/steps.ts'
 import {
   type ProfileSource,
   resolveProfile,
@@ -86,7 +87,7 @@ function write(given: Case['given'], { customBaseUrl, ...source }: Upstream): Wr
   } as ChatRequest
   const withPast = { ...request, messages: request.messages.map(toPast) } as ChatRequest
   const { profile, lineage } = resolved
-  return writeRequest(withPast, { profile, recipient: { model: 'a-model', lineage } })
+  return runAtOnce(writeRequest(withPast, { profile, recipient: { model: 'a-model', lineage } }))
 }
 
 /** The cases say what the model thought and in which member it came. */

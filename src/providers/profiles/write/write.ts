@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
+import { mapInSteps, type Steps } from '../../../core/steps.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import { createToolNames, type ToolNames } from '../../../wire/tool-names.ts'
 import { writeFormat } from './format.ts'
@@ -23,6 +24,8 @@ export interface WrittenRequest {
   readonly body: JsonObject
   /** The paths in the chat request of what the upstream does not take. */
   readonly dropped: readonly string[]
+  /** Restores the client's names in the answer. Holds nothing else of the request. */
+  readonly names: ToolNames
 }
 
 /** What a request is written for. */
@@ -35,17 +38,20 @@ export interface WriteTarget {
  * Writes a chat request that the gateway has made from a request of another API. The order of its members is
  * fixed, so that equal prefixes of conversations stay equal for the cache of the upstream.
  */
-export function writeRequest(request: ChatRequest, target: WriteTarget): WrittenRequest {
+export function* writeRequest(request: ChatRequest, target: WriteTarget): Steps<WrittenRequest> {
   const { profile } = target
   const thinking = writeThinking(request, profile)
   const { isThinking } = thinking
-  const names = nameTools(request, profile)
+  const names = yield* nameTools(request, profile)
   const tools = writeTools(request, { profile, names, isThinking })
+  yield
   const format = writeFormat(request, { profile, isThinking })
   const parameters = writeParameters(request, { profile, isThinking })
+  const { instruction } = format
+  const messages = yield* writeMessages(request.messages, { target, names, instruction })
   const body = {
     model: request.model,
-    messages: writeMessages(request.messages, { target, names, instruction: format.instruction }),
+    messages,
     ...parameters.fields,
     ...tools.fields,
     ...format.fields,
@@ -54,13 +60,14 @@ export function writeRequest(request: ChatRequest, target: WriteTarget): Written
   return {
     body: mergeBodies(body, profile.extraBody),
     dropped: [...parameters.dropped, ...tools.dropped, ...format.dropped, ...thinking.dropped],
+    names,
   }
 }
 
 const validName = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** Returns the names that the tools of a request have at the upstream. */
-export function nameTools(request: ChatRequest, { reservedToolNames }: Profile): ToolNames {
+function nameTools(request: ChatRequest, { reservedToolNames }: Profile): Steps<ToolNames> {
   const offered = (request.tools ?? []).map(({ function: called }) => called)
   const called = request.messages.flatMap(listCalls).map((call) => call['function'])
   const names = [...offered, ...called].flatMap((tool) =>
@@ -76,17 +83,19 @@ interface MessageContext {
   readonly instruction: string | undefined
 }
 
-function writeMessages(
+function* writeMessages(
   messages: readonly ChatMessage[],
   { target, names, instruction }: MessageContext,
-): readonly ChatMessage[] {
+): Steps<readonly ChatMessage[]> {
   const { profile } = target
-  const read = readHistory(messages, target).map((written) =>
-    toUpstream(written, { profile, names }),
-  )
+  const history = readHistory(messages, target)
+  yield
+  const read = yield* mapInSteps(history, (written) => toUpstream(written, { profile, names }))
+  yield
   const ordered = orderMessages(addInstruction(read, instruction), profile)
   const named = profile.toolCallIds === 'nine' ? useNineLetterIds(ordered) : ordered
-  return named.map((written) => {
+  yield
+  return yield* mapInSteps(named, (written) => {
     const { message } = addReasoning(fillContent(written, profile), profile)
     return message
   })
