@@ -6,7 +6,8 @@ import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
 import type { Environment, Log } from './core/ports.ts'
-import { divideLimit, soleWorker } from './core/workers.ts'
+import type { SharedState } from './core/shared-state.ts'
+import { divideLimit, soleWorker, type Workers } from './core/workers.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { Activity, Prober, Readiness } from './health/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
@@ -20,7 +21,7 @@ import {
   SharedCircuits,
   SharedParkings,
 } from './resilience/index.ts'
-import { TrafficInProcess } from './routing/index.ts'
+import { Affinity, SharedPins, TrafficInProcess, WorkerPins } from './routing/index.ts'
 import { nameSharing, openSharedState } from './shared/index.ts'
 import { createStartTrace } from './traces/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
@@ -119,6 +120,11 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     shared ? new SharedParkings({ shared, clock }) : new ParkedInProcess(),
   )
   const traffic = new TrafficInProcess(clock)
+  const affinity = new Affinity({
+    clock,
+    onResult: (result) => events.affinityUsed(result),
+    exchange: openPinExchange(shared, workers),
+  })
   const onEvict = () => events.cacheEvicted()
   const answers = shared && (await openSharedAnswers({ ...ports, config, shared, onEvict }))
   const cache = new AnswerCache({ clock, digest: ports.digest, onEvict, shared: answers })
@@ -141,10 +147,17 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     breakers,
     credentials,
     traffic,
+    affinity,
     cache,
   }
   const { plane, records } = composeRequests(parts, config)
   return { ...parts, buffers, activity, prober, readiness: new Readiness(), plane, records }
+}
+
+/** How processes learn each other's pins; undefined for the only one. */
+function openPinExchange(shared: SharedState | undefined, workers: Workers) {
+  if (shared) return new SharedPins(shared)
+  return workers.count > 1 ? new WorkerPins(workers) : undefined
 }
 
 interface AnswerParts extends Omit<SharedAnswersOptions, 'sealer'> {
@@ -179,13 +192,14 @@ type RequestParts = Pick<
   | 'breakers'
   | 'credentials'
   | 'traffic'
+  | 'affinity'
   | 'cache'
 >
 
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
   const { ports, traces, series, events, access, reloader, cache } = parts
-  const { bodyLimiter, breakers, credentials, traffic } = parts
+  const { bodyLimiter, breakers, credentials, traffic, affinity } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
@@ -208,6 +222,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     breakers,
     credentials,
     traffic,
+    affinity,
     bodyLimiter,
     random,
     record(record) {

@@ -152,7 +152,7 @@ function shareCache({ policy, revisions }: CacheSettings, workers: Workers): Cac
 
 /** Adds the series that are read at each scrape. */
 function addReadSeries(parts: Parts, { telemetry }: Config) {
-  const { ports, shared, access, reloader, breakers, credentials, traffic, cache } = parts
+  const { ports, shared, access, reloader, breakers, credentials, traffic, affinity, cache } = parts
   const { prober, plane, buffers } = parts
   const { meters, metrics } = ports
   addGauges(meters, {
@@ -163,6 +163,7 @@ function addReadSeries(parts: Parts, { telemetry }: Config) {
     inFlight: () => plane.inFlight,
     loads: () => traffic.listInFlight(),
     bufferedBytes: () => buffers.bytes,
+    pins: () => affinity.size,
     cache,
     pools: () => listPools({ reloader, credentials }),
     health: () =>
@@ -221,6 +222,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
       explain,
       inFlight: () => plane.inFlight,
+      pins: () => parts.affinity.size,
       circuits: () => breakers.states(),
       pools: () => listPools(parts),
       credentials: () => reportCredentials(parts),

@@ -147,6 +147,8 @@ const usageSum = z.strictObject({
   tokens_in: count,
   tokens_out: count,
   tokens_total: count,
+  cached_tokens: count,
+  cached_share: z.number().nullable().describe('The part of `tokens_in` that was cached.'),
   estimated_requests: count,
   upstream_requests: count,
   search_units: count,
@@ -264,6 +266,7 @@ const status = z.strictObject({
   started_at: time,
   now: time,
   in_flight: count,
+  pins: count.describe('Sessions that are remembered with what served them.'),
   providers,
   credentials: z.record(text, z.strictObject({ state: credentialState, detail: text })),
   circuits: z.array(
@@ -308,6 +311,8 @@ const link = {
 const routeReport = z.strictObject({
   id: text,
   strategy: z.enum(strategies),
+  affinity: z.enum(['off', 'session', 'prefix']).describe('Which requests stay at a target.'),
+  affinity_ttl_seconds: count.nullable(),
   targets: z.array(
     z.strictObject({
       ...link,
@@ -328,6 +333,8 @@ const explanation = z.strictObject({
       credential: credentialState,
       credential_detail: text.describe('In words: `stored`, or why it is missing.'),
       circuit: circuitState,
+      pinned: z.boolean().describe('The link, or its credential, has served the session last.'),
+      pinned_credential: text.nullable().describe('The credential that goes first.'),
       dropped: z.array(text).describe('The fields that the link would leave out.'),
       profile: text
         .nullable()

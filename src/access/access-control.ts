@@ -75,6 +75,8 @@ export interface AdminDeps extends RouteRouteDeps {
   readonly reloadProviderKeys: () => Promise<void>
   readonly explain: Explain
   readonly inFlight: () => number
+  /** The sessions that are remembered. */
+  readonly pins: () => number
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>

@@ -20,21 +20,33 @@ export function explainRoutes(deps: ExplainRouteDeps): AdminRoutes {
 
 const pathRule = 'must be a path like /v1/chat/completions, of at most 2,048 characters'
 
+const sessionRule = 'must be 1 to 1,024 printable ASCII characters without blanks, or null'
+
 /** The body of `POST /admin/explain`. */
 export const explainBody = z.strictObject({
   path: z.string({ error: pathRule }).regex(/^\/[\x21-\x7e]{0,2047}$/, { error: pathRule }),
   body: z.unknown(),
   key_id: z.string({ error: 'must be the id of a key, or null' }).nullish(),
+  session: z
+    .string({ error: sessionRule })
+    .regex(/^[\x21-\x7e]{1,1024}$/, { error: sessionRule })
+    .nullish(),
 })
 
 async function explainOne(matched: AdminRequest, deps: ExplainRouteDeps): Promise<Reply> {
   const { value, members } = await readMembers(matched, explainBody, deps)
-  const { path, key_id: keyId } = value
+  const { path, key_id: keyId, session } = value
   // The bytes themselves: an upstream that speaks the client's API gets them unchanged.
   const body = members.body
   if (!body) throw invalid('body: is required', 'body')
   const authenticator = findSender(keyId ?? undefined, deps)
-  const text = await deps.explain({ path, body, authenticator, origin: matched.context })
+  const text = await deps.explain({
+    path,
+    body,
+    session: session ?? undefined,
+    authenticator,
+    origin: matched.context,
+  })
   return jsonBytes(new TextEncoder().encode(text))
 }
 

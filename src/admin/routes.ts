@@ -28,6 +28,8 @@ interface Target extends Link {
 interface Route {
   readonly id: string
   readonly strategy: string
+  readonly affinity: 'off' | 'session' | 'prefix'
+  readonly affinity_ttl_seconds: number | null
   readonly targets: readonly Target[]
   readonly fallbacks: readonly Link[]
 }
@@ -48,9 +50,11 @@ export function routeRoutes({ reportRoutes, getCircuit, workers }: RouteRouteDep
     ttft_ms: renderPace(target.streams),
     latency_ms: renderPace(target.answers),
   })
-  const renderRoute = ({ id, strategy, targets, fallbacks }: RouteReport): Route => ({
+  const renderRoute = ({ id, strategy, affinity, targets, fallbacks }: RouteReport): Route => ({
     id,
     strategy,
+    affinity: affinity.mode,
+    affinity_ttl_seconds: affinity.mode === 'off' ? null : affinity.ttl / 1000,
     targets: targets.map(renderTarget),
     fallbacks: fallbacks.map(renderLink),
   })

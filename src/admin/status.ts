@@ -44,6 +44,8 @@ export interface StatusRouteDeps {
   readonly recent: Pick<RecentRequests, 'startedAt' | 'listMinutes' | 'findLastFailure'>
   readonly flushRecords: () => void
   readonly inFlight: () => number
+  /** The sessions that are remembered. */
+  readonly pins: () => number
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
@@ -58,6 +60,7 @@ export interface StatusRouteDeps {
 interface StatusReport {
   readonly startedAt: UnixSeconds
   readonly inFlight: number
+  readonly pins: number
   readonly health: HealthReport
   readonly circuits: readonly CircuitReport[]
   readonly credentials: CredentialStates
@@ -85,11 +88,12 @@ export function statusRoutes(deps: StatusRouteDeps): AdminRoutes {
 }
 
 function reportStatus(deps: StatusRouteDeps): StatusReport {
-  const { clock, recent, flushRecords, inFlight, circuits, pools, credentials, health } = deps
+  const { clock, recent, flushRecords, inFlight, pins, circuits, pools, credentials, health } = deps
   flushRecords()
   return {
     startedAt: recent.startedAt,
     inFlight: inFlight(),
+    pins: pins(),
     health: health(),
     circuits: Array.from(circuits(), ({ provider, model, state }) => ({
       provider,
@@ -110,6 +114,8 @@ function renderStatus(reports: readonly StatusReport[], now: UnixSeconds): Reply
     started_at: Math.min(...reports.map(({ startedAt }) => startedAt)),
     now,
     in_flight: reports.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    // Every worker learns the pins of the others.
+    pins: Math.max(...reports.map(({ pins }) => pins)),
     ...mergeHealthReports(reports.map(({ health }) => health)),
     credentials: joinCredentials(reports.map(({ credentials }) => credentials)),
     circuits: joinBy(

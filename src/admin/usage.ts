@@ -70,6 +70,11 @@ function renderInterval({ start, requests, tokensIn, tokensOut, cost }: UsageInt
   return { start, requests, tokens_in: tokensIn, tokens_out: tokensOut, cost: toUsd(cost) }
 }
 
+/** Four decimals. */
+function round(share: number): number {
+  return Math.round(share * 10_000) / 10_000
+}
+
 function renderSum(sum: UsageSum): object {
   return {
     group: sum.group,
@@ -80,6 +85,8 @@ function renderSum(sum: UsageSum): object {
     tokens_in: sum.tokensIn,
     tokens_out: sum.tokensOut,
     tokens_total: sum.tokensTotal,
+    cached_tokens: sum.cachedTokens,
+    cached_share: sum.tokensIn > 0 ? round(sum.cachedTokens / sum.tokensIn) : null,
     estimated_requests: sum.estimatedRequests,
     upstream_requests: sum.upstreamRequests,
     search_units: sum.searchUnits,

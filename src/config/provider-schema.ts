@@ -5,6 +5,8 @@ import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import { priceEntry, toolCosts } from './price-schema.ts'
 import { profileSetting } from './profile-schema.ts'
 import {
+  affinity,
+  affinityTtl,
   amount,
   delay,
   distinct,
@@ -286,6 +288,15 @@ export const providerSchema = setting(
     auto_geo: setting(
       'The same for `inference_geo` of Claude: the default of the workspace.',
       z.tuple([tierName], tierName).default(['global']),
+    ),
+    affinity: setting(
+      'Whether a [session](resilience.md#sessions) stays at one of several keys. With `"prefix"`, ' +
+        'so do requests that name no session and begin with the same long prompt.',
+      affinity.default(true),
+    ),
+    affinity_ttl_seconds: setting(
+      '1 to 604800. How long the key of a session is remembered after its last request.',
+      affinityTtl.default(300),
     ),
     models: setting('The models of this provider; see below.', z.array(modelSchema).default([])),
   }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { strategies } from '../core/route.ts'
-import { amount, distinct, headerText, setting } from './rules.ts'
+import { affinity, affinityTtl, amount, distinct, headerText, setting } from './rules.ts'
 
 const targetSchema = setting(
   'The models of the `[[routes]]` entry above; in one line, `targets = [{ model = "a" }, { ' +
@@ -38,6 +38,16 @@ export const routeSchema = setting(
       'Ids of models to try when no target serves, in this order. They are not targets, and ' +
         'have every capability of the route.',
       distinct(z.string()).default([]),
+    ),
+    affinity: setting(
+      'Whether a [session](resilience.md#sessions) stays at the target that has served it: ' +
+        '`false` for `cheapest` if absent, `true` for the others. With `"prefix"`, so do requests ' +
+        'that name no session and begin with the same long prompt.',
+      affinity.optional(),
+    ),
+    affinity_ttl_seconds: setting(
+      '1 to 604800. How long the target of a session is remembered after its last request.',
+      affinityTtl.default(300),
     ),
   }),
 )

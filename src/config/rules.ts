@@ -100,6 +100,14 @@ function isKeyShaped(name: string): boolean {
   return /^(?:sk-|(?:gsk_|hf_|xai-|pplx-|nvapi-|csk-|AIza|AKIA|eyJ)[\w.-]{16,}$)/.test(name)
 }
 
+/** Which requests stay where they were served. */
+export const affinity = z.union([z.boolean(), z.literal('prefix')], {
+  error: 'must be true, false or "prefix"',
+})
+
+/** How long a session is remembered: at most a week. */
+export const affinityTtl = wholeNumber(1, 604_800)
+
 /** A list without duplicates. */
 export function distinct<Item extends z.ZodType<string | number>>(item: Item) {
   return z

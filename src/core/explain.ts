@@ -7,6 +7,8 @@ export interface ExplainedRequest {
   /** The path of its route, with its query if it has one. */
   readonly path: string
   readonly body: Uint8Array
+  /** What names its session, in place of the header; undefined without one. */
+  readonly session?: string | undefined
   /** Identifies its sender. */
   readonly authenticator: Authenticator
   /** Of the request that asks for the explanation. */

@@ -1,3 +1,4 @@
+import type { AffinityResult } from './affinity.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { Model } from './provider.ts'
 
@@ -28,6 +29,8 @@ export interface GatewayEvents {
   streamUnfinished(link: Model): void
   /** A request came to a model while the cache is on. */
   cacheUsed(result: CacheResult): void
+  /** A request of a session was served. */
+  affinityUsed(result: AffinityResult): void
   /** An answer was removed from the cache to make room for another. */
   cacheEvicted(): void
 }

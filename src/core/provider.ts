@@ -1,3 +1,4 @@
+import type { AffinityPolicy } from './affinity.ts'
 import type { VendorTool } from './billing.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
@@ -50,6 +51,8 @@ export interface Provider {
   readonly credentials: readonly Credential[]
   /** The credentials that requests carry in turn. Empty when all are missing. */
   readonly usable: readonly UsableCredential[]
+  /** Of its credentials, when it has several. */
+  readonly affinity: AffinityPolicy
   /** The credential that a cloud provides, when the provider is configured with one. */
   readonly cloud: CloudSource | undefined
   /** Refuses requests with fields that the kind cannot carry, instead of dropping the fields. */

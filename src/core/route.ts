@@ -1,3 +1,4 @@
+import type { RouteAffinity } from './affinity.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { ModelId, UnixSeconds } from './ids.ts'
 import type { Model, Provider } from './provider.ts'
@@ -20,6 +21,8 @@ export interface ModelRoute {
   readonly chain: readonly [Model, ...Model[]]
   /** How the targets are ordered for each request; undefined for a model. */
   readonly balance: Balance | undefined
+  /** Absent where a session changes nothing. */
+  readonly affinity?: RouteAffinity | undefined
   /** Absent while the cache is off. */
   readonly cache?: RouteCache | undefined
 }

@@ -19,10 +19,14 @@ export function createExplain(plane: DataPlane): Explain {
       }),
     ),
   )
-  return async ({ path, body, authenticator, origin }) => {
+  return async ({ path, body, session, authenticator, origin }) => {
     const match = await find(path)
     // The cast holds because nothing shares its memory with another thread.
-    const init = { method: 'POST', body: body as Uint8Array<ArrayBuffer> }
+    const init = {
+      method: 'POST',
+      body: body as Uint8Array<ArrayBuffer>,
+      ...(session !== undefined && { headers: { 'x-gateway-session': session } }),
+    }
     const request = new Request(`http://gateway${path}`, init)
     const serve = async () => match.serve(request, { ...origin, authenticator })
     const explanation = await (match.route === 'other' ? serve().catch(refusePath) : serve())

@@ -14,6 +14,7 @@ export function metricsEvents(series: Series): GatewayEvents {
     streamUnfinished: ({ id: model, provider }) =>
       series.unfinishedStreams.inc({ model, provider: provider.name }),
     cacheUsed: (result) => series.cacheRequests.inc({ result }),
+    affinityUsed: (result) => series.affinity.inc({ result }),
     cacheEvicted: () => series.cacheEvictions.inc({}),
   }
 }

@@ -16,6 +16,8 @@ export interface GaugeSources {
   /** The running requests of each link that has been used. */
   readonly loads: () => Iterable<LinkLoad>
   readonly bufferedBytes: () => Bytes
+  /** The number of sessions that are remembered. */
+  readonly pins: () => number
   readonly cache: { readonly bytes: Bytes; readonly entries: number }
   /** The providers with several credentials, and those that are parked: for one model, or for all. */
   readonly pools: () => Iterable<CredentialPool>
@@ -44,7 +46,7 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 /** Adds the series whose values the gateway already has. */
 export function addGauges(meters: Meters, sources: GaugeSources): void {
   const { runtime, isReady, isSharedStateUp, circuits, inFlight, loads, bufferedBytes } = sources
-  const { cache, pools, health } = sources
+  const { cache, pins, pools, health } = sources
   meters.read({
     ...table.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
@@ -53,6 +55,7 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
   meters.read({ ...table.inFlight, samples: () => one(inFlight()) })
   meters.read({ ...table.eventLoopLag, samples: () => readLag(runtime) })
   meters.read({ ...table.bufferedBytes, samples: () => one(bufferedBytes()) })
+  meters.read({ ...table.affinityPins, samples: () => one(pins()) })
   meters.read({ ...table.cacheBytes, samples: () => one(cache.bytes) })
   meters.read({ ...table.cacheEntries, samples: () => one(cache.entries) })
   meters.read({

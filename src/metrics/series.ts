@@ -25,6 +25,7 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     cost: new CostTotals(meters),
     unpriced: new Counter(meters, table.unpriced),
     unfinishedStreams: new Counter(meters, table.unfinishedStreams),
+    affinity: new Counter(meters, table.affinity),
     cacheRequests: new Counter(meters, table.cacheRequests),
     cacheEvictions: new Counter(meters, table.cacheEvictions),
     metadataRejected: new Counter(meters, table.metadataRejected),

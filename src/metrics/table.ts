@@ -186,6 +186,18 @@ export const table = Object.freeze({
     name: 'gateway_usage_unjournaled_total',
     help: 'Rows of the usage log that the journal of unsaved usage could not keep.',
   },
+  affinity: {
+    type: 'counter',
+    name: 'gateway_affinity_total',
+    help: 'Served requests of sessions: hit at what had served the session last, new, or moved to something else.',
+    labelNames: ['result'],
+  },
+  affinityPins: {
+    type: 'gauge',
+    acrossWorkers: 'max',
+    name: 'gateway_affinity_pins',
+    help: 'Sessions that are remembered with what served them.',
+  },
   cacheRequests: {
     type: 'counter',
     name: 'gateway_cache_requests_total',

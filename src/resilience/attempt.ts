@@ -38,6 +38,8 @@ export interface Attempt {
 export interface RecordedRequest {
   /** Called after each call. */
   onAttempt(link: Model, result: CallResult<unknown>): void
+  /** Returns the name of the credential to try first at a link; undefined for the next one in turn. */
+  findCredential?(link: Model): string | undefined
   /**
    * False once calls that failed are charged, and the budget has no room for another one. The request then ends
    * with what failed.
@@ -73,7 +75,8 @@ export async function makeAttempt<T>(options: AttemptOptions<T>): Promise<Attemp
     request.onAttempt(link, result)
     return { result, calls: countCalls(result) }
   }
-  const turn = new CredentialTurn(credentials, link)
+  const preferred = request.findCredential?.(link)
+  const turn = new CredentialTurn(credentials, { link, preferred })
   let { mayResend } = options
   let calls = 0
   let resent: true | undefined

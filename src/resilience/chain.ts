@@ -20,7 +20,7 @@ export interface ChainRequest extends RecordedRequest {
   /** Called when a link is about to be tried. */
   onLinkStart(link: Model): void
   /** Called when the link has answered: the first content of a stream, or a whole answer, is there. */
-  onServed(): void
+  onServed(link: Model): void
   /** Called for each link that did not serve. */
   onLinkFailure(failure: LinkFailure): void
 }
@@ -98,7 +98,7 @@ export async function tryLinks<T>(
     }
     stopFirstToken()
     if (outcome.ok) {
-      request.onServed()
+      request.onServed(link)
       return {
         value: outcome.value,
         link,

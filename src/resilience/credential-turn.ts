@@ -1,7 +1,7 @@
 import { getVendorError, type UpstreamFailure } from '../core/failure.ts'
 import type { Model, UsableCredential } from '../core/provider.ts'
 import { judgeCredential } from './credential-verdict.ts'
-import type { CredentialCall, Credentials, ParkedCredential } from './credentials.ts'
+import type { CredentialCall, Credentials, ParkedCredential, TurnOptions } from './credentials.ts'
 
 /** The outcome of a call, as far as a credential is concerned. */
 type Outcome<T> =
@@ -27,10 +27,10 @@ export class CredentialTurn {
   #isTooLarge = false
   #call: CredentialCall | undefined
 
-  constructor(credentials: Credentials, link: Model) {
+  constructor(credentials: Credentials, options: TurnOptions) {
     this.#credentials = credentials
-    this.#link = link
-    this.#left = [...credentials.takeTurn(link)]
+    this.#link = options.link
+    this.#left = [...credentials.takeTurn(options)]
   }
 
   /** Returns the credential of the next call. Not called after `judge` has ended the attempt. */

@@ -23,6 +23,13 @@ export interface CurrentParking {
   readonly remaining: Millis
 }
 
+/** The next call to a link. */
+export interface TurnOptions {
+  readonly link: Model
+  /** The name of the credential that goes first unless it is parked. */
+  readonly preferred?: string | undefined
+}
+
 /** A call that carried a credential, and when it began on the clock that never jumps. */
 export interface CredentialCall {
   readonly link: Model
@@ -54,10 +61,15 @@ export class Credentials {
     this.#parked = parked
   }
 
-  /** Returns every credential of the link's provider, in the order in which an attempt tries them. */
-  takeTurn(link: Model): readonly UsableCredential[] {
+  /**
+   * Returns every credential of the link's provider, in the order in which an attempt tries them. A preferred one
+   * takes no turn, unless it is parked.
+   */
+  takeTurn({ link, preferred }: TurnOptions): readonly UsableCredential[] {
     const turn = this.#previewTurn(link)
     const { provider } = link
+    const kept = preferred === undefined ? undefined : this.#findUsable(link, preferred)
+    if (kept) return [kept, ...turn.filter((one) => one !== kept)]
     const first = this.#next.get(provider) ?? 0
     this.#next.set(provider, (first + 1) % turn.length)
     return turn
@@ -66,13 +78,20 @@ export class Credentials {
   /** Returns the credential of a single call, which takes a turn; undefined when the provider has none. */
   takeNext(link: Model): UsableCredential | undefined {
     const { usable } = link.provider
-    return usable.length < 2 ? usable[0] : this.pick(this.takeTurn(link), link)
+    return usable.length < 2 ? usable[0] : this.pick(this.takeTurn({ link }), link)
   }
 
   /** Returns the credential of the next call to a link, which keeps its turn. */
-  previewNext(link: Model): UsableCredential | undefined {
+  previewNext({ link, preferred }: TurnOptions): UsableCredential | undefined {
     const { usable } = link.provider
-    return usable.length < 2 ? usable[0] : this.pick(this.#previewTurn(link), link)
+    if (usable.length < 2) return usable[0]
+    const kept = preferred === undefined ? undefined : this.#findUsable(link, preferred)
+    return kept ?? this.pick(this.#previewTurn(link), link)
+  }
+
+  #findUsable(link: Model, name: string): UsableCredential | undefined {
+    const found = link.provider.usable.find((one) => one.name === name)
+    return found && !this.isParked(found, link) ? found : undefined
   }
 
   /**

@@ -1,4 +1,8 @@
+export { Affinity } from './affinity.ts'
 export { Draws } from './draws.ts'
 export { type Conditions, orderLinks } from './order.ts'
+export type { PinnedSession } from './pinned-session.ts'
 export { type LinkReport, type RouteReport, reportRoutes, type TargetReport } from './report.ts'
+export { SharedPins } from './shared-pins.ts'
 export { type LinkRun, type Traffic, TrafficInProcess } from './traffic.ts'
+export { WorkerPins } from './worker-pins.ts'

@@ -16,6 +16,8 @@ export interface Conditions {
   readonly cooldown: Millis
   /** The most that the request may cost on a target. */
   readonly cost: (target: Model) => bigint
+  /** The id of the target that has served the session; undefined without one. */
+  readonly pinned?: string | undefined
 }
 
 /** A target with what decides its place in the order: the lowest numbers come first. */
@@ -30,13 +32,14 @@ interface Ranked {
 
 /**
  * Orders the links of a route for one request: the targets by its strategy, then those that have weight
- * 0, then those whose circuit is open, then the fallbacks. Ties are drawn by weight.
+ * 0, then those whose circuit is open, then the fallbacks. Ties are drawn by weight. The target of the session
+ * comes before the others that take a call now.
  */
 export function orderLinks(
   { strategy, targets, fallbacks }: Balance,
   conditions: Conditions,
 ): readonly Model[] {
-  const { random, isOpen } = conditions
+  const { random, isOpen, pinned } = conditions
   const ranked = targets.map(
     ({ model, weight }): Ranked => ({
       model,
@@ -46,8 +49,15 @@ export function orderLinks(
     }),
   )
   ranked.sort(compareRanked)
+  if (pinned !== undefined) moveToFront(ranked, pinned)
   const links = ranked.map(({ model }) => model)
   return fallbacks.length === 0 ? links : [...links, ...fallbacks]
+}
+
+/** A target of weight 0, or with an open circuit, keeps its place. */
+function moveToFront(ranked: Ranked[], pinned: string): void {
+  const at = ranked.findIndex(({ model, place }) => model.id === pinned && place === 0)
+  if (at > 0) ranked.unshift(...ranked.splice(at, 1))
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { AffinityPolicy } from '../core/affinity.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute, Strategy } from '../core/route.ts'
@@ -8,6 +9,7 @@ import type { Traffic } from './traffic.ts'
 export interface RouteReport {
   readonly id: string
   readonly strategy: Strategy
+  readonly affinity: AffinityPolicy
   readonly targets: readonly TargetReport[]
   readonly fallbacks: readonly LinkReport[]
 }
@@ -38,7 +40,7 @@ export function reportRoutes(
   { traffic, cooldown }: ReportOptions,
 ): readonly RouteReport[] {
   const reportLink = (link: Model) => ({ link, inFlight: traffic.countInFlight(link) })
-  return routes.flatMap(({ id, balance }): RouteReport[] => {
+  return routes.flatMap(({ id, balance, affinity }): RouteReport[] => {
     if (!balance) return []
     const { strategy, targets, fallbacks } = balance
     const measured = targets.map(
@@ -49,6 +51,14 @@ export function reportRoutes(
         answers: traffic.getPace(model, { isStream: false, cooldown }),
       }),
     )
-    return [{ id, strategy, targets: measured, fallbacks: fallbacks.map(reportLink) }]
+    return [
+      {
+        id,
+        strategy,
+        affinity: affinity?.targets ?? { mode: 'off', ttl: 0 },
+        targets: measured,
+        fallbacks: fallbacks.map(reportLink),
+      },
+    ]
   })
 }

@@ -2,6 +2,7 @@ import type { Config, RouteConfig } from '../config/index.ts'
 import type { ModelId, UnixSeconds } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute, Target } from '../core/route.ts'
+import { resolveAffinity } from './affinity.ts'
 import type { UnchangedParts } from './reuse.ts'
 
 interface RouteParts {
@@ -34,7 +35,8 @@ export function buildRoutes(
 function routeOfModel(model: Model, fallbacks: readonly Model[]): ModelRoute {
   const { id, capabilities, modalities, created, provider } = model
   const chain = [model, ...fallbacks] as const
-  return { id, capabilities, modalities, created, provider, chain, balance: undefined }
+  const affinity = resolveAffinity({ capabilities, chain })
+  return { id, capabilities, modalities, created, provider, chain, affinity, balance: undefined }
 }
 
 function buildRoute(
@@ -49,17 +51,20 @@ function buildRoute(
   const [first, ...others] = targets.map(({ model }) => model)
   // The configuration is valid, so every route has targets.
   if (!first) return undefined
+  const capabilities = first.capabilities.filter((each) =>
+    others.every((other) => other.capabilities.includes(each)),
+  )
+  const chain = [first, ...others, ...fallbacks] as const
   return {
     id: entry.id as ModelId,
-    capabilities: first.capabilities.filter((each) =>
-      others.every(({ capabilities }) => capabilities.includes(each)),
-    ),
+    capabilities,
     modalities: first.modalities.filter((each) =>
       others.every(({ modalities }) => modalities.includes(each)),
     ),
     created: unchanged.route(entry)?.created ?? now,
     provider: undefined,
-    chain: [first, ...others, ...fallbacks],
+    chain,
+    affinity: resolveAffinity({ capabilities, chain, entry }),
     balance: { strategy: entry.strategy, targets, fallbacks },
   }
 }

@@ -17,6 +17,7 @@ import type { DialectTarget, StreamUsage } from '../core/provider-kind.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { createPriceTable, isPriced, readToolCosts, toBasePrices } from '../pricing/index.ts'
 import { bindNative, getKind } from '../providers/index.ts'
+import { toAffinityPolicy } from './affinity.ts'
 import { buildUsable } from './authorizer.ts'
 import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
@@ -158,6 +159,7 @@ function buildProvider(
     healthPath: entry.health_path,
     credentials,
     usable: buildUsable(kind, credentials, { baseUrl, clock, env, send, readFile, kept, cloud }),
+    affinity: toAffinityPolicy(entry),
     cloud,
     strict: entry.strict,
     forwardsMediaUrls: entry.remote_images,

@@ -109,6 +109,8 @@ export interface UsageSum {
   readonly tokensIn: number
   readonly tokensOut: number
   readonly tokensTotal: number
+  /** The part of `tokensIn` that vendors read from their caches of prompts. */
+  readonly cachedTokens: number
   readonly estimatedRequests: number
   readonly upstreamRequests: number
   readonly searchUnits: number

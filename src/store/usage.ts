@@ -314,6 +314,7 @@ const sums = {
   tokensIn: total(usageLog.tokensIn),
   tokensOut: total(usageLog.tokensOut),
   tokensTotal: total(usageLog.tokensTotal),
+  cachedTokens: total(usageLog.cachedTokens),
   estimatedRequests: countIf(sql`${usageLog.estimated}`),
   upstreamRequests: countIf(sql`not ${usageLog.estimated}`),
   searchUnits: total(usageLog.searchUnits),

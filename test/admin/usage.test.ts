@@ -41,6 +41,8 @@ describe('the sums', () => {
           tokens_in: 40,
           tokens_out: 80,
           tokens_total: 120,
+          cached_tokens: 16,
+          cached_share: 0.4,
           estimated_requests: 1,
           upstream_requests: 3,
           search_units: 7,

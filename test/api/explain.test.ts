@@ -40,6 +40,8 @@ describe('an explanation', () => {
           credential: 'present',
           credential_detail: 'present',
           circuit: 'closed',
+          pinned: false,
+          pinned_credential: null,
           dropped: [],
           profile: 'openai (kind)',
           prompt_price: 'cost_per_1m_input',

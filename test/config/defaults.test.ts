@@ -86,6 +86,8 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
       map_input_type: false,
       auto_tier: ['standard'],
       auto_geo: ['global'],
+      affinity: true,
+      affinity_ttl_seconds: 300,
       models: [
         {
           id: 'gpt-4o',

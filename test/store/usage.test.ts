@@ -214,7 +214,14 @@ describe('sums', () => {
 
   test('sums count requests and add up the columns', async () => {
     const store = await storeWith([
-      { status: 200, cost: usd(0.5), searchUnits: 1, mediaCount: 2, mediaBytes: 3 },
+      {
+        status: 200,
+        cost: usd(0.5),
+        searchUnits: 1,
+        mediaCount: 2,
+        mediaBytes: 3,
+        cachedTokens: 4,
+      },
       { status: 204, cost: usd(0.75), estimated: true, searchUnits: 10, mediaCount: 20 },
       { status: 402, cost: usd(0), tokensIn: 0, tokensOut: 0, tokensTotal: 0 },
       { status: 499, estimated: true },
@@ -230,6 +237,7 @@ describe('sums', () => {
         tokensIn: 40,
         tokensOut: 20,
         tokensTotal: 60,
+        cachedTokens: 4,
         estimatedRequests: 2,
         upstreamRequests: 3,
         searchUnits: 11,

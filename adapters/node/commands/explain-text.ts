@@ -11,6 +11,8 @@ const linkSchema = z.looseObject({
   // A gateway of an earlier version has none.
   credential_detail: z.string().optional(),
   circuit: z.string(),
+  pinned: z.boolean().optional(),
+  pinned_credential: z.string().nullish(),
   dropped: z.array(z.string()),
   profile: z.string().nullish(),
   prompt_price: z.string().nullish(),
@@ -76,6 +78,7 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
   const price = link.prompt_price ?? 'cost_per_1m_input'
   return [
     `${place}. ${bold(model)} at ${provider}: credential ${describeCredential(link, yellow)}, circuit ${circuit === 'closed' ? circuit : yellow(circuit)}`,
+    ...(link.pinned ? [`   ${describePin(link)}`] : []),
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
@@ -84,6 +87,11 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
     ...(error ? [] : (link.tools ?? []).map(describeTool)),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
+}
+
+function describePin({ pinned_credential: credential }: Explained['links'][number]): string {
+  const key = credential ? ` with ${credential}` : ''
+  return `pinned: it has served the session${key}`
 }
 
 function describeTool({ name, calls, bounded }: ReservedTool): string {

@@ -23,6 +23,7 @@ export function addExplainCommand(root: Command): void {
     .argument('<request>', 'file with the JSON of the request; - for standard input')
     .option('--path <path>', 'path of the request (default: /v1/chat/completions)')
     .option('--key <id>', 'id of the key that sends it (default: no key, so no limit)')
+    .option('--session <name>', 'session of the request, as the header x-gateway-session names it')
     .option('--json', 'print the answer of the admin API')
   addAdminOptions(explain)
     .addHelpText('after', examples)
@@ -32,7 +33,7 @@ export function addExplainCommand(root: Command): void {
 }
 
 const examples = `
-The file holds the body of a request, or {"path", "body", "key_id"} as POST /admin/explain takes it.
+The file holds the body of a request, or {"path", "body", "key_id", "session"} as POST /admin/explain takes it.
 With auth off there is no admin API: then this process reads the configuration, and knows no circuits.
 
 Examples:
@@ -43,6 +44,7 @@ Examples:
 interface ExplainOptions {
   readonly path?: string
   readonly key?: string
+  readonly session?: string
   readonly json?: boolean
   readonly config?: string
   readonly url?: string
@@ -53,6 +55,7 @@ interface Question {
   readonly path: string
   readonly body: unknown
   readonly key_id?: string
+  readonly session?: string
 }
 
 async function runExplain(file: string, options: ExplainOptions, command: Command): Promise<void> {
@@ -86,7 +89,7 @@ async function readRequest(file: string): Promise<unknown> {
 }
 
 /** The file may hold the whole question, or the body alone. Options win. */
-function toQuestion(read: unknown, { path, key }: ExplainOptions): Question {
+function toQuestion(read: unknown, { path, key, session }: ExplainOptions): Question {
   const isWhole = isTable(read) && 'body' in read && !('model' in read)
   const question = isWhole ? read : { body: read }
   // The admin API checks the values.
@@ -95,6 +98,7 @@ function toQuestion(read: unknown, { path, key }: ExplainOptions): Question {
     ...question,
     ...(path !== undefined && { path }),
     ...(key !== undefined && { key_id: key }),
+    ...(session !== undefined && { session }),
   } as Question
 }
 

@@ -31,6 +31,7 @@ const files = [
   'holds',
   'admission',
   'accounts',
+  'pins',
   'circuits',
   'answers',
 ]

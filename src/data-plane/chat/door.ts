@@ -59,6 +59,13 @@ export interface DoorCall {
   readonly promptTokens: number
   /** How long the request asks vendors to keep its prompt in their caches. */
   readonly cacheLife: CacheLife
+  /** What the body names its session by; undefined when it names none. */
+  readonly session: string | undefined
+  /**
+   * The beginning of the prompt, by which requests without a session are kept together: the text of the system, the
+   * tools and the first message of the user. Undefined where that is short.
+   */
+  readonly prefix: string | undefined
   /** True when the work on the request must yield to other requests. */
   readonly isHeavy: boolean
   /** True when the bytes are released as soon as an answer has begun. */

@@ -1,4 +1,5 @@
 import type { UsageEstimate } from '../../core/admission.ts'
+import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
 import type { DialectRequest } from '../../core/endpoints.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
@@ -13,6 +14,7 @@ import { type ChatResponse, callChat } from './call.ts'
 import type { ChatDoor, DoorCall } from './door.ts'
 import { estimateChatUsage } from './estimate.ts'
 import { replyWithJson, replyWithLongJson, replyWithStream } from './reply.ts'
+import { nameSession } from './session.ts'
 
 /** Creates the service of one API for chat, streamed and not. Its steps are in the order of `createService`. */
 export function createChatService(door: ChatDoor): Service {
@@ -36,7 +38,7 @@ export function createChatService(door: ChatDoor): Service {
           return preparing ? preparing.then(explain) : explain()
         },
         call: (attempt) => {
-          admitted.markSent(attempt.link)
+          admitted.markSent(attempt)
           return callChat(call, attempt, context)
         },
       }) // LM-3xxx, LM-6001
@@ -87,6 +89,10 @@ class PreparedChat extends PreparedRequest {
 
   override estimate(): UsageEstimate {
     return estimateChatUsage(this.call)
+  }
+
+  override nameSession(affinity: RouteAffinity): NamedSession | undefined {
+    return nameSession(this.request.headers, { call: this.call, affinity })
   }
 
   override buildRequest(link: Model): DialectRequest {

@@ -4,6 +4,7 @@ import { toClientError, UpstreamFault } from '../../core/failure.ts'
 import type { Model, Provider } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { estimateMaxCost, estimateMaxOutput, findDearest } from '../../pricing/index.ts'
+import type { PinnedSession } from '../../routing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
 import { leaveOut, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
@@ -29,7 +30,8 @@ export async function explainRequest(
   if (prepared instanceof GatewayError) return refuseUnread(prepared)
   const { route, authenticated } = prepared
   const estimate = authenticated.estimate(prepared)
-  const order = authenticated.previewOrder(route, () => estimate)
+  const session = authenticated.openSession(prepared)
+  const order = authenticated.previewOrder(route, { estimate: () => estimate, session })
   const problem = await catchRefusal(() => prepared.check())
   const unpriced = problem ? noUnpriced : authenticated.previewUnpriced(prepared, estimate)
   const priced = await catchRefusal(() => leaveOut(route, unpriced))
@@ -43,7 +45,9 @@ export async function explainRequest(
   const slice = context.startTimeSlice()
   for (const link of order) {
     const isCalled = problem === undefined
-    links.push(await explainLink(link, { prepared, context, estimate, isCalled, unpriced }))
+    links.push(
+      await explainLink(link, { prepared, context, estimate, session, isCalled, unpriced }),
+    )
     await slice.pause()
   }
   return {
@@ -100,6 +104,7 @@ interface LinkContext {
   readonly prepared: PreparedRequest
   readonly context: RequestContext
   readonly estimate: UsageEstimate
+  readonly session: PinnedSession | undefined
   /** False when the request itself is refused, so that no link is called. */
   readonly isCalled: boolean
   readonly unpriced: UnpricedLinks
@@ -107,11 +112,13 @@ interface LinkContext {
 
 async function explainLink(
   link: Model,
-  { prepared, context, estimate, isCalled, unpriced }: LinkContext,
+  { prepared, context, estimate, session, isCalled, unpriced }: LinkContext,
 ): Promise<ExplainedLink> {
   const { dropped, refusal } = judgeLink(link, prepared)
   const passedOver = refusal?.toError() ?? unpriced.get(link)
-  const call = passedOver || !isCalled ? undefined : await explainCall(link, prepared, context)
+  const pinned = session?.findCredential(link)
+  const asked = { link, preferred: pinned, prepared, context }
+  const call = passedOver || !isCalled ? undefined : await explainCall(asked)
   const failure = call instanceof GatewayError ? call : undefined
   const { breakers } = context.resilience
   return {
@@ -119,6 +126,8 @@ async function explainLink(
     credential: describeCredential(link, context),
     // While its probe runs, a half-open circuit admits no other call.
     circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
+    pinned: session?.target === link.id || pinned !== undefined,
+    pinnedCredential: pinned,
     dropped: [...new Set(dropped)],
     dearest: link.isPriced
       ? findDearest(link, estimate, context.snapshot.reserveOutputTokens)
@@ -140,19 +149,27 @@ function describeCredential(
 /** The longest body that is shown, in bytes. */
 const maxShownBytes = 1024 * 1024
 
+interface AskedCall extends Pick<LinkContext, 'prepared' | 'context'> {
+  readonly link: Model
+  /** The name of the credential that goes first. */
+  readonly preferred: string | undefined
+}
+
 /** Describes the first call to a link, or returns the error of a provider whose address is unknown. */
-async function explainCall(
-  link: Model,
-  prepared: PreparedRequest,
-  { resilience: { credentials }, scope }: RequestContext,
-): Promise<ExplainedCall | GatewayError | undefined> {
+async function explainCall({
+  link,
+  preferred,
+  prepared,
+  context: { resilience, scope },
+}: AskedCall): Promise<ExplainedCall | GatewayError | undefined> {
   const { provider } = link
+  const { credentials } = resilience
   try {
     const request = prepared.buildRequest(link)
     if (!request) return undefined
     const complete = request.keyHeader
       ? undefined
-      : credentials.previewNext(link)?.authorize.complete
+      : credentials.previewNext({ link, preferred })?.authorize.complete
     const { url, body } = complete ? await scope.race(complete(request)) : request
     const isShown = body.length <= maxShownBytes
     const text = isShown ? new TextDecoder().decode(body) : undefined

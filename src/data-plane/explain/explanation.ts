@@ -26,6 +26,10 @@ export interface ExplainedLink {
   /** `parked` only when a credential is parked for this model. */
   readonly credential: CredentialState
   readonly circuit: CircuitState
+  /** The session of the request was served here last: the link, or its credential, goes first. */
+  readonly pinned: boolean
+  /** The name of the credential that goes first; undefined without one. */
+  readonly pinnedCredential: string | undefined
   /** The fields that the link leaves out, as dotted paths. */
   readonly dropped: readonly string[]
   /** The prices at which the request is reserved on this link; undefined where it has none. */
@@ -82,7 +86,17 @@ export function renderExplanation(explanation: Explanation, id: RequestId): stri
 }
 
 function renderLink(
-  { link, credential, circuit, dropped, dearest, error, upstream }: ExplainedLink,
+  {
+    link,
+    credential,
+    circuit,
+    pinned,
+    pinnedCredential,
+    dropped,
+    dearest,
+    error,
+    upstream,
+  }: ExplainedLink,
   show: (error: GatewayError | undefined) => object | null,
 ): object {
   return {
@@ -91,6 +105,8 @@ function renderLink(
     credential: credential.state,
     credential_detail: credential.detail,
     circuit,
+    pinned,
+    pinned_credential: pinnedCredential ?? null,
     dropped,
     profile: link.chat?.profile?.origin ?? null,
     prompt_price: dearest ? priceSettings[dearest.promptPrice] : null,

@@ -3,17 +3,18 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import type { Bytes, Millis, NanoUsd } from '../../core/ids.ts'
 import { formatUsd } from '../../core/money.ts'
 import { asHeaderList, type Clock, type HeaderList } from '../../core/ports.ts'
-import type { Model } from '../../core/provider.ts'
+import type { Model, UsableCredential } from '../../core/provider.ts'
 import type { Media } from '../../core/request-record.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type {
+  Attempt,
   CallResult,
   ChainRequest,
   LinkFailure,
   ParkedCredential,
   Resilience,
 } from '../../resilience/index.ts'
-import type { Draws, Traffic } from '../../routing/index.ts'
+import type { Draws, PinnedSession, Traffic } from '../../routing/index.ts'
 import { StreamRecorder } from '../../stream/stream-recorder.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
@@ -29,6 +30,8 @@ export interface AdmittedRequestOptions {
   readonly record: RecordBuilder
   /** By the target; empty unless the route orders its targets by them. */
   readonly costs?: ReadonlyMap<Model, bigint>
+  /** The session of the request; absent where it makes no difference. */
+  readonly session?: PinnedSession | undefined
 }
 
 interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
@@ -51,10 +54,13 @@ export class AdmittedRequest implements ChainRequest {
   readonly #traffic: Traffic
   readonly #draws: Draws
   readonly #costs: ReadonlyMap<Model, bigint>
+  readonly #session: PinnedSession | undefined
+  /** That of the call sent last. */
+  #credential: UsableCredential | undefined
   /** The fields that the link tried last leaves out, as dotted paths. */
   #dropped: readonly string[] = []
 
-  constructor({ context, route, admission, record, costs }: AdmittedRequestOptions) {
+  constructor({ context, route, admission, record, costs, session }: AdmittedRequestOptions) {
     this.route = route
     this.scope = context.scope
     this.clock = context.clock
@@ -65,10 +71,12 @@ export class AdmittedRequest implements ChainRequest {
     this.#traffic = context.traffic
     this.#draws = context.draws
     this.#costs = costs ?? noCosts
+    this.#session = session
   }
 
   orderLinks(): readonly Model[] {
     return orderRoute(this.route, {
+      session: this.#session,
       resilience: this.resilience,
       traffic: this.#traffic,
       random: this.#draws.next,
@@ -82,12 +90,18 @@ export class AdmittedRequest implements ChainRequest {
   }
 
   /** Records when a call to a link is sent. */
-  markSent(link: Model): void {
+  markSent({ link, credential }: Pick<Attempt, 'link' | 'credential'>): void {
     this.#record.markSent(link)
+    this.#credential = credential
   }
 
-  onServed(): void {
+  findCredential(link: Model): string | undefined {
+    return this.#session?.findCredential(link)
+  }
+
+  onServed(link: Model): void {
     this.#record.markServed()
+    this.#session?.serve(link, this.#credential?.name)
   }
 
   onAttempt(link: Model, result: CallResult<unknown>): void {

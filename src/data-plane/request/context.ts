@@ -1,6 +1,7 @@
 import type { AnswerCache } from '../../cache/index.ts'
 import type { Account } from '../../core/accounts.ts'
 import type { Admission, Authenticator, Principal, UsageEstimate } from '../../core/admission.ts'
+import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
 import { type Api, capabilityOf } from '../../core/capability.ts'
 import type { RequestEvents } from '../../core/gateway-events.ts'
 import type { Millis, RequestId } from '../../core/ids.ts'
@@ -11,7 +12,7 @@ import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { StreamClasses } from '../../core/streams.ts'
 import type { Resilience } from '../../resilience/index.ts'
-import type { Draws, Traffic } from '../../routing/index.ts'
+import type { Affinity, Draws, PinnedSession, Traffic } from '../../routing/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { findEncoding } from '../../tokens/index.ts'
 import type { RequestTrace } from '../../traces/index.ts'
@@ -39,6 +40,7 @@ export interface RequestPorts {
   readonly traffic: Traffic
   /** Absent where the host cannot fetch images. */
   readonly imageFetch: ImageFetchPort | undefined
+  readonly affinity: Affinity
   readonly cache: AnswerCache
   readonly events: RequestEvents
 }
@@ -210,7 +212,7 @@ export class AuthenticatedRequest {
    * Admits the request, or throws LM-4007, LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything
    * that costs.
    */
-  admit(prepared: EstimatedRequest): AdmittedRequest | Promise<AdmittedRequest> {
+  admit(prepared: EstimatedRequest & SessionRequest): AdmittedRequest | Promise<AdmittedRequest> {
     const { record, snapshot, api } = this.#options
     const { reserveOutputTokens } = snapshot
     record.ask = this.#readAsk(prepared)
@@ -221,9 +223,32 @@ export class AuthenticatedRequest {
       : prepared.route
     const { id } = this.#context
     const admitting = this.#principal.admit({ id, api, stream: record.stream, route, estimate })
-    return this.#enter(admitting, (admission) => {
+    const session = this.openSession(prepared)
+    // The calls of one turn of the event loop travel together, so the pin costs no wait of its own.
+    const reading = admitting instanceof Promise ? session?.read() : undefined
+    return this.#enter(reading ? joinAdmission(admitting, reading) : admitting, (admission) => {
       const costs = estimateCosts(route, { estimate, reserveOutputTokens })
-      return new AdmittedRequest({ context: this.#context, route, admission, record, costs })
+      return new AdmittedRequest({
+        context: this.#context,
+        route,
+        admission,
+        record,
+        costs,
+        session,
+      })
+    })
+  }
+
+  /** Opens the session of a request; undefined where it makes no difference. */
+  openSession(prepared: SessionRequest): PinnedSession | undefined {
+    const { route } = prepared
+    const named = route.affinity && prepared.nameSession(route.affinity)
+    if (!named) return undefined
+    const { account } = this.#principal
+    return this.#options.ports.affinity.open({
+      route,
+      account: account?.groupId ?? account?.keyId ?? '',
+      named,
     })
   }
 
@@ -276,10 +301,14 @@ export class AuthenticatedRequest {
   }
 
   /** Returns the links in the order in which the next request to the route tries them. */
-  previewOrder(route: ModelRoute, estimate: () => UsageEstimate): readonly Model[] {
+  previewOrder(
+    route: ModelRoute,
+    { estimate, session }: { estimate: () => UsageEstimate; session: PinnedSession | undefined },
+  ): readonly Model[] {
     const { record, snapshot, resilience, ports, draws } = this.#options
     const { reserveOutputTokens } = snapshot
     return orderRoute(route, {
+      session,
       resilience,
       traffic: ports.traffic,
       random: draws.lookAhead(),
@@ -324,6 +353,21 @@ export class AuthenticatedRequest {
     const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
     return scope.race(turn).finally(stop)
   }
+}
+
+/** A request as far as its session is known from it. */
+export interface SessionRequest {
+  readonly route: ModelRoute
+  /** Finds the session; called only where it makes a difference. */
+  nameSession(affinity: RouteAffinity): NamedSession | undefined
+}
+
+async function joinAdmission(
+  admitting: Admission | Promise<Admission>,
+  reading: Promise<void>,
+): Promise<Admission> {
+  const [admission] = await Promise.all([admitting, reading])
+  return admission
 }
 
 interface NamedModel {

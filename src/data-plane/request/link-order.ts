@@ -3,7 +3,7 @@ import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { estimateMaxLinkCost } from '../../pricing/index.ts'
 import type { Resilience } from '../../resilience/index.ts'
-import { orderLinks, type Traffic } from '../../routing/index.ts'
+import { orderLinks, type PinnedSession, type Traffic } from '../../routing/index.ts'
 
 /** What the order of the links of a route depends on. */
 export interface OrderInput {
@@ -14,12 +14,14 @@ export interface OrderInput {
   readonly isStream: boolean
   /** By the target; empty unless the route orders its targets by them. */
   readonly costs: ReadonlyMap<Model, bigint>
+  /** The session of the request; undefined where it makes no difference. */
+  readonly session: Pick<PinnedSession, 'target'> | undefined
 }
 
 /** Returns the links of a route in the order in which a request tries them. */
 export function orderRoute(
   { balance, chain }: ModelRoute,
-  { resilience: { breakers, breaker }, traffic, random, isStream, costs }: OrderInput,
+  { resilience: { breakers, breaker }, traffic, random, isStream, costs, session }: OrderInput,
 ): readonly Model[] {
   if (!balance) return chain
   return orderLinks(balance, {
@@ -29,6 +31,7 @@ export function orderRoute(
     isStream,
     cooldown: breaker.cooldown,
     cost: (target) => costs.get(target) ?? 0n,
+    pinned: session?.target,
   })
 }
 

@@ -1,4 +1,5 @@
 import type { UsageEstimate } from '../../core/admission.ts'
+import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
 import type { DialectRequest } from '../../core/endpoints.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { BufferedBody } from '../../core/ports.ts'
@@ -48,6 +49,11 @@ export abstract class PreparedRequest implements ArrivedRequest {
   abstract listDropped(link: Model): readonly string[]
 
   abstract estimate(): UsageEstimate
+
+  /** Finds the session that the request belongs to; undefined where none is named. */
+  nameSession(_affinity: RouteAffinity): NamedSession | undefined {
+    return undefined
+  }
 
   /** Returns the error, LM-2005 or LM-2006, of an admitted request whose images are not fetched. */
   findFetchError(): GatewayError | undefined {

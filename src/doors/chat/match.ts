@@ -5,6 +5,7 @@ import type { MatchedLayout } from '../../wire/json/match.ts'
 import {
   absent,
   anyObject,
+  anything,
   arrayOf,
   countedJson,
   countedText,
@@ -61,6 +62,7 @@ const request = objectOf(
     ...head,
     messages: arrayOf(talliedIn('messages', message), 1),
     tools: orNull(arrayOf(talliedIn('tools', countedJson(anyObject)))),
+    prompt_cache_key: anything,
   },
   ['model', 'messages'],
 )
@@ -72,7 +74,7 @@ export const headNames = Object.keys(head) as (keyof typeof head)[]
 /** What is known of a chat request that was not parsed. It has no images. */
 export interface MatchedChat {
   readonly bytes: Uint8Array
-  readonly layout: MatchedLayout<keyof typeof head | 'messages' | 'tools'>
+  readonly layout: MatchedLayout<keyof (typeof request)['noSpans']>
   readonly head: ChatHead
   readonly promptTokens: number
 }

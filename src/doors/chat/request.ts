@@ -19,6 +19,7 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
 import { ParsedBody } from '../parsed-body.ts'
 import { prepareLink } from '../prepare-link.ts'
+import { readPrefix, readTextMember } from '../session.ts'
 import { toCompletionStream, toWholeCompletion } from './forms.ts'
 import { ChatLink } from './link.ts'
 import { headNames, matchChat } from './match.ts'
@@ -33,7 +34,7 @@ const unique = [
   'max_output_tokens',
 ] as const
 
-const names = [...unique, 'stream_options', 'tools'] as const
+const names = [...unique, 'stream_options', 'messages', 'tools', 'prompt_cache_key'] as const
 
 /** Reads a chat completion request, or throws LM-1001 with the field at fault. */
 export async function readChat({
@@ -54,7 +55,9 @@ function pickHead(request: ChatRequest): ChatHead {
   return Object.fromEntries(headNames.map((name) => [name, request[name]])) as ChatHead
 }
 
-type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
+type ChatLayout = MemberLayout<
+  'model' | 'stream_options' | 'messages' | 'tools' | 'prompt_cache_key'
+> &
   Pick<ObjectLayout<never>, 'values' | 'commas' | 'cacheLife'>
 
 /** A chat request as far as it is read. */
@@ -116,6 +119,14 @@ export class ParsedChat implements ChatCall, DoorCall {
 
   get cacheLife(): CacheLife {
     return this.layout.cacheLife
+  }
+
+  get session(): string | undefined {
+    return readTextMember(this.bytes, this.layout.spans.prompt_cache_key)
+  }
+
+  get prefix(): string | undefined {
+    return readPrefix(this.bytes, this.layout.spans)
   }
 
   get isHeavy(): boolean {

@@ -2,6 +2,7 @@ import type { IsUtf8 } from '../../core/ports.ts'
 import type { MatchedLayout } from '../../wire/json/match.ts'
 import {
   anyObject,
+  anything,
   arrayOf,
   countedText,
   countedTextOr,
@@ -40,6 +41,7 @@ const request = objectOf(
     ...head,
     prompt: orNull(talliedIn('prompts', countedTextOr(arrayOf(prompt, 1)))),
     suffix: orNull(talliedIn('suffix', countedText)),
+    prompt_cache_key: anything,
   },
   ['model'],
 )
@@ -49,7 +51,7 @@ const headNames = Object.keys(head) as (keyof typeof head)[]
 
 /** What is known of a text completion request that was not parsed. */
 export interface MatchedCompletion {
-  readonly layout: MatchedLayout<keyof typeof head>
+  readonly layout: MatchedLayout<keyof (typeof request)['noSpans']>
   readonly head: CompletionHead
   readonly size: PromptSize
 }

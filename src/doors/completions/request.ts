@@ -2,7 +2,7 @@ import { validateAsSent } from '../../core/as-sent.ts'
 import type { ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { NativeCall } from '../../core/endpoints.ts'
 import { invalidField } from '../../core/invalid-field.ts'
-import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { CacheLife, MemberLayout, ObjectLayout, Span } from '../../core/layout.ts'
 import type { TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
@@ -12,6 +12,7 @@ import type { TokenCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json/body.ts'
 import { isHeavyBody, isLargeBody } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { readTextMember } from '../session.ts'
 import {
   estimateOutput,
   estimatePromptTokens,
@@ -34,7 +35,7 @@ const unique = [
   'max_output_tokens',
 ] as const
 
-const names = [...unique, 'stream_options'] as const
+const names = [...unique, 'stream_options', 'prompt_cache_key'] as const
 
 interface CompletionRequest {
   readonly fields: CompletionFields
@@ -66,7 +67,7 @@ function validate(value: unknown): CompletionRequest {
 /** A text completion request as far as it is read. */
 interface CompletionSource {
   readonly bytes: Uint8Array
-  readonly layout: MemberLayout<'model' | 'stream_options'> &
+  readonly layout: MemberLayout<'model' | 'stream_options' | 'prompt_cache_key'> &
     Pick<ObjectLayout<never>, 'values' | 'cacheLife'>
   readonly head: CompletionHead
   readonly size: PromptSize
@@ -86,10 +87,13 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
   readonly images: readonly ImagePart[] = []
   readonly promptTokens: number
   readonly cacheLife: CacheLife
+  /** Every prompt is one text, whose beginning is not known. */
+  readonly prefix = undefined
   readonly isHeavy: boolean
   readonly isLarge: boolean
   readonly #wantsUsageChunk: boolean
   readonly #output: OutputEstimate
+  readonly #sessionSpans: readonly Span[]
   #request: CompletionRequest | undefined
 
   constructor({ bytes, layout, head, size, parsed }: CompletionSource) {
@@ -104,6 +108,11 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
     this.#wantsUsageChunk = head.stream_options?.include_usage === true
     this.#output = estimateOutput(head, size.count)
     this.#request = parsed
+    this.#sessionSpans = layout.spans.prompt_cache_key
+  }
+
+  get session(): string | undefined {
+    return readTextMember(this.call.bytes, this.#sessionSpans)
   }
 
   /** Throws LM-2002 if no link of the chain has this API. */

@@ -88,6 +88,7 @@ const members = {
   system: orNull(talliedIn('system', content)),
   tools: orNull(arrayOf(talliedIn('tools', countedJson(tool)))),
   stream_options: anything,
+  metadata: anything,
 }
 
 const generation = objectOf(members, ['model', 'messages', 'max_tokens'])

@@ -13,6 +13,7 @@ import type {
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { readJsonBody } from '../../wire/json/body.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
@@ -20,6 +21,7 @@ import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
 import { prepareLink } from '../prepare-link.ts'
 import { RequestProofs } from '../request-proofs.ts'
+import { readMember, readPrefix } from '../session.ts'
 import {
   anyTarget,
   type ChatTarget,
@@ -43,7 +45,7 @@ import { MessagesStreamWriter } from './stream.ts'
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
 const unique = ['model', 'stream', 'max_tokens'] as const
 
-const names = [...unique, 'tools', 'stream_options'] as const
+const names = [...unique, 'system', 'tools', 'messages', 'metadata', 'stream_options'] as const
 
 /** Reads a request of the Messages API, or throws LM-1001 with the field at fault. */
 export async function readMessages({
@@ -130,6 +132,16 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
   get cacheLife(): CacheLife {
     return this.size.cacheLife
+  }
+
+  get session(): string | undefined {
+    const metadata = readMember(this.call.bytes, this.size.spans.metadata)
+    const user = isObject(metadata) ? metadata['user_id'] : undefined
+    return typeof user === 'string' && user !== '' ? user : undefined
+  }
+
+  get prefix(): string | undefined {
+    return readPrefix(this.call.bytes, this.size.spans)
   }
 
   /** True when the work on the request must yield to other requests. */

@@ -62,6 +62,7 @@ const request = objectOf(
     instructions: orNull(talliedIn('instructions', countedText)),
     tools: orNull(arrayOf(talliedIn('tools', countedJson(anyObject)))),
     stream_options: anything,
+    prompt_cache_key: anything,
   },
   ['model'],
 )

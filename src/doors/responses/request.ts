@@ -24,6 +24,7 @@ import { ParsedBody } from '../parsed-body.ts'
 import { prepareLink } from '../prepare-link.ts'
 import { addProofs } from '../proofs.ts'
 import { RequestProofs } from '../request-proofs.ts'
+import { readPrefix, readTextMember } from '../session.ts'
 import {
   anyTarget,
   type ChatTarget,
@@ -56,7 +57,14 @@ import { ResponsesStreamWriter } from './stream.ts'
 /** Members that the gateway routes or prices by. Upstreams differ in which duplicate counts. */
 const unique = ['model', 'stream', 'max_output_tokens'] as const
 
-const names = [...unique, 'input', 'stream_options', 'tools'] as const
+const names = [
+  ...unique,
+  'instructions',
+  'input',
+  'stream_options',
+  'tools',
+  'prompt_cache_key',
+] as const
 
 /** Reads a request of the Responses API, or throws LM-1001 with the field at fault. */
 export async function readResponses({
@@ -77,7 +85,9 @@ export async function readResponses({
   return new ParsedResponses({ bytes, clock, layout, head: parsed, parsed, proofs, hasOwnItems })
 }
 
-type ResponsesLayout = MemberLayout<'model' | 'input' | 'stream_options' | 'tools'> &
+type ResponsesLayout = MemberLayout<
+  'model' | 'instructions' | 'input' | 'stream_options' | 'tools' | 'prompt_cache_key'
+> &
   Pick<ObjectLayout<never>, 'values' | 'commas' | 'cacheLife'>
 
 /** A request of the Responses API as far as it is read. */
@@ -144,6 +154,15 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
 
   get cacheLife(): CacheLife {
     return this.size.cacheLife
+  }
+
+  get session(): string | undefined {
+    return readTextMember(this.call.bytes, this.size.spans.prompt_cache_key)
+  }
+
+  get prefix(): string | undefined {
+    const { instructions, tools, input } = this.size.spans
+    return readPrefix(this.call.bytes, { system: instructions, tools, messages: input })
   }
 
   get isHeavy(): boolean {

@@ -9,7 +9,13 @@ import { scanLayout } from '../../../src/wire/json/scan.ts'
 
 const createPastCall = (text: string) => {
   const bytes = new TextEncoder().encode(text)
-  const layout = scanLayout(bytes, ['model', 'stream_options', 'tools'])
+  const layout = scanLayout(bytes, [
+    'model',
+    'stream_options',
+    'messages',
+    'tools',
+    'prompt_cache_key',
+  ])
   const request = JSON.parse(text)
   return new ParsedChat({ bytes, layout, head: request, request })
 }
