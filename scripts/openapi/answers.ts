@@ -209,6 +209,10 @@ const usageRow = z.strictObject({
   cost_source: z.enum(costSources).nullable(),
   cost_reported: usd.nullable(),
   price: text.nullable(),
+  price_id: text.nullable(),
+  reserved: usd.nullable(),
+  cost_calculated: usd.nullable(),
+  cost_repriced: usd.nullable(),
 })
 
 const recentRequest = z.strictObject({

@@ -102,6 +102,15 @@ export interface AccountHold {
   readonly reserved: bigint
 }
 
+/** What is reserved of the accounts that have a cap, which is the same for all. */
+export function findReserved(
+  holds: readonly Pick<AccountHold, 'account' | 'reserved'>[],
+): NanoUsd | undefined {
+  const capped = holds.find(({ account }) => account.record.budgetMax !== null)
+  // An amount of nano-dollars.
+  return capped && (capped.reserved as NanoUsd)
+}
+
 /** Everything that an admitted request has debited and reserved. */
 interface Reservation {
   readonly holds: readonly AccountHold[]
@@ -132,6 +141,11 @@ class KeyAdmission implements Admission {
 
   get groupTerm(): BudgetTerm | undefined {
     return this.#holds[1]?.term
+  }
+
+  get reserved(): NanoUsd | undefined {
+    const reserved = findReserved(this.#holds)
+    return reserved === undefined ? undefined : ((reserved + this.#extended) as NanoUsd)
   }
 
   settle({ cost, tokens: used }: AdmissionOutcome): void {

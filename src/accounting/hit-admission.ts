@@ -26,6 +26,7 @@ class HitAdmission implements Admission {
   /** A hit costs nothing, so no term is charged. */
   readonly keyTerm = undefined
   readonly groupTerm = undefined
+  readonly reserved = undefined
   readonly #debits: readonly RequestDebit[]
   #isEnded = false
 

@@ -1,3 +1,4 @@
+import { type TokenCounts, writeBill } from '../core/bill.ts'
 import type { BillingFacts, ToolCalls } from '../core/billing.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RecordPrice, RecordSink, RequestRecord } from '../core/request-record.ts'
@@ -84,12 +85,54 @@ function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined
     costSource: usage && price ? findCostSource(usage, price, cacheHit) : null,
     costReported: (!cacheHit && facts.statedCost) || null,
     price: price?.label ?? null,
+    bill: describeBill(record),
+    vectors: price?.prices ?? price?.answers,
     keyTerm: record.keyTerm,
     groupTerm: record.groupTerm,
   }
 }
 
 const noFacts: BillingFacts = Object.freeze({})
+
+/** The same text for most rows with the same prices. */
+function describeBill({ price, reserved, usage }: RequestRecord): string | null {
+  const { prices, answers, calculated, isReported } = price ?? noPrice
+  const written12h = (answers === undefined && usage?.cacheWrite12hTokens) || undefined
+  const isPlain = answers === undefined && written12h === undefined && !isReported
+  if (isPlain && prices) {
+    return reserved === undefined
+      ? `{"price":"${prices.id}"}`
+      : `{"price":"${prices.id}","reserved":"${reserved}"}`
+  }
+  return writeBill({
+    price: prices?.id,
+    reserved,
+    written12h,
+    calculated: isReported ? calculated : undefined,
+    answers: answers?.map((parts) =>
+      parts.map((part) => ({
+        prices: part.prices.id,
+        tokens: part.tokens && keepCounts(part.tokens),
+        fees: part.fees,
+      })),
+    ),
+  })
+}
+
+const noPrice: Partial<RecordPrice> = Object.freeze({})
+
+/** A usage has more members than its counts. */
+function keepCounts(tokens: TokenCounts): TokenCounts {
+  return {
+    promptTokens: tokens.promptTokens,
+    completionTokens: tokens.completionTokens,
+    cachedTokens: tokens.cachedTokens,
+    cacheWriteTokens: tokens.cacheWriteTokens,
+    cacheWrite1hTokens: tokens.cacheWrite1hTokens,
+    cacheWrite12hTokens: tokens.cacheWrite12hTokens,
+    reasoningTokens: tokens.reasoningTokens,
+  }
+}
 
 function collectToolCalls({ webSearches, billing }: Usage): ToolCalls | null {
   const toolCalls = billing?.toolCalls
@@ -98,10 +141,11 @@ function collectToolCalls({ webSearches, billing }: Usage): ToolCalls | null {
 
 function findCostSource(
   { estimated }: Usage,
-  { isApproximate }: RecordPrice,
+  { isApproximate, isReported }: RecordPrice,
   cacheHit: boolean,
 ): CostSource {
   if (cacheHit) return 'free'
+  if (isReported) return 'reported'
   if (estimated) return 'estimated'
   return isApproximate ? 'approximate' : 'calculated'
 }

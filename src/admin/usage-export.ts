@@ -1,3 +1,6 @@
+import { readBill } from '../core/bill.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { type Store, type UsageRow, usageFields } from '../store/index.ts'
@@ -47,14 +50,34 @@ const encoder = new TextEncoder()
 function renderRow(row: UsageRow): object {
   // A copy of a complete object: adding the properties one by one takes longer.
   const json: Record<string, unknown> = { ...blankJson, id: row.id }
-  for (const { field, jsonName, toJson } of usageFields) {
+  for (const { field, jsonName, toJson } of shownFields) {
     json[jsonName] = toJson ? toJson(row[field]) : row[field]
   }
-  return json
+  return Object.assign(json, renderBill(row.bill))
 }
 
+/** The amounts and the id that the text of a bill holds. */
+function renderBill(text: string | null): object {
+  const { price = null, reserved, calculated, repriced } = readBill(text)
+  return {
+    price_id: price,
+    reserved: toOptionalUsd(reserved),
+    cost_calculated: toOptionalUsd(calculated),
+    cost_repriced: toOptionalUsd(repriced),
+  }
+}
+
+function toOptionalUsd(amount: NanoUsd | undefined): number | null {
+  return amount === undefined ? null : toUsd(amount)
+}
+
+/** The text of a bill is shown by its members. */
+const shownFields = usageFields.filter(({ field }) => field !== 'bill')
+
 const blankJson = Object.fromEntries(
-  ['id', ...usageFields.map(({ jsonName }) => jsonName)].map((name) => [name, null]),
+  ['id', ...shownFields.map(({ jsonName }) => jsonName), ...Object.keys(renderBill(null))].map(
+    (name) => [name, null],
+  ),
 )
 
 async function joinPieces(pieces: readonly Uint8Array[], slice: TimeSlice): Promise<Uint8Array> {

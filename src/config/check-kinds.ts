@@ -27,6 +27,7 @@ export function* checkKinds(
     yield* checkCapabilities(path, provider, kind)
     yield* checkInputTypes(path, provider, kind)
     yield* checkProfiles(path, provider, kind)
+    yield* checkCosts(path, provider, kind)
   }
 }
 
@@ -108,6 +109,40 @@ function* checkOwnSettings(
       message: `kind ${quote(kind.name)} does not have this setting`,
     }
   }
+}
+
+/** Checks that reported costs can be read: where the kind, or the configuration, knows their place. */
+function* checkCosts(path: Path, provider: LenientProvider, kind: KindFacts): Generator<Finding> {
+  const { cost, cost_field: field, cost_unit: unit } = provider
+  yield* checkCost(path, { cost, field, unit }, kind)
+  for (const [m, model] of provider.models.entries()) {
+    const at = [...path, 'models', m]
+    if (model.cost_field !== undefined && !kind.ownSettings?.includes('cost_field')) {
+      const message = `kind ${quote(kind.name)} does not have this setting`
+      yield { path: [...at, 'cost_field'], message }
+    }
+    const inherited = { cost: model.cost, field: model.cost_field ?? field, unit: model.cost_unit }
+    yield* checkCost(at, inherited, kind)
+  }
+}
+
+interface CostSettings {
+  readonly cost: string | undefined
+  readonly field: unknown
+  readonly unit: unknown
+}
+
+function* checkCost(
+  path: Path,
+  { cost, field, unit }: CostSettings,
+  { name, statesCost }: KindFacts,
+): Generator<Finding> {
+  if (unit !== undefined && field === undefined) {
+    yield { path: [...path, 'cost_unit'], message: 'needs cost_field' }
+  }
+  if (cost !== 'reported' || field !== undefined || statesCost) return
+  const message = `needs cost_field: answers of kind ${quote(name)} do not say what they cost`
+  yield { path: [...path, 'cost'], message }
 }
 
 function* checkCapabilities(

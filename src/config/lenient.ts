@@ -44,6 +44,9 @@ const model = z
     profile,
     cost_per_1k_web_searches: optional(z.unknown()),
     tool_costs_per_1k: optional(z.looseObject({})),
+    cost: optional(z.string()),
+    cost_field: optional(z.unknown()),
+    cost_unit: optional(z.unknown()),
     prices: list(priceEntry),
     fallbacks: list(optional(z.string())),
   })
@@ -58,6 +61,9 @@ const provider = z
     api_key_envs: list(optional(z.string())),
     credentials: optional(z.enum(clouds)),
     base_url: optional(z.string()),
+    cost: optional(z.string()),
+    cost_field: optional(z.unknown()),
+    cost_unit: optional(z.unknown()),
     profile,
     models: list(model),
   })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
+import { costMethods, costUnits } from '../core/price-settings.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import { priceEntry, toolCosts } from './price-schema.ts'
 import { profileSetting } from './profile-schema.ts'
@@ -12,6 +13,7 @@ import {
   distinct,
   distinctNonEmpty,
   duration,
+  fieldPath,
   headerText,
   price,
   priceFactor,
@@ -137,6 +139,9 @@ const modelSchema = setting(
       'Prices under conditions, at most 100; see below.',
       z.array(priceEntry).max(100).default([]),
     ),
+    cost: setting('As on the provider.', z.enum(costMethods).optional()),
+    cost_field: setting('As on the provider.', fieldPath.optional()),
+    cost_unit: setting('As on the provider.', z.enum(costUnits).optional()),
     max_input_tokens: setting(
       '1 to 1000000000. The longest prompt of the model, which is ' +
         '[reserved](prices.md#what-is-reserved) for a request whose prompt the vendor has stored.',
@@ -274,6 +279,20 @@ export const providerSchema = setting(
     failure_rate: setting(
       'Kind `demo` only, 0 to 1. The fraction of requests that fail; 0 if absent.',
       amount(0, 1).optional(),
+    ),
+    cost: setting(
+      'What an answer costs: `calculated` from its counts and the prices, or what the vendor says in it that it ' +
+        'charges (`reported`): see [Reported costs](prices.md#reported-costs). `"calculated"` by default.',
+      z.enum(costMethods).optional(),
+    ),
+    cost_field: setting(
+      'Where an answer states its cost, as a dotted path from its root, such as `usage.total_cost`. In place ' +
+        'of the place that the kind knows.',
+      fieldPath.optional(),
+    ),
+    cost_unit: setting(
+      'The unit of `cost_field`: `usd`, or `usd_ticks` of 10⁻¹⁰ dollars. `"usd"` by default.',
+      z.enum(costUnits).optional(),
     ),
     price_multiplier: setting(
       '0 to 1000, with at most 4 decimals. A factor for all [prices](prices.md) of tokens of ' +

@@ -49,6 +49,11 @@ export const priceFactor = amount(0, 1000).refine(
   { error: `must have at most ${factorDecimals} decimals` },
 )
 
+/** The place of a member in an answer. */
+export const fieldPath = z.string().regex(/^[\w-]{1,64}(?:\.[\w-]{1,64}){0,9}$/, {
+  error: 'must be names of members, joined by ".", such as "usage.total_cost"',
+})
+
 /** The name of a service tier or a region, as answers give it. */
 export const tierName = z.string().regex(/^[a-z\d][a-z\d_.-]{0,39}$/, {
   error: 'must be 1 to 40 lower-case letters, digits, "_", "." or "-"',

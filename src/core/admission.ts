@@ -69,6 +69,8 @@ export interface Admission {
   /** The terms of the budgets that are charged; undefined where nothing is. */
   readonly keyTerm: BudgetTerm | undefined
   readonly groupTerm: BudgetTerm | undefined
+  /** What is reserved of budgets with a cap; undefined where there is none. */
+  readonly reserved: NanoUsd | undefined
   /** Releases the reservation and charges the cost. Only the first end counts. */
   settle(end: AdmissionOutcome): void
   /** Undoes the admission: nothing is charged or counted. Only the first end counts. */
@@ -98,6 +100,7 @@ const admitted: Admission = Object.freeze({
   headers: asHeaderList([]),
   keyTerm: undefined,
   groupTerm: undefined,
+  reserved: undefined,
   settle() {},
   withdraw() {},
   extend: () => true,

@@ -56,6 +56,9 @@ export interface BillingFacts {
   readonly runs?: readonly UsageRun[] | undefined
 }
 
+/** Reads what the vendor charges from a whole answer, or from the event of a stream that has the usage. */
+export type StatedCostReader = (answer: Readonly<Record<string, unknown>>) => NanoUsd | undefined
+
 /** Returns the facts without absent members; undefined when there are none. */
 export function collectFacts(facts: BillingFacts): BillingFacts | undefined {
   const { tier, geo, modalities, toolCalls, statedCost, runs } = facts

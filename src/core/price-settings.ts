@@ -13,6 +13,13 @@ export const priceNames = [
   'tool_costs_per_1k',
 ] as const
 
+/** What an answer costs: by its counts and the prices, or what the vendor says that it charges. */
+export const costMethods = ['calculated', 'reported'] as const
+
+/** US dollars, or ticks of xAI, which are ten thousand millionths of one. */
+export const costUnits = ['usd', 'usd_ticks'] as const
+export type CostUnit = (typeof costUnits)[number]
+
 /** The days of a week as the configuration names them, from Sunday. */
 export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
 export type Weekday = (typeof weekdays)[number]

@@ -1,3 +1,4 @@
+import type { StatedCostReader } from './billing.ts'
 import type { Capability, NativeApi } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type {
@@ -31,6 +32,8 @@ export interface KindFacts {
   readonly cloud?: Cloud
   /** The optional provider settings that this kind accepts and most others reject. */
   readonly ownSettings?: readonly string[]
+  /** Answers state what the vendor charges, in a form that the gateway knows. */
+  readonly statesCost?: boolean
   /** The names that the setting `profile` may have; absent for kinds that do not have the setting. */
   readonly profileNames?: readonly string[]
   /** Lists the values of `input_type` that a model accepts, by its upstream id; absent where it may be any. */
@@ -126,6 +129,8 @@ export interface DialectTarget {
   readonly streamUsage: StreamUsage
   /** The configuration says whether the upstream speaks the Responses API; undefined by default. */
   readonly speaksResponses: boolean | undefined
+  /** Reads what the vendor charges, where the configuration says how. */
+  readonly readCost?: StatedCostReader | undefined
   /** The configuration lets the gateway ask for usage in streams of requests that it writes itself. */
   readonly mayAskUsage: boolean
   /** Forwards https addresses of media for the vendor to fetch. */

@@ -100,6 +100,8 @@ export interface Model {
   readonly isPriced: boolean
   /** A price is configured, which may be 0. Without one its answers cost nothing. */
   readonly hasPrice: boolean
+  /** Its answers cost what the vendor says in them that it charges. */
+  readonly isCostReported: boolean
   /** All prices that it needs are configured as 0. */
   readonly isFree: boolean
   /** By capability: the setting of a price without which the cost of an answer is not known. */

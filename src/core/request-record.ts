@@ -1,4 +1,5 @@
 import type { Account, BudgetScope } from './accounts.ts'
+import type { BilledAnswer, IdentifiedPrices } from './bill.ts'
 import type { BudgetTerm } from './budget-period.ts'
 import type { Api, Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
@@ -43,6 +44,14 @@ export interface RecordPrice {
   readonly geo: string | undefined
   /** A part ran on a model whose prices are not known. */
   readonly isApproximate: boolean
+  /** What the counts cost by the prices, where the cost is to be what the vendor reports. */
+  readonly calculated: NanoUsd | undefined
+  /** The cost is what the vendor reports. */
+  readonly isReported: boolean
+  /** At which all counts of the usage are charged; undefined where nothing is, and with `answers`. */
+  readonly prices: IdentifiedPrices | undefined
+  /** The answers, each by its parts, where the counts are at several prices or rounded apart. */
+  readonly answers: readonly BilledAnswer[] | undefined
 }
 
 /** An upstream call that is charged. */
@@ -65,6 +74,8 @@ export interface RequestRecord {
   readonly groupTerm: BudgetTerm | undefined
   /** By the prices of the models that answered; charged to the account, if there is one. */
   readonly cost: NanoUsd
+  /** The most that the request was expected to cost, which its budgets reserved; undefined without a cap. */
+  readonly reserved: NanoUsd | undefined
   /** How the price was found; undefined when nothing was answered, or by a model without prices. */
   readonly price: RecordPrice | undefined
   readonly api: Api

@@ -47,6 +47,13 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
     if (!usage) return
     if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
     if (searchUnits !== undefined) series.searchUnits.inc({ model, provider }, searchUnits)
+    const { price, reserved } = record
+    // Only answers of chat state what they cost.
+    const isMissing = capability === 'chat' && price?.calculated !== undefined && !price.isReported
+    if (isMissing) series.reportedCostMissing.inc({ model, provider })
+    if (reserved !== undefined && record.cost > reserved) {
+      series.costAboveReserved.inc({ model, provider })
+    }
     const calls = record.charged ?? [{ link: served, usage, cost: record.cost }]
     for (const call of calls) observeCall(call, record)
   }

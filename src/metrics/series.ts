@@ -24,6 +24,8 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     searchUnits: new Counter(meters, table.searchUnits),
     cost: new CostTotals(meters),
     unpriced: new Counter(meters, table.unpriced),
+    reportedCostMissing: new Counter(meters, table.reportedCostMissing),
+    costAboveReserved: new Counter(meters, table.costAboveReserved),
     unfinishedStreams: new Counter(meters, table.unfinishedStreams),
     affinity: new Counter(meters, table.affinity),
     cacheRequests: new Counter(meters, table.cacheRequests),

@@ -162,6 +162,18 @@ export const table = Object.freeze({
     help: 'Served requests that cost nothing because their model has no price.',
     labelNames: ['model'],
   },
+  reportedCostMissing: {
+    type: 'counter',
+    name: 'gateway_reported_cost_missing_total',
+    help: 'Answers that should have stated their cost and did not, so that it was calculated.',
+    labelNames: ['model', 'provider'],
+  },
+  costAboveReserved: {
+    type: 'counter',
+    name: 'gateway_cost_above_reserved_total',
+    help: 'Requests that cost more than was reserved for them.',
+    labelNames: ['model', 'provider'],
+  },
   budgetSpent: {
     type: 'gauge',
     acrossWorkers: 'max',

@@ -5,7 +5,9 @@ import type { Prices } from '../core/prices.ts'
 import type { Model } from '../core/provider.ts'
 import type { RecordPrice } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
-import { calculateCost, roundCost, sumFees, sumTokens } from './cost.ts'
+import { calculateCost } from './cost.ts'
+import { identifyPrices } from './identify.ts'
+import { type PricedPart, readFees, sumParts, toBilledAnswer } from './parts.ts'
 
 /** A finished request, as far as its price depends on it. */
 export interface AnsweredRequest {
@@ -28,30 +30,58 @@ export interface AnswerPrice extends RecordPrice {
  * as that model of the same provider, or as the link where the provider has no such model.
  */
 export function priceAnswer(link: Model, answered: AnsweredRequest): AnswerPrice {
+  const price = calculatePrice(link, answered)
+  return link.isCostReported ? reportPrice(price, answered.usage) : price
+}
+
+/** The cost that the vendor states; without one, and for one of 0 although the prices are not, the calculated one. */
+function reportPrice(price: AnswerPrice, { billing }: Usage): AnswerPrice {
+  const stated = billing?.statedCost
+  const calculated = price.cost
+  const isReported = stated !== undefined && (stated > 0n || calculated === 0n)
+  return { ...price, cost: isReported ? stated : calculated, calculated, isReported }
+}
+
+function calculatePrice(link: Model, answered: AnsweredRequest): AnswerPrice {
   const { usage, searchUnits } = answered
   const { billing } = usage
   if (!link.priceTable && billing?.runs === undefined) {
     const cost = calculateCost(link.prices, usage, searchUnits)
     const { tier, geo } = billing ?? noFacts
-    return { cost, label: undefined, tier, geo, isApproximate: false }
+    return {
+      cost,
+      label: undefined,
+      tier,
+      geo,
+      isApproximate: false,
+      calculated: undefined,
+      isReported: false,
+      prices: identifyPrices(link.prices),
+      answers: undefined,
+    }
   }
   const whole = resolvePrices(link, usage.promptTokens, answered)
   const labels = new Set<string>()
   let isApproximate = false
-  let sum = sumFees(whole.prices, usage, searchUnits)
-  for (const run of listRuns(usage)) {
+  const parts: PricedPart[] = listRuns(usage).map((run) => {
     const model = findRunModel(link, run.model)
     if (!model) isApproximate = true
     const { prices, label } = resolvePrices(model ?? link, run.promptTokens, answered)
     if (label !== undefined) labels.add(label)
-    sum += sumTokens(prices, run)
-  }
+    return { prices, tokens: run }
+  })
+  parts.push({ prices: whole.prices, fees: readFees(usage, searchUnits) })
+  const hasRuns = billing?.runs !== undefined
   return {
-    cost: roundCost(sum),
+    cost: sumParts(parts),
     label: labels.size === 0 ? undefined : [...labels].join('; '),
     tier: whole.tier,
     geo: whole.geo,
     isApproximate,
+    calculated: undefined,
+    isReported: false,
+    prices: hasRuns ? undefined : identifyPrices(whole.prices),
+    answers: hasRuns ? [toBilledAnswer(parts)] : undefined,
   }
 }
 

@@ -1,4 +1,5 @@
-import { type UsageRun, type VendorTool, vendorTools } from '../core/billing.ts'
+import type { TokenCounts } from '../core/bill.ts'
+import { type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Prices, ToolPrices } from '../core/prices.ts'
 import type { Usage } from '../core/usage.ts'
@@ -29,27 +30,46 @@ export function roundCost(sum: bigint): NanoUsd {
   return ((sum + millionthsPerNano / 2n) / millionthsPerNano) as NanoUsd
 }
 
-type TokenCounts = UsageRun & Pick<Usage, 'reasoningTokens' | 'cacheWrite12hTokens'>
+/** The kinds of tokens that have prices of their own. */
+type TokenKind =
+  | 'input'
+  | 'cached'
+  | 'written'
+  | 'written_1h'
+  | 'written_12h'
+  | 'output'
+  | 'reasoning'
 
-/** Prices the tokens of one call, in millionths. */
-export function sumTokens(prices: Prices, usage: TokenCounts): bigint {
+/** Calls `visit` for the tokens of one call by their prices. Each token is in one kind. */
+function visitTokens(
+  prices: Prices,
+  usage: TokenCounts,
+  visit: (kind: TokenKind, count: number, price: NanoUsd) => void,
+): void {
   const written = Math.min(usage.promptTokens, usage.cacheWriteTokens ?? 0)
   const cached = Math.min(usage.promptTokens - written, usage.cachedTokens ?? 0)
   const writtenFor1h = Math.min(written, usage.cacheWrite1hTokens ?? 0)
   const writtenFor12h = Math.min(written - writtenFor1h, usage.cacheWrite12hTokens ?? 0)
   const { cacheWrite12h: perLongWrite = prices.cacheWrite } = prices
-  const uncached = usage.promptTokens - written - cached
   const { reasoning: perReasoning = prices.output } = prices
   const reasoning = Math.min(usage.completionTokens, usage.reasoningTokens ?? 0)
-  return (
-    multiply(uncached, prices.input) +
-    multiply(cached, prices.cachedInput) +
-    multiply(written - writtenFor1h - writtenFor12h, prices.cacheWrite) +
-    multiply(writtenFor12h, perLongWrite) +
-    multiply(writtenFor1h, prices.cacheWrite1h) +
-    multiply(usage.completionTokens - reasoning, prices.output) +
-    multiply(reasoning, perReasoning)
-  )
+  visit('input', usage.promptTokens - written - cached, prices.input)
+  visit('cached', cached, prices.cachedInput)
+  visit('written', written - writtenFor1h - writtenFor12h, prices.cacheWrite)
+  visit('written_12h', writtenFor12h, perLongWrite)
+  visit('written_1h', writtenFor1h, prices.cacheWrite1h)
+  visit('output', usage.completionTokens - reasoning, prices.output)
+  visit('reasoning', reasoning, perReasoning)
+}
+
+/** Prices the tokens of one call, in millionths. */
+export function sumTokens(prices: Prices, usage: TokenCounts): bigint {
+  let sum = 0n
+  visitTokens(prices, usage, (_, count, price) => {
+    // Most counts are 0.
+    if (count !== 0) sum += multiply(count, price)
+  })
+  return sum
 }
 
 /** Prices what is not a token, in millionths. */

@@ -4,6 +4,7 @@ export {
   priceAnswer,
 } from './answer-price.ts'
 export { calculateCost } from './cost.ts'
+export { readFees } from './parts.ts'
 export {
   type ConfiguredEntry,
   createPriceTable,

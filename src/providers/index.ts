@@ -16,6 +16,7 @@ import { voyage } from './vendors/voyage.ts'
 import { vertexAi } from './vertex/kind.ts'
 
 export { probeRoot } from './base/probe.ts'
+export { createCostReader } from './openai/billing.ts'
 export { explainRefusal } from './refusals/explain-refusal.ts'
 export { exchangeGoogleFile } from './vertex/auth/file-exchange.ts'
 

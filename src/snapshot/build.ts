@@ -16,7 +16,7 @@ import type { Model, Provider } from '../core/provider.ts'
 import type { DialectTarget, StreamUsage } from '../core/provider-kind.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { createPriceTable, isPriced, readToolCosts, toBasePrices } from '../pricing/index.ts'
-import { bindNative, getKind } from '../providers/index.ts'
+import { bindNative, createCostReader, getKind } from '../providers/index.ts'
 import { toAffinityPolicy } from './affinity.ts'
 import { buildUsable } from './authorizer.ts'
 import { buildRoutes } from './build-routes.ts'
@@ -206,6 +206,7 @@ function createTarget(
     messagesUrl: owner.messages_url,
     streamUsage: resolveStreamUsage(owner, config),
     speaksResponses: owner.responses,
+    readCost: createReader(entry, owner),
     mayAskUsage: owner.stream_usage !== false,
     forwardsMediaUrls: provider.forwardsMediaUrls,
     clock,
@@ -213,6 +214,13 @@ function createTarget(
     secret: credentials.flatMap((one) => (one.kind === 'secret' ? one.value : []))[0],
     cloud,
   }
+}
+
+/** Undefined where the configuration does not say where answers state their cost. */
+function createReader(entry: ModelConfig, owner: ProviderConfig): DialectTarget['readCost'] {
+  const path = entry.cost_field ?? owner.cost_field
+  const unit = entry.cost_unit ?? owner.cost_unit ?? 'usd'
+  return path === undefined ? undefined : createCostReader({ path, unit })
 }
 
 interface ModelParts {
@@ -246,6 +254,7 @@ function buildModel(
     findSibling,
     isPriced: isPriced({ prices, priceTable }),
     hasPrice: hasPrice(entry),
+    isCostReported: (entry.cost ?? owner.cost) === 'reported',
     isFree: isFree(entry),
     missingPrices: findMissingPrices(entry),
     pricedTools: listPricedTools(entry),

@@ -21,6 +21,7 @@ import {
   findUsage,
   listUsage,
   purgeUsage,
+  readPrices,
   sumUsage,
   sumUsageByInterval,
 } from './usage.ts'
@@ -89,6 +90,7 @@ const operations: Operations = {
   purgeUsage,
   sumUsage,
   sumUsageByInterval,
+  readPrices,
   listUsage,
   readSealed,
   putSealed,

@@ -124,6 +124,8 @@ export const usageLog = sqliteTable(
     costReportedUsd: integer('cost_reported_usd'),
     costReportedNano: integer('cost_reported_nano'),
     price: text(),
+    /** JSON: see `Bill` of src/core/bill.ts; null when there is nothing to say. */
+    bill: text(),
   } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [
     index(usageLogByTime).on(table.ts),
@@ -131,6 +133,14 @@ export const usageLog = sqliteTable(
     index('usage_log_lost').on(table.requestId, table.keyId).where(sql`error_code = 'LM-6002'`),
   ],
 )
+
+/** The prices that rows of the usage log name in `bill`. */
+export const prices = sqliteTable('prices', {
+  /** The hash of the text. */
+  id: text().primaryKey(),
+  /** JSON, as `identifyPrices` of src/pricing writes it. */
+  prices: text().notNull(),
+})
 
 export const auditLog = sqliteTable(
   'audit_log',

@@ -97,6 +97,8 @@ export interface Store {
   sumUsage(query: UsageSumQuery): Promise<readonly UsageSum[]>
   /** Returns sums by group and interval, in the order of time; none for an interval without rows. */
   sumUsageByInterval(query: UsageIntervalQuery): Promise<readonly UsageIntervalSum[]>
+  /** Reads the texts of prices that rows name, by their ids. Those that are not known are left out. */
+  readPrices(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Returns rows by increasing id. */
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]>
 
@@ -165,6 +167,7 @@ export const storeMethods = Object.keys({
   purgeUsage: true,
   sumUsage: true,
   sumUsageByInterval: true,
+  readPrices: true,
   listUsage: true,
   readSealed: true,
   putSealed: true,

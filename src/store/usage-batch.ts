@@ -2,6 +2,7 @@ import type { NanoUsd } from '../core/ids.ts'
 import { chargeMembers, type JournalRow, writeFullLine } from './journal-line.ts'
 import { SpendSums } from './spend-text.ts'
 import {
+  type ChargedRow,
   type NewUsageRow,
   readFields,
   type UsageColumn,
@@ -34,6 +35,9 @@ export class UsageBatchBuilder implements UsageBatch {
   /** By column: the values of all rows, where they differ. */
   readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
   readonly #spend = new SpendSums()
+  /** The prices that the rows name, by their ids. */
+  readonly #prices = new Map<string, string>()
+  #lastVectors: ChargedRow['vectors']
   #firstCharge: Charge | undefined
   #lastCharge: Charge | undefined
   /** Those of a process with a shared state, which may find that it was charged for them. */
@@ -57,6 +61,7 @@ export class UsageBatchBuilder implements UsageBatch {
 
   add(row: JournalRow): void {
     this.#spend.addRow(row)
+    if (row.vectors !== this.#lastVectors) this.#notePrices(row.vectors)
     // Runs for every accounted request: one pass over the columns.
     const length = this.#length
     const fields = readFields(row)
@@ -87,6 +92,13 @@ export class UsageBatchBuilder implements UsageBatch {
     this.#lastCharge = row
     if (this.#process !== undefined) this.#rows.push(row)
     this.#differences = differences
+  }
+
+  #notePrices(vectors: ChargedRow['vectors']): void {
+    this.#lastVectors = vectors
+    if (vectors === undefined) return
+    const all = 'id' in vectors ? [vectors] : vectors.flat().map(({ prices }) => prices)
+    for (const { id, text } of all) this.#prices.set(id, text)
   }
 
   /** Returns the row of a request; undefined for a batch without a process. */
@@ -126,6 +138,10 @@ export class UsageBatchBuilder implements UsageBatch {
     })
   }
 
+  prices(): ReadonlyMap<string, string> {
+    return this.#prices
+  }
+
   text(): UsageText {
     const varying = [...this.#varying.keys()].filter((at) => this.#varying[at])
     const rows = this.#mapRows((row) => varying.map((at) => this.#varying[at]?.[row]))
@@ -136,6 +152,7 @@ export class UsageBatchBuilder implements UsageBatch {
       varying,
       rows: JSON.stringify(rows),
       spend: this.#spend.text(),
+      prices: JSON.stringify([...this.#prices]),
     }
   }
 

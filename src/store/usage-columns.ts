@@ -1,3 +1,4 @@
+import type { BilledAnswer, IdentifiedPrices } from '../core/bill.ts'
 import type { BudgetTerm } from '../core/budget-period.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
@@ -62,6 +63,8 @@ const definitions = {
   costReported: nullableMoney('cost_reported'),
   /** The entries of the prices that held; null for the base. */
   price: nullable(text('price')),
+  /** What else there is to say of the bill, as `writeBill` writes it; null for nothing. */
+  bill: nullable(text('bill')),
 }
 
 type Definitions = typeof definitions
@@ -84,12 +87,15 @@ export const plainBill = Object.freeze({
   costSource: 'calculated',
   costReported: null,
   price: null,
+  bill: null,
 } satisfies Partial<NewUsageRow>)
 
 /** A row with the terms of the budgets that it is charged to; by default their first terms. */
 export interface ChargedRow extends NewUsageRow {
   readonly keyTerm?: BudgetTerm | undefined
   readonly groupTerm?: BudgetTerm | undefined
+  /** The prices that `bill` names: of all counts, or of each part of the answers. */
+  readonly vectors?: IdentifiedPrices | readonly BilledAnswer[] | undefined
 }
 
 type ValueOf<Type> = Type extends Definition<infer Value> ? Value : never
@@ -123,10 +129,10 @@ interface Definition<Value> {
 }
 
 /**
- * How a cost was found: from prices and the vendor's counts, from prices and counts of which some are estimated,
+ * How a cost was found: from prices and the vendor's counts, from what the vendor states, from prices and counts of which some are estimated,
  * from prices of which some are of another model, or not charged because the cache answered.
  */
-export const costSources = ['calculated', 'estimated', 'approximate', 'free'] as const
+export const costSources = ['calculated', 'reported', 'estimated', 'approximate', 'free'] as const
 export type CostSource = (typeof costSources)[number]
 
 function text<Value extends string>(jsonName: string): Definition<Value> {
@@ -319,5 +325,6 @@ export function readFields(row: NewUsageRow): readonly unknown[] {
     row.costSource,
     row.costReported,
     row.price,
+    row.bill,
   ]
 }

@@ -12,6 +12,8 @@ export interface UsageBatch {
   readonly length: number
   /** Returns the rows as objects. */
   rows(): NewUsageRow[]
+  /** Returns the texts of the prices that the rows name, by their ids. */
+  prices(): ReadonlyMap<string, string>
   /** Returns the rows in the form for SQL. */
   text(): UsageText
 }
@@ -30,6 +32,8 @@ export interface UsageText {
   readonly rows: string
   /** The cost of the rows, by key and by group. */
   readonly spend: SpendText
+  /** A JSON array: the id and the text of each of the prices that the rows name. */
+  readonly prices: string
 }
 
 /** How a request is found in the usage log. */

@@ -21,7 +21,7 @@ import type { ClientDatabase } from './audit.ts'
 import { joinAmount } from './money.ts'
 import { writeOnce, writeOnceUnless } from './once.ts'
 import { type PreparedStatement, prepare } from './prepared.ts'
-import { usageLog, usageLogByTime } from './schema.ts'
+import { prices, usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
 import { type UsageColumnName, usageColumns } from './usage-columns.ts'
 import { firstWeek, type UsageInterval } from './usage-interval.ts'
@@ -65,7 +65,27 @@ function usageStatements(db: ClientDatabase, batch: UsageText): readonly InState
   if (first.length === 0) return []
   const values = usageColumns.map(({ name }, at) => [name, first[at]])
   const insert = insertion(varying)(db, { ...Object.fromEntries(values), rows })
-  return [insert, ...spendStatements(db, batch)]
+  const named = batch.prices === '[]' ? [] : [addPrices(db, { prices: batch.prices })]
+  return [...named, insert, ...spendStatements(db, batch)]
+}
+
+const addPrices = prepare((db) =>
+  db
+    .insert(prices)
+    .select(
+      sql`select value ->> 0, value ->> 1 from json_each(${sql.placeholder('prices')}) where true`,
+    )
+    .onConflictDoNothing(),
+)
+
+/** Reads the texts of prices, by their ids. Those that are not known are left out. */
+export async function readPrices(
+  db: LibSQLDatabase,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = sql`(select value from json_each(${JSON.stringify(ids)}))`
+  const rows = await db.select().from(prices).where(inArray(prices.id, wanted))
+  return new Map(rows.map((row) => [row.id, row.prices]))
 }
 
 /** The statements that insert the rows of a batch, by the columns that vary. */

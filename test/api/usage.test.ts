@@ -69,6 +69,7 @@ describe('a row of the usage log', () => {
         errorCode: null,
         metadata: { team: 'search', tier: 2, trial: false },
         ...plainBill,
+        bill: expect.stringMatching(/^\{"price":"[\da-f]{16}"\}$/),
       },
     ])
     const exported = await gateway.admin('GET', '/admin/usage/export')

@@ -64,6 +64,8 @@ export class MemoryStore implements Store {
   readonly audit: AuditRow[] = []
   readonly flushes = new Map<string, SpendFlush>()
   readonly batches = new Map<string, readonly NewUsageRow[]>()
+  /** The texts of the prices that rows name, by their ids. */
+  readonly prices = new Map<string, string>()
   /** The names of all calls, including failed ones. */
   readonly calls: string[] = []
   /** The number of rows that `readAccounts` has returned. */
@@ -290,6 +292,13 @@ export class MemoryStore implements Store {
     })
   }
 
+  readPrices(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#call(
+      'readPrices',
+      () => new Map([...this.prices].filter(([id]) => ids.includes(id))),
+    )
+  }
+
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]> {
     return this.#call('listUsage', () =>
       this.usage
@@ -406,6 +415,7 @@ export class MemoryStore implements Store {
     if (this.#isWritten(batch.id)) return
     const rows = batch.rows()
     this.batches.set(batch.id, rows)
+    for (const [id, text] of batch.prices()) this.prices.set(id, text)
     const { spend, process } = batch.text()
     this.#charge(spend, process)
     for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })

@@ -2,7 +2,7 @@ import type { Admission, AdmissionOutcome } from '../../core/admission.ts'
 import type { BudgetTerm } from '../../core/budget-period.ts'
 import type { NanoUsd } from '../../core/ids.ts'
 import type { HeaderList } from '../../core/ports.ts'
-import { hasRoom } from '../admission.ts'
+import { findReserved, hasRoom } from '../admission.ts'
 import type { HoldEnd } from './functions.ts'
 import type { SharedHold } from './hold.ts'
 
@@ -39,6 +39,10 @@ export class SharedAdmission implements Admission {
     return this.#hold.subjects[1]?.term
   }
 
+  get reserved(): NanoUsd | undefined {
+    return findReserved(this.#hold.subjects)
+  }
+
   settle({ cost, tokens }: AdmissionOutcome): void {
     if (this.#isEnded) return
     this.#isEnded = true
@@ -72,6 +76,7 @@ export class SharedHit implements Admission {
   /** A hit costs nothing, so no term is charged. */
   readonly keyTerm = undefined
   readonly groupTerm = undefined
+  readonly reserved = undefined
   readonly #takeBack: () => void
   #isEnded = false
 

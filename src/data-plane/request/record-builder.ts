@@ -239,6 +239,7 @@ export class RecordBuilder {
       keyTerm: this.admission?.keyTerm,
       groupTerm: this.admission?.groupTerm,
       cost,
+      reserved: this.admission?.reserved,
       price: this.#price,
       api,
       capability: capabilityOf[api],
@@ -287,7 +288,7 @@ export class RecordBuilder {
     link: Model,
     { usage, searchUnits }: Pick<AnsweredRequest, 'usage' | 'searchUnits'>,
   ): AnswerPrice | undefined {
-    if (!link.isPriced) return undefined
+    if (!link.isPriced && !link.isCostReported) return undefined
     if (this.#isHit) return freeOfCharge
     return priceAnswer(link, { usage, searchUnits, ask: this.ask, sentAt: this.#sentAt })
   }
@@ -330,6 +331,10 @@ const freeOfCharge: AnswerPrice = Object.freeze({
   tier: undefined,
   geo: undefined,
   isApproximate: false,
+  calculated: undefined,
+  isReported: false,
+  prices: undefined,
+  answers: undefined,
 })
 
 /** What the record of a request says whose client has left, whatever became of its call. */

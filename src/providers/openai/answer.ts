@@ -1,3 +1,4 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
@@ -23,6 +24,8 @@ export interface AnswerForm {
   readonly readText: (choice: RawChoice) => string
   /** False for a choice in which nothing is: neither content nor the reason why there is none. */
   readonly isAnswer: (choice: RawChoice) => boolean
+  /** Reads what the vendor charges, where the configuration says how. */
+  readonly readCost?: StatedCostReader | undefined
 }
 
 /**
@@ -31,13 +34,13 @@ export interface AnswerForm {
  */
 export function parseOpenAiAnswer(
   body: AnswerBody,
-  { readText, isAnswer }: AnswerForm,
+  { readText, isAnswer, readCost }: AnswerForm,
   reader?: ChoiceReader,
 ): ChatResult {
   const { value } = body
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
-  const usage = readAnswerUsage(value)
+  const usage = readAnswerUsage(value, readCost)
   if (isHiddenError(value)) return { ok: false, failure: toAnswerFailure(value), usage }
   if (!Array.isArray(value['choices'])) return malformedResult('the answer has no choices')
   const failed = findFailedChoice(value['choices'])

@@ -3,10 +3,12 @@ import {
   collectFacts,
   type ModalityTokens,
   readTier,
+  type StatedCostReader,
   type ToolCalls,
 } from '../../core/billing.ts'
 import type { NanoUsd } from '../../core/ids.ts'
 import { toNanoUsd } from '../../core/money.ts'
+import type { CostUnit } from '../../core/price-settings.ts'
 import { isCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 
@@ -21,16 +23,23 @@ export interface BillingSource {
   /** `service_tier` of the answer. */
   readonly tier: unknown
   readonly toolCalls?: ToolCalls | undefined
+  readonly statedBy?: StatedBy | undefined
+}
+
+/** An answer that states its cost where the configuration says. */
+export interface StatedBy {
+  readonly answer: Members
+  readonly readCost: StatedCostReader
 }
 
 /** Reads what an OpenAI-shaped answer says of its bill; undefined when it says nothing. */
 export function readBilling(source: BillingSource): BillingFacts | undefined {
-  const { usage, input, output, tier, toolCalls } = source
+  const { usage, input, output, tier, toolCalls, statedBy } = source
   return collectFacts({
     tier: readTier(tier),
     modalities: readModalities(input, output),
     toolCalls: readServerTools(usage['server_side_tool_usage_details']) ?? toolCalls,
-    statedCost: readStatedCost(usage),
+    statedCost: statedBy ? statedBy.readCost(statedBy.answer) : readStatedCost(usage),
   })
 }
 
@@ -85,13 +94,36 @@ const ticksPerNano = 10n
  */
 function readStatedCost(usage: Members): NanoUsd | undefined {
   const { cost, cost_in_usd_ticks: ticks, cost_details: details, is_byok: isOwnKey } = usage
-  if (isCount(ticks)) return ((BigInt(ticks) + ticksPerNano - 1n) / ticksPerNano) as NanoUsd
+  if (isCount(ticks)) return toTicks(ticks)
   if (isObject(cost)) return toStated(cost['total_cost'])
   if (details === undefined && isOwnKey === undefined) return undefined
   const fee = toStated(cost)
   if (fee === undefined || isOwnKey !== true) return fee
   const upstream = isObject(details) ? toStated(details['upstream_inference_cost']) : undefined
   return upstream === undefined ? undefined : ((fee + upstream) as NanoUsd)
+}
+
+export interface CostPlace {
+  /** A dotted path from the root of the answer. */
+  readonly path: string
+  readonly unit: CostUnit
+}
+
+/** Creates the reader of a cost that an answer states as a number, or as a text of one. */
+export function createCostReader({ path, unit }: CostPlace): StatedCostReader {
+  const names = path.split('.')
+  return (answer) => {
+    let value: unknown = answer
+    for (const name of names) value = isObject(value) ? value[name] : undefined
+    const cost = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+    return unit === 'usd' ? toStated(cost) : toTicks(cost)
+  }
+}
+
+function toTicks(ticks: unknown): NanoUsd | undefined {
+  return isCount(ticks)
+    ? (((BigInt(ticks) + ticksPerNano - 1n) / ticksPerNano) as NanoUsd)
+    : undefined
 }
 
 /** More than any answer costs. */

@@ -1,3 +1,4 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint } from '../../core/endpoints.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
@@ -27,6 +28,8 @@ export interface OpenAiChatOptions {
   readonly profile: ResolvedProfile
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: ((status: number, message: string) => number) | undefined
+  /** Reads what the vendor charges, where the configuration says how. */
+  readonly readCost?: StatedCostReader | undefined
 }
 
 /**
@@ -36,6 +39,9 @@ export interface OpenAiChatOptions {
 export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   const { url, modelId, profile } = options
   const model = encodeModel(options.upstreamId)
+  const { readCost } = options
+  const answers: AnswerForm = { ...completions, readCost }
+  const chunks: ChunkForm = { ...chatChunks, readCost }
   const made = bindMadeChats(profile, { model: modelId })
   const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
   return {
@@ -55,10 +61,10 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     }),
     estimateOutput: estimateVerbatimOutput,
     parseAnswer: (body, call) =>
-      parseOpenAiAnswer(body, completions, call.isMade ? made.createReader(call) : undefined),
+      parseOpenAiAnswer(body, answers, call.isMade ? made.createReader(call) : undefined),
     createDecoder: (call) =>
       createOpenAiDecoder({
-        form: chatChunks,
+        form: chunks,
         usage: usageFor(call),
         reader: call.isMade ? made.createReader(call) : undefined,
       }),

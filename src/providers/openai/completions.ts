@@ -1,3 +1,4 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import type { NativeCall, NativeEndpoint, StreamEnding } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
@@ -16,6 +17,8 @@ export interface OpenAiCompletionsOptions {
   readonly streamEnd?: StreamEnding | undefined
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: MapStatus | undefined
+  /** Reads what the vendor charges, where the configuration says how. */
+  readonly readCost?: StatedCostReader | undefined
 }
 
 /**
@@ -23,6 +26,7 @@ export interface OpenAiCompletionsOptions {
  * https://platform.openai.com/docs/api-reference/completions
  */
 export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndpoint {
+  const { readCost } = options
   const model = encodeModel(options.upstreamId)
   const usageFor = (call: NativeCall) =>
     readStreamOptions(call)['include_usage'] === true ? 'not-asked' : options.streamUsage
@@ -35,8 +39,9 @@ export function openAiCompletions(options: OpenAiCompletionsOptions): NativeEndp
         asksUsage: call.stream && usageFor(call) !== 'not-asked',
       }),
     }),
-    parseAnswer: (body) => parseOpenAiAnswer(body, texts),
-    createDecoder: (call) => createOpenAiDecoder({ form: textChunks, usage: usageFor(call) }),
+    parseAnswer: (body) => parseOpenAiAnswer(body, { ...texts, readCost }),
+    createDecoder: (call) =>
+      createOpenAiDecoder({ form: { ...textChunks, readCost }, usage: usageFor(call) }),
     writeEvents: writeAnswerEvents,
     parseError: createErrorParser(options.mapStatus),
     streamEnd: options.streamEnd ?? 'done',

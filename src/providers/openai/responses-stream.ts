@@ -1,3 +1,4 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import { createDroppedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
@@ -14,7 +15,7 @@ import { readResponsesUsage } from './responses-usage.ts'
  * with `response.completed` or `response.incomplete`, and has no `[DONE]`.
  * https://platform.openai.com/docs/api-reference/responses-streaming
  */
-export function createResponsesDecoder(): FrameDecoder {
+export function createResponsesDecoder(readCost?: StatedCostReader): FrameDecoder {
   const splitter = new SseSplitter()
   const deltas = new JsonPattern({
     readText: (json) => readDelta(toMembers(tryParseJson(json))),
@@ -24,7 +25,7 @@ export function createResponsesDecoder(): FrameDecoder {
     const repeated = event.data === undefined ? undefined : deltas.match(event.data)
     return repeated?.text
       ? [toDelta(skipBlankLines(event.bytes), repeated.text)]
-      : readEvent(event, deltas)
+      : readEvent(event, { deltas, readCost })
   }
   return {
     push: (bytes) => splitter.push(bytes).flatMap(read),
@@ -34,7 +35,15 @@ export function createResponsesDecoder(): FrameDecoder {
 
 type Members = Readonly<Record<string, unknown>>
 
-function readEvent({ bytes: given, data, event }: RawEvent, deltas: JsonPattern): readonly Frame[] {
+interface EventReader {
+  readonly deltas: JsonPattern
+  readonly readCost: StatedCostReader | undefined
+}
+
+function readEvent(
+  { bytes: given, data, event }: RawEvent,
+  { deltas, readCost }: EventReader,
+): readonly Frame[] {
   if (data === undefined) return [createDroppedFrame(given)]
   const bytes = skipBlankLines(given)
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
@@ -59,11 +68,11 @@ function readEvent({ bytes: given, data, event }: RawEvent, deltas: JsonPattern)
       return [
         // An answer without text is an answer too: it commits the stream.
         { bytes: noBytes, kind: 'content', outputBytes: 0, finished: 'all' },
-        { ...quiet, kind: 'done', usage: readResponsesUsage(response) },
+        { ...quiet, kind: 'done', usage: readResponsesUsage(response, readCost) },
       ]
     case 'response.failed': {
       const { error } = toMembers(response)
-      const usage = readResponsesUsage(response)
+      const usage = readResponsesUsage(response, readCost)
       return [{ ...toErrorFrame(quiet, { error }), usage, isBilled: true }]
     }
     case 'error':

@@ -1,11 +1,14 @@
-import type { ToolCalls } from '../../core/billing.ts'
+import type { StatedCostReader, ToolCalls } from '../../core/billing.ts'
 import { isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { readBilling, readServerSearches } from './billing.ts'
 import { readLongWrites } from './usage.ts'
 
 /** Reads the usage of a response; undefined, so that the gateway estimates, when it has no valid count. */
-export function readResponsesUsage(response: unknown): ReportedUsage | undefined {
+export function readResponsesUsage(
+  response: unknown,
+  readCost?: StatedCostReader,
+): ReportedUsage | undefined {
   if (!isObject(response) || !isObject(response['usage'])) return undefined
   const { usage } = response
   const { input_tokens: input, output_tokens: output } = usage
@@ -26,6 +29,7 @@ export function readResponsesUsage(response: unknown): ReportedUsage | undefined
       output: ofOutput,
       tier: response['service_tier'],
       toolCalls: countFileSearches(response['output']),
+      statedBy: readCost && { answer: response, readCost },
     }),
     estimated: usage['estimated'] === true,
   }

@@ -1,3 +1,4 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import type {
   AnswerBody,
   AnswerResult,
@@ -22,6 +23,8 @@ export interface OpenAiResponsesOptions {
   readonly url: string
   readonly upstreamId: string
   readonly mapStatus?: MapStatus | undefined
+  /** Reads what the vendor charges, where the configuration says how. */
+  readonly readCost?: StatedCostReader | undefined
 }
 
 const encoder = new TextEncoder()
@@ -31,6 +34,7 @@ export function openAiResponses({
   url,
   upstreamId,
   mapStatus,
+  readCost,
 }: OpenAiResponsesOptions): NativeEndpoint {
   const model = encoder.encode(JSON.stringify(upstreamId))
   return {
@@ -42,18 +46,21 @@ export function openAiResponses({
         layout.spans.model.map((span) => ({ span, json: model })),
       ),
     }),
-    parseAnswer: readAnswer,
-    createDecoder: createResponsesDecoder,
+    parseAnswer: (body) => readAnswer(body, readCost),
+    createDecoder: () => createResponsesDecoder(readCost),
     parseError: createErrorParser(mapStatus),
     streamEnd: 'terminator',
   }
 }
 
-function readAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
+function readAnswer(
+  body: AnswerBody,
+  readCost: StatedCostReader | undefined,
+): AnswerResult<NativeAnswer> {
   const { value } = body
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   const { status, error, output } = value
-  const usage = readResponsesUsage(value)
+  const usage = readResponsesUsage(value, readCost)
   if (status === 'failed') return { ok: false, failure: toAnswerFailure({ error }), usage }
   if (!Array.isArray(output) && isHiddenError(value)) {
     return { ok: false, failure: toAnswerFailure(value), usage }

@@ -1,3 +1,4 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import type { ChunkIdentity, Frame, FrameDecoder, RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
@@ -19,6 +20,8 @@ export interface ChunkForm {
   readonly readContent: (choice: RawChoice) => string | undefined
   /** The choices of a usage chunk that the client did not request. */
   readonly unrequested: readonly object[]
+  /** Reads what the vendor charges, where the configuration says how. */
+  readonly readCost?: StatedCostReader | undefined
 }
 
 export interface OpenAiStreamOptions {
@@ -80,7 +83,7 @@ class ChunkReader {
       if (event === 'error') return { ...quiet, kind: 'error', failure: toFrameFailure(data) }
       return data.trim() === '' ? createDroppedFrame(bytes) : quiet
     }
-    const usage = readChunkUsage(chunk)
+    const usage = readChunkUsage(chunk, this.#options.form)
     if (isErrorChunk(chunk, event)) {
       return { ...quiet, kind: 'error', failure: toFrameFailure(chunk), usage, isBilled: true }
     }
@@ -113,7 +116,9 @@ class ChunkReader {
     { bytes, data }: { readonly bytes: Uint8Array; readonly data: string },
   ): Frame {
     const chunk = tryParseJson(data)
-    const usage = isObject(chunk) ? readChunkUsage(chunk, this.#tier) : undefined
+    const usage = isObject(chunk)
+      ? readChunkUsage(chunk, this.#options.form, this.#tier)
+      : undefined
     const isLast = data.startsWith('[DONE]') || (isObject(chunk) && isErrorChunk(chunk, undefined))
     if (!usage && !isLast) return createDroppedFrame(bytes)
     this.#failed = undefined
@@ -157,7 +162,7 @@ class ChunkReader {
     return {
       bytes: isExtra ? this.#rewriteUsageChunk(bytes, chunk) : bytes,
       kind: content ? 'content' : 'quiet',
-      usage: readChunkUsage(chunk, this.#tier),
+      usage: readChunkUsage(chunk, form, this.#tier),
       identity: readChunkIdentity(chunk),
       choices: reader && listChoices(choices, data).map((choice) => reader.read(choice)),
       output,
@@ -183,15 +188,12 @@ class ChunkReader {
 }
 
 /** Returns the text of a chunk of one choice, without usage: its other facts are those of its like. */
-function readPlainText(
-  chunk: Record<string, unknown>,
-  { readContent }: ChunkForm,
-): string | undefined {
+function readPlainText(chunk: Record<string, unknown>, form: ChunkForm): string | undefined {
   const { choices } = chunk
   if (!Array.isArray(choices) || choices.length !== 1) return undefined
-  if (isErrorChunk(chunk, undefined) || readChunkUsage(chunk)) return undefined
+  if (isErrorChunk(chunk, undefined) || readChunkUsage(chunk, form)) return undefined
   const [choice] = choices
-  return isObject(choice) ? readContent(choice) : undefined
+  return isObject(choice) ? form.readContent(choice) : undefined
 }
 
 /** More choices than any vendor generates. Bounds the array, because the index comes from the upstream. */
@@ -213,11 +215,18 @@ class ChoiceEndings {
   }
 }
 
-function readChunkUsage(chunk: Record<string, unknown>, tier?: unknown): ReportedUsage | undefined {
-  const usage = readAnswerUsage(tier === undefined ? chunk : { ...chunk, service_tier: tier })
+function readChunkUsage(
+  chunk: Record<string, unknown>,
+  { readCost }: ChunkForm,
+  tier?: unknown,
+): ReportedUsage | undefined {
+  const answer = tier === undefined ? chunk : { ...chunk, service_tier: tier }
+  const usage = readAnswerUsage(answer, readCost)
   if (usage !== undefined || isObject(chunk['usage'])) return usage
   const groq = chunk['x_groq']
-  return isObject(groq) ? readUsage(groq['usage'], tier) : undefined
+  return isObject(groq)
+    ? readUsage(groq['usage'], tier, readCost && { answer, readCost })
+    : undefined
 }
 
 /** Azure's first chunk has an empty `id`, an empty `model` and `created` 0. */

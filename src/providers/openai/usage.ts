@@ -1,13 +1,18 @@
+import type { StatedCostReader } from '../../core/billing.ts'
 import { countOutside, isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
-import { readBilling, readServerSearches } from './billing.ts'
+import { readBilling, readServerSearches, type StatedBy } from './billing.ts'
 
 /**
  * Reads an OpenAI-shaped `usage` object, including the field names of compatible vendors. `tier` is the
  * `service_tier` beside it. Returns undefined, so that the gateway estimates, when it is missing or has an
  * invalid count.
  */
-export function readUsage(value: unknown, tier: unknown): ReportedUsage | undefined {
+export function readUsage(
+  value: unknown,
+  tier: unknown,
+  statedBy?: StatedBy,
+): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = value
   if (isInvalidCount(prompt) || isInvalidCount(completion) || isInvalidCount(total))
@@ -45,6 +50,7 @@ export function readUsage(value: unknown, tier: unknown): ReportedUsage | undefi
         input: value['prompt_tokens_details'],
         output: value['completion_tokens_details'],
         tier,
+        statedBy,
       }),
       estimated: value['estimated'] === true,
       members: value,
@@ -53,14 +59,15 @@ export function readUsage(value: unknown, tier: unknown): ReportedUsage | undefi
 }
 
 /** Reads the usage of an answer or a chunk: in `usage`, or in the first choice, as older models of Kimi have it. */
-export function readAnswerUsage({
-  usage,
-  choices,
-  service_tier: tier,
-}: Readonly<Record<string, unknown>>): ReportedUsage | undefined {
-  if (usage !== undefined && usage !== null) return readUsage(usage, tier)
+export function readAnswerUsage(
+  answer: Readonly<Record<string, unknown>>,
+  readCost?: StatedCostReader,
+): ReportedUsage | undefined {
+  const { usage, choices, service_tier: tier } = answer
+  const statedBy = readCost && { answer, readCost }
+  if (usage !== undefined && usage !== null) return readUsage(usage, tier, statedBy)
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined
-  return isObject(first) ? readUsage(first['usage'], tier) : undefined
+  return isObject(first) ? readUsage(first['usage'], tier, statedBy) : undefined
 }
 
 /** Reads the tokens that OpenAI has written to its cache for twelve hours, from the details of the input. */

@@ -20,7 +20,7 @@ export const azure: ProviderKind = Object.freeze({
   vendorName: 'azure.ai.openai',
   capabilities: ['chat', 'embed'],
   cloud: 'azure',
-  ownSettings: ['api_version', 'stream_usage', 'responses'],
+  ownSettings: ['api_version', 'stream_usage', 'responses', 'cost_field', 'cost_unit'],
   profileNames: listProfileNames(),
   canFetchImages: true,
   createAuthorizer: (context) =>
@@ -37,23 +37,25 @@ export const azure: ProviderKind = Object.freeze({
       modelId,
       streamUsage: resolveStreamUsage(url, streamUsage),
       asksStreamUsage,
+      readCost: target.readCost,
       profile: resolveProfile({ kind: 'azure', ...target, settings: target.profileSettings }),
     })
   },
   native: {
-    completions({ baseUrl, apiVersion, upstreamId, streamUsage }) {
+    completions({ baseUrl, apiVersion, upstreamId, streamUsage, readCost }) {
       const operation = '/completions'
       const url = buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
       return openAiCompletions({
         url,
         upstreamId,
         streamUsage: resolveStreamUsage(url, streamUsage),
+        readCost,
       })
     },
     // Only the v1 form has it without a preview version.
-    responses: ({ baseUrl, upstreamId, speaksResponses }) =>
+    responses: ({ baseUrl, upstreamId, speaksResponses, readCost }) =>
       speaksResponses
-        ? openAiResponses({ url: buildResponsesUrl(baseUrl), upstreamId })
+        ? openAiResponses({ url: buildResponsesUrl(baseUrl), upstreamId, readCost })
         : undefined,
   },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>

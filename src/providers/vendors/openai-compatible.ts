@@ -35,6 +35,8 @@ interface Vendor {
   readonly speaksResponses?: boolean
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: MapStatus
+  /** Its answers say what it charges: see `readStatedCost`. */
+  readonly statesCost?: boolean
   /** The health probe of this kind. */
   readonly probe?: (baseUrl: string) => Probe
   /** How its embeddings differ from OpenAI's, or the binding of its own dialect. */
@@ -118,6 +120,7 @@ const vendors: readonly Vendor[] = [
   // https://openrouter.ai/docs/use-cases/usage-accounting
   {
     name: 'openrouter',
+    statesCost: true,
     baseUrl: 'https://openrouter.ai/api/v1',
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
@@ -126,6 +129,7 @@ const vendors: readonly Vendor[] = [
   // https://docs.perplexity.ai/docs/sonar/openai-compatibility
   {
     name: 'perplexity',
+    statesCost: true,
     baseUrl: 'https://api.perplexity.ai',
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
@@ -136,6 +140,7 @@ const vendors: readonly Vendor[] = [
   // https://docs.x.ai/developers/debugging.md
   {
     name: 'xai',
+    statesCost: true,
     vendorName: 'x_ai',
     baseUrl: 'https://api.x.ai/v1',
     capabilities: chatAndEmbed,
@@ -313,7 +318,8 @@ function toKind(vendor: Vendor): ProviderKind {
   return Object.freeze({
     name,
     capabilities,
-    ownSettings: ['stream_usage', 'responses'],
+    ownSettings: ['stream_usage', 'responses', 'cost_field', 'cost_unit'],
+    ...(vendor.statesCost && { statesCost: true }),
     profileNames,
     canFetchImages: true,
     ...(vendorName !== undefined && { vendorName }),
@@ -332,6 +338,7 @@ function toKind(vendor: Vendor): ProviderKind {
         asksStreamUsage: vendor.streamUsage === 'ask' && target.mayAskUsage,
         profile: toProfile(name, target),
         mapStatus: vendor.mapStatus,
+        readCost: target.readCost,
       }),
     native: {
       completions: (target) =>
@@ -341,6 +348,7 @@ function toKind(vendor: Vendor): ProviderKind {
           streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
           streamEnd: toProfile(name, target).profile.streamEnd,
           mapStatus: vendor.mapStatus,
+          readCost: target.readCost,
         }),
       responses: (target) => bindResponses(vendor, prefix, target),
     },
@@ -367,10 +375,10 @@ function bindResponses(
   prefix: string,
   target: DialectTarget,
 ): NativeEndpoint | undefined {
-  const { baseUrl, upstreamId, hasCustomBaseUrl } = target
+  const { baseUrl, upstreamId, hasCustomBaseUrl, readCost } = target
   if (!(target.speaksResponses ?? (speaksResponses && !hasCustomBaseUrl))) return undefined
   const url = buildOperationUrl(baseUrl, prefix, '/responses')
-  return openAiResponses({ url, upstreamId, mapStatus })
+  return openAiResponses({ url, upstreamId, mapStatus, readCost })
 }
 
 function bindEmbed(
