@@ -75,7 +75,12 @@ function makeChain(
   const stages = [
     () =>
       new TransformStream(new FrameReader(createOpenAiDecoder(openAiStream), share.openCounter())),
-    () => new TransformStream(new CommitGate(1e6, share.openCounter()), undefined, oneAhead),
+    () =>
+      new TransformStream(
+        new CommitGate({ limit: 1e6, unread: share.openCounter() }),
+        undefined,
+        oneAhead,
+      ),
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),
     () => new TransformStream(usageTap()),

@@ -4,6 +4,7 @@ import { vendorTools } from '../../src/core/billing.ts'
 import { budgetPeriods } from '../../src/core/budget-period.ts'
 import { apis, capabilities, modalities } from '../../src/core/capability.ts'
 import { errorTable } from '../../src/core/errors.ts'
+import { fallbackCauses } from '../../src/core/fallback.ts'
 import { strategies } from '../../src/core/route.ts'
 import { costSources, usageGroupings, usageIntervals } from '../../src/store/index.ts'
 import { requestSchemas } from './requests.ts'
@@ -310,6 +311,7 @@ const link = {
   provider: text,
   circuit: circuitState,
   in_flight: count,
+  context_window: count.nullable(),
 }
 
 const routeReport = z.strictObject({
@@ -317,6 +319,10 @@ const routeReport = z.strictObject({
   strategy: z.enum(strategies),
   affinity: z.enum(['off', 'session', 'prefix']).describe('Which requests stay at a target.'),
   affinity_ttl_seconds: count.nullable(),
+  fallback_on: z
+    .array(z.enum(fallbackCauses))
+    .nullable()
+    .describe('Null where each link has its own.'),
   targets: z.array(
     z.strictObject({
       ...link,

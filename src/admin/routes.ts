@@ -17,6 +17,7 @@ interface Link {
   readonly provider: string
   readonly circuit: string
   readonly in_flight: number
+  readonly context_window: number | null
 }
 
 interface Target extends Link {
@@ -30,6 +31,7 @@ interface Route {
   readonly strategy: string
   readonly affinity: 'off' | 'session' | 'prefix'
   readonly affinity_ttl_seconds: number | null
+  readonly fallback_on: readonly string[] | null
   readonly targets: readonly Target[]
   readonly fallbacks: readonly Link[]
 }
@@ -43,6 +45,7 @@ export function routeRoutes({ reportRoutes, getCircuit, workers }: RouteRouteDep
     provider: link.provider.name,
     circuit: getCircuit(link),
     in_flight: inFlight,
+    context_window: link.contextWindow ?? null,
   })
   const renderTarget = (target: TargetReport): Target => ({
     ...renderLink(target),
@@ -50,13 +53,14 @@ export function routeRoutes({ reportRoutes, getCircuit, workers }: RouteRouteDep
     ttft_ms: renderPace(target.streams),
     latency_ms: renderPace(target.answers),
   })
-  const renderRoute = ({ id, strategy, affinity, targets, fallbacks }: RouteReport): Route => ({
-    id,
-    strategy,
+  const renderRoute = ({ affinity, ...report }: RouteReport): Route => ({
+    id: report.id,
+    strategy: report.strategy,
     affinity: affinity.mode,
     affinity_ttl_seconds: affinity.mode === 'off' ? null : affinity.ttl / 1000,
-    targets: targets.map(renderTarget),
-    fallbacks: fallbacks.map(renderLink),
+    fallback_on: report.fallbackOn ?? null,
+    targets: report.targets.map(renderTarget),
+    fallbacks: report.fallbacks.map(renderLink),
   })
   workers.answer(routesTopic, () => reportRoutes().map(renderRoute))
   const list = async () => {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
+import { fallbackCauses } from '../core/fallback.ts'
 import { costMethods, costUnits } from '../core/price-settings.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import { priceEntry, toolCosts } from './price-schema.ts'
@@ -147,9 +148,20 @@ const modelSchema = setting(
         '[reserved](prices.md#what-is-reserved) for a request whose prompt the vendor has stored.',
       wholeNumber(1, 1_000_000_000).optional(),
     ),
+    context_window: setting(
+      '1 to 1000000000. The tokens of a prompt and its output together. A link of a chain that is ' +
+        'too small for a request is [passed over](resilience.md#windows-and-filters) when a later ' +
+        'one is large enough.',
+      wholeNumber(1, 1_000_000_000).optional(),
+    ),
     fallbacks: setting(
       'Ids of other models to try when this one fails, in this order.',
       distinct(z.string()).default([]),
+    ),
+    fallback_on: setting(
+      'One or both of `context_length`, `content_filter`: [refusals of a ' +
+        'request](resilience.md#windows-and-filters) after which the next link is tried.',
+      distinct(z.enum(fallbackCauses)).default([]),
     ),
   }),
 )

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { fallbackCauses } from '../core/fallback.ts'
 import { strategies } from '../core/route.ts'
 import { affinity, affinityTtl, amount, distinct, headerText, setting } from './rules.ts'
 
@@ -38,6 +39,10 @@ export const routeSchema = setting(
       'Ids of models to try when no target serves, in this order. They are not targets, and ' +
         'have every capability of the route.',
       distinct(z.string()).default([]),
+    ),
+    fallback_on: setting(
+      'As in a model. Holds for all links of the route; if absent, each link has its own.',
+      distinct(z.enum(fallbackCauses)).optional(),
     ),
     affinity: setting(
       'Whether a [session](resilience.md#sessions) stays at the target that has served it: ' +

@@ -33,6 +33,8 @@ export interface ChatAnswer {
   readonly output: string
   /** The length of `output` in UTF-8 bytes, for the token estimate. */
   readonly outputBytes: number
+  /** True when the vendor's content filter has ended the answer, and nothing is in it. */
+  readonly isFiltered?: boolean
   /** Renders the body for the client with the resolved usage. */
   render(usage: Usage): BufferedBody
   /** Does the same for a long answer. Absent where rendering copies bytes at most. */

@@ -44,6 +44,8 @@ export interface Frame {
   readonly failure?: UpstreamFailure | undefined
   /** The failure is one of the answer itself: the vendor bills its `usage`, also before the first content. */
   readonly isBilled?: true
+  /** A choice ends here by the vendor's content filter; the frame has no content. */
+  readonly isFiltered?: boolean | undefined
   /** The latest usage the upstream has reported. */
   readonly usage?: ReportedUsage | undefined
   /** True when the client must get that usage and `bytes` does not contain it. */

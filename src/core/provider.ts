@@ -3,6 +3,7 @@ import type { VendorTool } from './billing.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } from './endpoints.ts'
+import type { FallbackCause } from './fallback.ts'
 import type { Millis, ModelId, ProviderName, UnixSeconds } from './ids.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
 import type { PriceTable } from './price-table.ts'
@@ -90,6 +91,10 @@ export interface Model {
   readonly prices: Prices
   /** Absent where prices depend on nothing but the kind of token. */
   readonly priceTable?: PriceTable | undefined
+  /** Tokens of a prompt and its output together; absent when not configured. */
+  readonly contextWindow?: number | undefined
+  /** The refusals after which a chain goes on to the next link; absent for none. */
+  readonly fallbackOn?: readonly FallbackCause[] | undefined
   /** The longest prompt that the model takes, in tokens; absent when not configured. */
   readonly maxInputTokens?: number | undefined
   /** Absent where no tool of the vendor has a price or adds tokens: then the tools of a request are not read. */

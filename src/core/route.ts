@@ -1,5 +1,6 @@
 import type { RouteAffinity } from './affinity.ts'
 import type { Capability, Modality } from './capability.ts'
+import type { FallbackCause } from './fallback.ts'
 import type { ModelId, UnixSeconds } from './ids.ts'
 import type { Model, Provider } from './provider.ts'
 
@@ -21,6 +22,10 @@ export interface ModelRoute {
   readonly chain: readonly [Model, ...Model[]]
   /** How the targets are ordered for each request; undefined for a model. */
   readonly balance: Balance | undefined
+  /** The refusals after which the chain goes on; absent where each link has its own. */
+  readonly fallbackOn?: readonly FallbackCause[] | undefined
+  /** A link has a context window, and another one is there to take what is too long for it. */
+  readonly hasWindows?: boolean
   /** Absent where a session changes nothing. */
   readonly affinity?: RouteAffinity | undefined
   /** Absent while the cache is off. */

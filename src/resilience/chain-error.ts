@@ -52,6 +52,8 @@ export function createChainError(failures: readonly LinkFailure[]): GatewayError
 
 /** Codes that mean the same for a chain as for a single link. */
 const sharedCodes: ReadonlySet<string> = new Set([
+  'LM-2012',
+  'LM-2013',
   'LM-3001',
   'LM-3010',
   'LM-3011',

@@ -17,6 +17,8 @@ export interface ChainRequest extends RecordedRequest {
   /** When the request arrived, on the clock that never jumps. The total timeout runs from here. */
   readonly arrived: Millis
   readonly resilience: Resilience
+  /** True when the next link is tried although the request itself is at fault. */
+  goesOnAfter(link: Model, failure: UpstreamFailure): boolean
   /** Called when a link is about to be tried. */
   onLinkStart(link: Model): void
   /** Called when the link has answered: the first content of a stream, or a whole answer, is there. */
@@ -109,7 +111,7 @@ export async function tryLinks<T>(
     scope.close()
     const { failure, attempts } = outcome
     addFailure({ link, failure, attempts })
-    const surfaces = judgeFailure(failure) === 'surface'
+    const surfaces = judgeFailure(failure) === 'surface' && !request.goesOnAfter(link, failure)
     if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
     if (!request.mayCallAgain) break
   }

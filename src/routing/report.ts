@@ -1,4 +1,5 @@
 import type { AffinityPolicy } from '../core/affinity.ts'
+import type { FallbackCause } from '../core/fallback.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute, Strategy } from '../core/route.ts'
@@ -10,6 +11,7 @@ export interface RouteReport {
   readonly id: string
   readonly strategy: Strategy
   readonly affinity: AffinityPolicy
+  readonly fallbackOn: readonly FallbackCause[] | undefined
   readonly targets: readonly TargetReport[]
   readonly fallbacks: readonly LinkReport[]
 }
@@ -40,7 +42,7 @@ export function reportRoutes(
   { traffic, cooldown }: ReportOptions,
 ): readonly RouteReport[] {
   const reportLink = (link: Model) => ({ link, inFlight: traffic.countInFlight(link) })
-  return routes.flatMap(({ id, balance, affinity }): RouteReport[] => {
+  return routes.flatMap(({ id, balance, affinity, fallbackOn }): RouteReport[] => {
     if (!balance) return []
     const { strategy, targets, fallbacks } = balance
     const measured = targets.map(
@@ -56,6 +58,7 @@ export function reportRoutes(
         id,
         strategy,
         affinity: affinity?.targets ?? { mode: 'off', ttl: 0 },
+        fallbackOn,
         targets: measured,
         fallbacks: fallbacks.map(reportLink),
       },

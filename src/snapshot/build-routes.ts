@@ -36,7 +36,17 @@ function routeOfModel(model: Model, fallbacks: readonly Model[]): ModelRoute {
   const { id, capabilities, modalities, created, provider } = model
   const chain = [model, ...fallbacks] as const
   const affinity = resolveAffinity({ capabilities, chain })
-  return { id, capabilities, modalities, created, provider, chain, affinity, balance: undefined }
+  return {
+    id,
+    capabilities,
+    modalities,
+    created,
+    provider,
+    chain,
+    hasWindows: hasWindows(chain),
+    affinity,
+    balance: undefined,
+  }
 }
 
 function buildRoute(
@@ -64,9 +74,15 @@ function buildRoute(
     created: unchanged.route(entry)?.created ?? now,
     provider: undefined,
     chain,
+    fallbackOn: entry.fallback_on,
+    hasWindows: hasWindows(chain),
     affinity: resolveAffinity({ capabilities, chain, entry }),
     balance: { strategy: entry.strategy, targets, fallbacks },
   }
+}
+
+function hasWindows(chain: ModelRoute['chain']): boolean {
+  return chain.length > 1 && chain.some(({ contextWindow }) => contextWindow !== undefined)
 }
 
 function findAll(models: ReadonlyMap<string, Model>, ids: readonly string[]): readonly Model[] {

@@ -250,6 +250,8 @@ function buildModel(
     prices,
     priceTable,
     maxInputTokens: entry.max_input_tokens,
+    contextWindow: entry.context_window,
+    fallbackOn: entry.fallback_on.length > 0 ? entry.fallback_on : undefined,
     toolReserve: buildToolReserve(entry),
     findSibling,
     isPriced: isPriced({ prices, priceTable }),

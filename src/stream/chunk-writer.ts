@@ -174,6 +174,7 @@ export class ChunkWriter {
       choices: [{ index: this.#index, delta: noDelta, finish_reason: reason, ...extra }],
       outputBytes: 0,
       finished: 'all',
+      isFiltered: reason === 'content_filter',
     }
   }
 

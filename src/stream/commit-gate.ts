@@ -1,4 +1,5 @@
 import type { UpstreamFailure } from '../core/failure.ts'
+import { filteredAnswer } from '../core/fallback.ts'
 import { type Frame, mergeIdentity } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import type { ReportedUsage } from '../core/usage.ts'
@@ -16,16 +17,19 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
   #settle: (failed: FailedOpening | undefined) => void = () => {}
   readonly #limit: number
   readonly #unread: UnreadCounter
+  readonly #failsFiltered: boolean
   #isOpen = false
+  /** A choice has been ended by the content filter, and none has content yet. */
+  #isFiltered = false
   /** The quiet frames so far, joined into one; their bytes are in `#quietBytes`. */
   #quiet: Frame | undefined
   readonly #quietBytes = new ByteList()
   #heldBytes = 0
 
-  /** A stream with more than `limit` bytes before its first content fails as malformed. */
-  constructor(limit: number, unread: UnreadCounter) {
+  constructor({ limit, unread, failsFiltered = false }: CommitGateOptions) {
     this.#limit = limit
     this.#unread = unread
+    this.#failsFiltered = failsFiltered
     this.opened = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -33,19 +37,30 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
 
   transform(frames: Frame[], out: StageController<Frame[]>): void {
     if (this.#isOpen) return out.enqueue(frames)
-    const last = frames.findIndex(({ kind }) => kind !== 'quiet')
+    const last = frames.findIndex((frame) => frame.kind !== 'quiet' && !this.#isHeld(frame))
     const decisive = frames[last]
     for (const frame of last < 0 ? frames : frames.slice(0, last)) this.#holdQuiet(frame)
     if (decisive?.kind === 'content') return this.#open(frames.slice(last), out)
     const isTooLong = this.#heldBytes > this.#limit
-    const failure = decisive ? (decisive.failure ?? closedEarly) : isTooLong ? noContent : undefined
+    const end = this.#isFiltered ? filteredAnswer : closedEarly
+    const failure = decisive ? (decisive.failure ?? end) : isTooLong ? noContent : undefined
     if (!failure) return
-    this.#fail(failure, decisive?.isBilled && (decisive.usage ?? this.#quiet?.usage))
+    const isBilled = decisive?.isBilled || failure === filteredAnswer
+    this.#fail(failure, isBilled ? (decisive?.usage ?? this.#quiet?.usage) : undefined)
     out.terminate()
   }
 
   flush(): void {
-    if (!this.#isOpen) this.#fail(closedEarly)
+    if (this.#isOpen) return
+    if (this.#isFiltered) this.#fail(filteredAnswer, this.#quiet?.usage)
+    else this.#fail(closedEarly)
+  }
+
+  /** Holds the end by a content filter back: its usage is still to come, and another choice may have content. */
+  #isHeld({ isFiltered }: Frame): boolean {
+    if (!isFiltered || !this.#failsFiltered) return false
+    this.#isFiltered = true
+    return true
   }
 
   #open(frames: Frame[], out: StageController<Frame[]>): void {
@@ -74,6 +89,14 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     this.#quietBytes.push(frame.bytes)
     this.#quiet = this.#quiet ? joinFrames(this.#quiet, frame) : frame
   }
+}
+
+export interface CommitGateOptions {
+  /** A stream with more bytes before its first content fails as malformed. */
+  readonly limit: number
+  readonly unread: UnreadCounter
+  /** A stream without content that the vendor's content filter has ended fails; false by default. */
+  readonly failsFiltered?: boolean
 }
 
 /** A stream that has failed before its first content. */

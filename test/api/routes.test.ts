@@ -217,12 +217,12 @@ test('GET /admin/routes shows each target with its requests in flight, its times
   const { clock, upstream } = gateway
   const key = await gateway.key()
   const readRoutes = async () => (await gateway.admin('GET', '/admin/routes')).body
-  const link = { circuit: 'closed', in_flight: 0 }
+  const link = { circuit: 'closed', in_flight: 0, context_window: null }
   const target = { ...link, ttft_ms: null, latency_ms: null }
   const a = { ...target, model: 'a', provider: 'a', weight: 1 }
   const b = { ...target, model: 'b', provider: 'b', weight: 2 }
   const z = { ...link, model: 'z', provider: 'z' }
-  const pinning = { affinity: 'session', affinity_ttl_seconds: 300 }
+  const pinning = { affinity: 'session', affinity_ttl_seconds: 300, fallback_on: null }
   const showing = (...targets: object[]) => ({
     routes: [{ id: 'r', strategy: 'fastest', ...pinning, targets, fallbacks: [z] }],
   })

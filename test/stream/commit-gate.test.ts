@@ -16,7 +16,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
   /** What has passed the gate, and what it opened with. */
   async function gated(chunks: Frame[][], limit = 1_000_000) {
     const share = openAccount()
-    const gate = new CommitGate(limit, share.openCounter())
+    const gate = new CommitGate({ limit: limit, unread: share.openCounter() })
     const frames = await passed(streams, gate, chunks)
     expect(share.unread).toBe(0)
     return { frames, failure: (await gate.opened)?.failure }

@@ -132,8 +132,9 @@ async function droppedRows({ fetch }: Gateway): Promise<number> {
 
 /** True for the log line of a request with a usage row: with a key and a model that it may use, and not invalid. */
 function isAccounted({ message, fields }: LogLine): boolean {
-  const { key_id: key, model, error_code: code } = fields
-  const isWrong = /^LM-([12]|4005)/.test(String(code))
+  const { key_id: key, model, error_code: code, attempts } = fields
+  // A refusal by an upstream has cost a call.
+  const isWrong = /^LM-([12]|4005)/.test(String(code)) && !Number(attempts)
   return message === 'request' && key !== undefined && model !== undefined && !isWrong
 }
 

@@ -5,6 +5,7 @@ import type {
   NativeAnswer,
 } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
+import { filteredAnswer } from '../../core/fallback.ts'
 import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
 import type { StreamClasses } from '../../core/streams.ts'
 import { resolveUsage } from '../../core/usage.ts'
@@ -36,10 +37,16 @@ export interface ChatCallDeps extends CallDeps {
   readonly streams: StreamClasses
 }
 
+/** One upstream call for chat. */
+export interface ChatAttempt extends Attempt {
+  /** An answer without content that the vendor's content filter has ended is a failure. */
+  readonly failsFiltered: boolean
+}
+
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: DoorCall,
-  { link, scope, credential, mayResend, resends }: Attempt,
+  { link, scope, credential, mayResend, resends, failsFiltered }: ChatAttempt,
   context: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
   const { clock, bufferAccount, trace, streams, snapshot } = context
@@ -70,9 +77,12 @@ export function callChat(
         return openEvents(response.body, header)
       }
       const { result, isLong } = await readParsed(response, header)
-      return result.ok
-        ? { ok: true, value: { kind: 'answer', answer: result.answer, isLong } }
-        : toFailedCall(result, call)
+      if (!result.ok) return toFailedCall(result, call)
+      const { answer } = result
+      if (failsFiltered && answer.isFiltered) {
+        return toFailedCall({ ok: false, failure: filteredAnswer, usage: answer.usage }, call)
+      }
+      return { ok: true, value: { kind: 'answer', answer, isLong } }
     },
   })
 
@@ -100,7 +110,7 @@ export function callChat(
 
   function openEvents(body: ByteSource, header: HeaderReader) {
     const decoder = bound.createDecoder(header)
-    const stream = openStream(body, decoder, { streams, bufferAccount })
+    const stream = openStream(body, decoder, { streams, bufferAccount, failsFiltered })
     return awaitContent(stream, { call, scope })
   }
 

@@ -57,6 +57,8 @@ export interface DoorCall {
   readonly images: readonly ImagePart[]
   /** The estimated tokens of the prompt. */
   readonly promptTokens: number
+  /** The bound on the output that the request asks for, in tokens; 0 without one. */
+  readonly askedTokens: number
   /** How long the request asks vendors to keep its prompt in their caches. */
   readonly cacheLife: CacheLife
   /** What the body names its session by; undefined when it names none. */

@@ -37,9 +37,13 @@ export interface PendingStream {
 export function openStream(
   upstream: ByteSource,
   decoder: FrameDecoder,
-  { streams: { ReadableStream, TransformStream }, bufferAccount }: OpenStreamOptions,
+  { streams: { ReadableStream, TransformStream }, bufferAccount, failsFiltered }: OpenStreamOptions,
 ): PendingStream {
-  const gate = new CommitGate(maxBytesBeforeContent, bufferAccount.openCounter())
+  const gate = new CommitGate({
+    limit: maxBytesBeforeContent,
+    unread: bufferAccount.openCounter(),
+    failsFiltered,
+  })
   const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
     .pipeThrough(new TransformStream(new FrameReader(decoder, bufferAccount.openCounter())))
     .pipeThrough(new TransformStream(gate, undefined, oneAhead))
@@ -50,6 +54,8 @@ export interface OpenStreamOptions {
   readonly streams: StreamClasses
   /** Counts the bytes that are held until a frame is complete, or until the first content. */
   readonly bufferAccount: BufferAccount
+  /** A stream without content that the vendor's content filter has ended fails. */
+  readonly failsFiltered: boolean
 }
 
 export interface ReplyStreamOptions {

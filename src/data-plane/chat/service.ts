@@ -1,6 +1,7 @@
 import type { UsageEstimate } from '../../core/admission.ts'
 import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
 import type { DialectRequest } from '../../core/endpoints.ts'
+import { goesOnAfter } from '../../core/fallback.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
@@ -39,7 +40,8 @@ export function createChatService(door: ChatDoor): Service {
         },
         call: (attempt) => {
           admitted.markSent(attempt)
-          return callChat(call, attempt, context)
+          const failsFiltered = goesOnAfter(admitted.route, attempt.link, 'content_filter')
+          return callChat(call, { ...attempt, failsFiltered }, context)
         },
       }) // LM-3xxx, LM-6001
       switch (served.value.kind) {
@@ -89,6 +91,10 @@ class PreparedChat extends PreparedRequest {
 
   override estimate(): UsageEstimate {
     return estimateChatUsage(this.call)
+  }
+
+  override measureContext(): number {
+    return this.call.promptTokens + this.call.askedTokens
   }
 
   override nameSession(affinity: RouteAffinity): NamedSession | undefined {

@@ -7,6 +7,7 @@ import { estimateMaxCost, estimateMaxOutput, findDearest } from '../../pricing/i
 import type { PinnedSession } from '../../routing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
+import { findSmall, type SmallLinks } from '../request/context-window.ts'
 import { leaveOut, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
 import { judgeLink } from '../serve/expressible.ts'
 import type { PreparedRequest } from '../serve/prepared-request.ts'
@@ -41,12 +42,13 @@ export async function explainRequest(
       ? priced
       : await catchRefusal(() => authenticated.previewAdmission(priced, () => estimate))) ??
     prepared.findFetchError()
+  const small = findSmall(order, prepared)
   const links: ExplainedLink[] = []
   const slice = context.startTimeSlice()
   for (const link of order) {
     const isCalled = problem === undefined
     links.push(
-      await explainLink(link, { prepared, context, estimate, session, isCalled, unpriced }),
+      await explainLink(link, { prepared, context, estimate, session, isCalled, unpriced, small }),
     )
     await slice.pause()
   }
@@ -108,14 +110,15 @@ interface LinkContext {
   /** False when the request itself is refused, so that no link is called. */
   readonly isCalled: boolean
   readonly unpriced: UnpricedLinks
+  readonly small: SmallLinks
 }
 
 async function explainLink(
   link: Model,
-  { prepared, context, estimate, session, isCalled, unpriced }: LinkContext,
+  { prepared, context, estimate, session, isCalled, unpriced, small }: LinkContext,
 ): Promise<ExplainedLink> {
   const { dropped, refusal } = judgeLink(link, prepared)
-  const passedOver = refusal?.toError() ?? unpriced.get(link)
+  const passedOver = refusal?.toError() ?? unpriced.get(link) ?? small.get(link)
   const pinned = session?.findCredential(link)
   const asked = { link, preferred: pinned, prepared, context }
   const call = passedOver || !isCalled ? undefined : await explainCall(asked)

@@ -1,5 +1,6 @@
 import type { Admission } from '../../core/admission.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
+import { findCause, goesOnAfter } from '../../core/fallback.ts'
 import type { Bytes, Millis, NanoUsd } from '../../core/ids.ts'
 import { formatUsd } from '../../core/money.ts'
 import { asHeaderList, type Clock, type HeaderList } from '../../core/ports.ts'
@@ -19,6 +20,7 @@ import { StreamRecorder } from '../../stream/stream-recorder.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import type { SentAnswer } from '../cache/use.ts'
+import type { SmallLinks } from './context-window.ts'
 import { formatPaths } from './dropped-header.ts'
 import { orderRoute } from './link-order.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
@@ -32,6 +34,8 @@ export interface AdmittedRequestOptions {
   readonly costs?: ReadonlyMap<Model, bigint>
   /** The session of the request; absent where it makes no difference. */
   readonly session?: PinnedSession | undefined
+  /** Finds the links that are too small for the request; absent where there is none. */
+  readonly findSmall?: (order: readonly Model[]) => SmallLinks
 }
 
 interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
@@ -55,12 +59,13 @@ export class AdmittedRequest implements ChainRequest {
   readonly #draws: Draws
   readonly #costs: ReadonlyMap<Model, bigint>
   readonly #session: PinnedSession | undefined
+  readonly #findSmall: (order: readonly Model[]) => SmallLinks
   /** That of the call sent last. */
   #credential: UsableCredential | undefined
   /** The fields that the link tried last leaves out, as dotted paths. */
   #dropped: readonly string[] = []
 
-  constructor({ context, route, admission, record, costs, session }: AdmittedRequestOptions) {
+  constructor({ context, route, admission, record, ...options }: AdmittedRequestOptions) {
     this.route = route
     this.scope = context.scope
     this.clock = context.clock
@@ -70,12 +75,13 @@ export class AdmittedRequest implements ChainRequest {
     this.#record = record
     this.#traffic = context.traffic
     this.#draws = context.draws
-    this.#costs = costs ?? noCosts
-    this.#session = session
+    this.#costs = options.costs ?? noCosts
+    this.#session = options.session
+    this.#findSmall = options.findSmall ?? findNone
   }
 
   orderLinks(): readonly Model[] {
-    return orderRoute(this.route, {
+    const order = orderRoute(this.route, {
       session: this.#session,
       resilience: this.resilience,
       traffic: this.#traffic,
@@ -83,6 +89,13 @@ export class AdmittedRequest implements ChainRequest {
       isStream: this.#record.stream,
       costs: this.#costs,
     })
+    const small = this.#findSmall(order)
+    return small.size === 0 ? order : order.filter((link) => !small.has(link))
+  }
+
+  goesOnAfter(link: Model, failure: UpstreamFailure): boolean {
+    const cause = findCause(failure)
+    return cause !== undefined && goesOnAfter(this.route, link, cause)
   }
 
   onLinkStart(link: Model): void {
@@ -202,6 +215,8 @@ export class AdmittedRequest implements ChainRequest {
   }
 }
 
+const noSmall: SmallLinks = new Map()
+const findNone = () => noSmall
 const noCosts: ReadonlyMap<Model, bigint> = new Map()
 
 /** The header with the number of upstream calls. */

@@ -24,6 +24,7 @@ import { TimeSlice } from '../../wire/time-slice.ts'
 import type { CacheUse } from '../cache/use.ts'
 import { modelForbidden } from '../models/model-access.ts'
 import { AdmittedRequest } from './admitted.ts'
+import { findSmall, type SizedRequest } from './context-window.ts'
 import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
 import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
@@ -212,7 +213,9 @@ export class AuthenticatedRequest {
    * Admits the request, or throws LM-4007, LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything
    * that costs.
    */
-  admit(prepared: EstimatedRequest & SessionRequest): AdmittedRequest | Promise<AdmittedRequest> {
+  admit(
+    prepared: EstimatedRequest & SessionRequest & SizedRequest,
+  ): AdmittedRequest | Promise<AdmittedRequest> {
     const { record, snapshot, api } = this.#options
     const { reserveOutputTokens } = snapshot
     record.ask = this.#readAsk(prepared)
@@ -235,6 +238,7 @@ export class AuthenticatedRequest {
         record,
         costs,
         session,
+        findSmall: (order) => findSmall(order, prepared),
       })
     })
   }

@@ -50,6 +50,10 @@ export abstract class PreparedRequest implements ArrivedRequest {
 
   abstract estimate(): UsageEstimate
 
+  measureContext(): number | undefined {
+    return undefined
+  }
+
   /** Finds the session that the request belongs to; undefined where none is named. */
   nameSession(_affinity: RouteAffinity): NamedSession | undefined {
     return undefined

@@ -5,6 +5,7 @@ import {
   type ChatMessage,
   type ChatRequest,
   chatRequest,
+  findOutputBound,
   type ImagePart,
   listImageParts,
 } from '../../core/chat.ts'
@@ -119,6 +120,10 @@ export class ParsedChat implements ChatCall, DoorCall {
 
   get cacheLife(): CacheLife {
     return this.layout.cacheLife
+  }
+
+  get askedTokens(): number {
+    return findOutputBound(this.head) ?? 0
   }
 
   get session(): string | undefined {

@@ -111,6 +111,10 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
     this.#sessionSpans = layout.spans.prompt_cache_key
   }
 
+  get askedTokens(): number {
+    return this.#output.isBounded ? this.#output.maxTokens : 0
+  }
+
   get session(): string | undefined {
     return readTextMember(this.call.bytes, this.#sessionSpans)
   }

@@ -134,6 +134,10 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
     return this.size.cacheLife
   }
 
+  get askedTokens(): number {
+    return this.#maxTokens
+  }
+
   get session(): string | undefined {
     const metadata = readMember(this.call.bytes, this.size.spans.metadata)
     const user = isObject(metadata) ? metadata['user_id'] : undefined

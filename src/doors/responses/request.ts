@@ -156,6 +156,10 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     return this.size.cacheLife
   }
 
+  get askedTokens(): number {
+    return this.#maxOutputTokens ?? 0
+  }
+
   get session(): string | undefined {
     return readTextMember(this.call.bytes, this.size.spans.prompt_cache_key)
   }

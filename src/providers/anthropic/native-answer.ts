@@ -26,6 +26,7 @@ export function readNativeAnswer(body: AnswerBody): Result {
       usage: parseUsage(usage),
       output,
       outputBytes: countUtf8Bytes(output),
+      isFiltered: output === '' && reason === 'refusal',
       render: (resolved) =>
         resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : body.bytes,
     },

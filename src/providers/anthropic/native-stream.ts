@@ -99,6 +99,7 @@ export class NativeStream implements FrameDecoder {
       outputBytes: 0,
       usage: reported,
       finished: isEnd ? 'all' : undefined,
+      isFiltered: isEnd && delta['stop_reason'] === 'refusal',
     })
     this.#tail = [bytes]
     return frames

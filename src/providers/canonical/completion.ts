@@ -81,6 +81,8 @@ export function createCompletionAnswer({
     usage,
     output,
     outputBytes: countUtf8Bytes(output),
+    isFiltered:
+      output === '' && rendered.every((choice) => choice.finish_reason === 'content_filter'),
     render: (resolved) => runAtOnce(renderInSteps(resolved)),
     renderInSteps,
   }

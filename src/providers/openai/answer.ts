@@ -57,10 +57,15 @@ export function parseOpenAiAnswer(
       usage,
       output,
       outputBytes: countUtf8Bytes(output),
+      isFiltered: output === '' && choices.every(isFiltered),
       render: (resolved) =>
         resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : asTextIfEqual(body),
     },
   }
+}
+
+function isFiltered({ finish_reason: reason }: RawChoice): boolean {
+  return reason === 'content_filter'
 }
 
 /** Returns the answer as text when that has the same bytes, and as bytes otherwise. */

@@ -5,6 +5,12 @@ export function joinOutputTexts(output: readonly unknown[]): string {
   return output.filter(isObject).map(joinItemTexts).join('')
 }
 
+/** True for a response that the vendor's content filter has ended. */
+export function isFilteredResponse(response: unknown): boolean {
+  const details = isObject(response) ? response['incomplete_details'] : undefined
+  return isObject(details) && details['reason'] === 'content_filter'
+}
+
 function joinItemTexts(item: Readonly<Record<string, unknown>>): string {
   const { name, arguments: args, input, summary, content } = item
   return [name, args, input].map(toText).join('') + joinParts(summary) + joinParts(content)

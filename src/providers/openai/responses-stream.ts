@@ -8,6 +8,7 @@ import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { isHiddenError } from '../profiles/index.ts'
 import { toFrameFailure } from './errors.ts'
 import { closeLastEvent } from './last-event.ts'
+import { isFilteredResponse } from './responses-output.ts'
 import { readResponsesUsage } from './responses-usage.ts'
 
 /**
@@ -67,7 +68,13 @@ function readEvent(
     case 'response.incomplete':
       return [
         // An answer without text is an answer too: it commits the stream.
-        { bytes: noBytes, kind: 'content', outputBytes: 0, finished: 'all' },
+        {
+          bytes: noBytes,
+          kind: 'content',
+          outputBytes: 0,
+          finished: 'all',
+          isFiltered: isFilteredResponse(response),
+        },
         { ...quiet, kind: 'done', usage: readResponsesUsage(response, readCost) },
       ]
     case 'response.failed': {

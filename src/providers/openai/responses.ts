@@ -15,7 +15,7 @@ import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { isHiddenError } from '../profiles/index.ts'
 import { toAnswerFailure } from './errors.ts'
-import { joinOutputTexts } from './responses-output.ts'
+import { isFilteredResponse, joinOutputTexts } from './responses-output.ts'
 import { createResponsesDecoder } from './responses-stream.ts'
 import { readResponsesUsage } from './responses-usage.ts'
 
@@ -79,6 +79,7 @@ function readAnswer(
       usage,
       output: generated,
       outputBytes: countUtf8Bytes(generated),
+      isFiltered: generated === '' && isFilteredResponse(value),
       render: (resolved) =>
         resolved.estimatedSide && !isPending
           ? writeEstimate(body.bytes, resolved)

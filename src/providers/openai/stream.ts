@@ -136,6 +136,7 @@ class ChunkReader {
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
+      isFiltered: false,
     }
   }
 
@@ -148,11 +149,13 @@ class ChunkReader {
     this.#tier = chunk['service_tier'] ?? this.#tier
     let content = false
     let output = ''
+    let isFiltered = false
     for (const choice of choices) {
       if (!isObject(choice)) continue
       const isEnd = typeof choice['finish_reason'] === 'string'
       this.#endings.note(choice['index'], isEnd)
       if (isEnd) content = true
+      if (choice['finish_reason'] === 'content_filter') isFiltered = true
       const text = form.readContent(choice)
       if (text === undefined) continue
       content = true
@@ -168,6 +171,7 @@ class ChunkReader {
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
+      isFiltered: isFiltered && output === '',
     }
   }
 
