@@ -1,3 +1,5 @@
+import { RawJson } from '../../wire/json/raw.ts'
+import { minifyJson } from '../../wire/json/text.ts'
 import { CustomInput } from './custom-input.ts'
 import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
 import type { ToolIdentity } from './tools.ts'
@@ -48,7 +50,7 @@ export class CallItem implements OutputItem {
       case 'custom':
         return { ...call, type: 'custom_tool_call', ...named, input: this.#text }
       case 'tool_search': {
-        const given = status === 'in_progress' ? {} : parseArguments(this.#text)
+        const given = status === 'in_progress' ? {} : toJsonValue(this.#text)
         return { ...call, type: 'tool_search_call', execution: 'client', arguments: given }
       }
       default:
@@ -70,12 +72,14 @@ export class CallItem implements OutputItem {
   }
 }
 
-/** The arguments of a search are a JSON value; a text that is none stays a text. */
-function parseArguments(text: string): unknown {
+/** The arguments of a search are a JSON value, to the digit; a text that is none stays a text. */
+function toJsonValue(text: string): unknown {
   if (text === '') return {}
   try {
-    return JSON.parse(text)
+    JSON.parse(text)
   } catch {
     return text
   }
+  // An event is one line.
+  return new RawJson(minifyJson(text))
 }

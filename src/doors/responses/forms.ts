@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import type { BufferedBody } from '../../core/ports.ts'
+import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
+import { extractTexts } from '../../wire/json/text.ts'
 import { type AnswerForms, decodeBody } from '../written-answer.ts'
 import { CallItem } from './call-item.ts'
 import type { Emit, ItemPlace, OutputItem } from './item.ts'
@@ -83,10 +85,15 @@ function toStream(body: BufferedBody): Uint8Array {
   const write = (type: string, members: string) => {
     events += encodeEvent(type, sequence++, members)
   }
-  const emit: Emit = (type, members) => write(type, JSON.stringify(members))
+  const emit: Emit = (type, members) => write(type, stringifyJson(members))
   write('response.created', `{${member}${begun}}`)
   write('response.in_progress', `{${member}${begun}}`)
-  for (const [outputIndex, each] of whole.output.entries()) {
+  const texts = extractTexts(json, 'output.*.arguments')
+  for (const [outputIndex, parsed] of whole.output.entries()) {
+    const text = texts.get(`output.${outputIndex}.arguments`)
+    // Parsing would round the numbers of a search.
+    const isSearch = parsed.type === 'tool_search_call' && text !== undefined
+    const each = isSearch ? { ...parsed, arguments: new RawJson(text) } : parsed
     replayItem(each, { emit, outputIndex, id: each.id, model: whole.model })
   }
   write(`response.${whole.status}`, `{${member}${json}}`)

@@ -1,5 +1,6 @@
 import { toOpenAiTier } from '../../core/billing.ts'
 import { isObject } from '../../wire/json/parse.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
 import type { ResponsesError } from './error.ts'
 import type { ResponsesRequest } from './fields.ts'
 
@@ -43,7 +44,7 @@ export function renderResponse(state: ResponseState, echo: string): string {
     // What served, never what the request asks for: clients price by it.
     ...(state.tier !== undefined && { service_tier: toOpenAiTier(state.tier) }),
   }
-  return `${JSON.stringify(own).slice(0, -1)},${echo}}`
+  return `${stringifyJson(own).slice(0, -1)},${echo}}`
 }
 
 /** Creates the id of a response. The ids of its items continue it. */

@@ -6,6 +6,7 @@ import type { WriterContext } from '../../data-plane/index.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
 import { type AnswerBase, findIncompleteReason, isFirstChoice } from './answer.ts'
 import { renderResponsesError } from './error.ts'
@@ -38,7 +39,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#base = base
     this.#createdAt = unixSeconds(context.clock)
     this.#output = new ResponseOutput({
-      emit: (type, members) => this.#emit(type, JSON.stringify(members)),
+      emit: (type, members) => this.#emit(type, stringifyJson(members)),
       responseId: this.#id,
       model: context.model,
       names: base.names,

@@ -92,7 +92,7 @@ export const families: readonly Family[] = [
       reasoningHistory: 'all',
     },
   },
-  // Always thinks.
+  // Always thinks: https://platform.moonshot.ai/docs/guide/kimi-k2-5-quickstart
   {
     name: 'kimi-k2.7-code',
     matches: /kimi-k2[.p]?7-code/,
@@ -228,6 +228,32 @@ export const families: readonly Family[] = [
     matches: /gpt-?[5-9](\.\d+)?-chat/,
     fields: { boundField: 'max_completion_tokens' },
   },
+  // Only one effort: https://developers.openai.com/api/docs/models/gpt-5-pro
+  {
+    name: 'openai-5-pro',
+    matches: /(^|[^a-z0-9])gpt-?5-pro/,
+    fields: {
+      boundField: 'max_completion_tokens',
+      dropParameters: openAiSampling,
+      reasoningSwitch: 'effort',
+      reasoningEfforts: ['high'],
+      thinksByDefault: true,
+      reasoningHistory: 'none',
+    },
+  },
+  // https://github.com/RayBytes/ChatMock/pull/101
+  {
+    name: 'openai-codex',
+    matches: /(^|[^a-z0-9])gpt-?5(\.1)?-codex(?!-max)/,
+    fields: {
+      boundField: 'max_completion_tokens',
+      dropParameters: openAiSampling,
+      reasoningSwitch: 'effort',
+      reasoningEfforts: ['low', 'medium', 'high'],
+      thinksByDefault: true,
+      reasoningHistory: 'none',
+    },
+  },
   {
     name: 'openai-5',
     matches: /(^|[^a-z0-9])gpt-?5(?=$|[^a-z0-9.])/,
@@ -240,7 +266,8 @@ export const families: readonly Family[] = [
       reasoningHistory: 'none',
     },
   },
-  // From 5.1 on thinking can be off, and then the parameters of sampling count; `pro` and `codex` always think.
+  // From 5.1 on thinking can be off, and then the parameters of sampling count; `pro` and `codex` always think:
+  // https://developers.openai.com/api/docs/guides/reasoning
   {
     name: 'openai-pro',
     matches: /(^|[^a-z0-9])gpt-?[5-9](\.\d+)?-(pro|codex)/,
@@ -262,6 +289,35 @@ export const families: readonly Family[] = [
       reasoningSwitch: 'effort',
       reasoningEfforts: ['low', 'medium', 'high'],
       reasoningOff: true,
+      reasoningHistory: 'none',
+    },
+  },
+  // Up to 5.5 `max` is refused, and everywhere `minimal`: https://github.com/pydantic/pydantic-ai/issues/7081,
+  // https://github.com/anomalyco/opencode/issues/36141
+  {
+    name: 'openai-5.2',
+    matches: /(^|[^a-z0-9])gpt-?5\.[2-5](?=$|[^a-z0-9])/,
+    fields: {
+      boundField: 'max_completion_tokens',
+      dropParametersThinking: openAiSampling,
+      reasoningSwitch: 'effort',
+      reasoningEfforts: ['low', 'medium', 'high', 'xhigh'],
+      reasoningOff: true,
+      thinksByDefault: true,
+      reasoningHistory: 'none',
+    },
+  },
+  // Always thinks: https://github.com/The-PR-Agent/pr-agent/pull/3259
+  {
+    name: 'openai-6-astra',
+    matches: /(^|[^a-z0-9])gpt-?6-astra/,
+    fields: {
+      boundField: 'max_completion_tokens',
+      dropParameters: openAiSampling,
+      reasoningSwitch: 'effort',
+      reasoningEfforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+      reasoningOff: false,
+      thinksByDefault: true,
       reasoningHistory: 'none',
     },
   },

@@ -152,6 +152,41 @@ describe('tools of the Responses API on a translated link', () => {
     ])
   })
 
+  describe('the arguments of a search keep their digits', () => {
+    const search = { type: 'tool_search', execution: 'client', description: 'Finds.' }
+    const written = '{"limit":12345678901234567890,\n "share":1.0, "query":"a b"}'
+    const kept = '"arguments":{"limit":12345678901234567890,"share":1.0,"query":"a b"}'
+    const name = 'tool_search____client'
+    const body = { input: 'Hi', tools: [search] }
+
+    test('in a response, and in the stream of it from the cache', async () => {
+      const cached = `[cache]\nenabled = true\n${chatOnly}cache = true\n`
+      const { upstream, send } = await responsesGateway(cached)
+      upstream.next(calling([name, written]))
+      expect(await (await send(body)).text()).toContain(kept)
+      const again = await send({ ...body, stream: true })
+      expect(again.headers.get('x-gateway-cache')).toBe('hit')
+      const text = await again.text()
+      expect(text.split(kept)).toHaveLength(3)
+      expect(upstream.requests).toHaveLength(1)
+    })
+
+    test('in a stream', async () => {
+      const { upstream, send } = await responsesGateway()
+      const delta = (more: object) => chunk({ tool_calls: [{ index: 0, ...more }] })
+      upstream.next(
+        stream([
+          delta({ id: 'a', function: { name, arguments: written.slice(0, 20) } }),
+          delta({ function: { arguments: written.slice(20) } }),
+          stop,
+          done,
+        ]),
+      )
+      const text = await (await send({ ...body, stream: true })).text()
+      expect(text.split(kept)).toHaveLength(3)
+    })
+  })
+
   test('tools that the vendor runs are dropped, and the choice with the last of them', async () => {
     const { sent } = await ask({
       tools: [webSearch],
@@ -211,6 +246,40 @@ describe('tools of the Responses API on a translated link', () => {
     const { sent } = await ask({ tools: [plain, group], tool_choice })
     expect(sent.tools?.map((tool) => tool.function['name'])).toEqual(['plain'])
     expect(sent.tool_choice).toBe('required')
+  })
+
+  describe('the input of a custom tool', () => {
+    test.each<[title: string, written: string, input: string]>([
+      ['in its member', '{"input":"a\\nb"}', 'a\nb'],
+      ['as a text alone', '"a\\nb"', 'a\nb'],
+      ['under another name', '{"patch":"a\\nb"}', 'a\nb'],
+      ['behind another member', '{"path":5,"input":"a\\nb"}', 'a\nb'],
+      ['that is no JSON', '*** Begin\na', '*** Begin\na'],
+      ['that is JSON of another form', '{"a":1,"b":[2]}', '{"a":1,"b":[2]}'],
+      ['that is cut', '{"input":"a\\nb', 'a\nb'],
+      ['that is empty', '', ''],
+    ])('%s reaches the client, whole and streamed', async (_, written, input) => {
+      const { output } = await ask({ tools: [patch] }, calling(['apply_patch', written]))
+      const item = { type: 'custom_tool_call', name: 'apply_patch', call_id: 'call_0', input }
+      expect(output).toMatchObject([item])
+      const { upstream, stream: streamEvents } = await responsesGateway()
+      const delta = (more: object) => chunk({ tool_calls: [{ index: 0, ...more }] })
+      for (const size of [1, 3, 100]) {
+        const pieces = written.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+        upstream.next(
+          stream([
+            delta({ id: 'call_0', function: { name: 'apply_patch', arguments: '' } }),
+            ...pieces.map((piece) => delta({ function: { arguments: piece } })),
+            stop,
+            done,
+          ]),
+        )
+        const events = await streamEvents({ input: 'Hi', tools: [patch] })
+        expect(finalResponse(events).output).toMatchObject([item])
+        const deltas = events.filter(({ type }) => type === 'response.custom_tool_call_input.delta')
+        expect(deltas.map((event) => event['delta']).join('')).toBe(input)
+      }
+    })
   })
 
   test('a stream keeps parallel calls apart, and decodes the input of custom tools', async () => {

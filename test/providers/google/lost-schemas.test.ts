@@ -46,6 +46,24 @@ const tree = {
   properties: { children: { type: 'array', items: { $ref: '#/$defs/Tree' } } },
 }
 
+/** What no form can say, because the parts contradict each other, or a form has one place for both. */
+const contradictions: readonly (readonly [name: string, schema: Schema, path: string])[] = [
+  ['types', holding({ allOf: [{ type: 'string' }, { type: 'integer' }] }), 'properties.p.type'],
+  ['values', holding({ allOf: [{ enum: ['a'] }, { enum: ['b'] }] }), 'properties.p.enum'],
+  [
+    'patterns',
+    holding({ type: 'string', allOf: [{ pattern: 'a' }, { pattern: 'b' }] }),
+    'properties.p.pattern',
+  ],
+  [
+    'patterns of one property',
+    {
+      allOf: [holding({ type: 'string', pattern: 'a' }), { properties: { p: { pattern: 'b' } } }],
+    },
+    'properties.p.pattern',
+  ],
+]
+
 /** What the OpenAPI form loses of a property, by the path within the schema. */
 const lostByOpenApi: readonly (readonly [name: string, schema: Schema, path: string])[] = [
   ['an enum of integers', holding({ type: 'integer', enum: [1, 2] }), 'properties.p.enum'],
@@ -151,6 +169,30 @@ describe.each(['google', 'vertex_ai'])(
     })
   },
 )
+
+describe.each([
+  ['older models', { upstreamId: older }],
+  ['newer models', { upstreamId: newer }],
+])('%s: what parts of a schema contradict each other in', (_, setup) => {
+  test.each(contradictions)('%s is named in x-gateway-dropped', async (__, schema, path) => {
+    expect(await readDropped(toTool(schema), setup)).toEqual([`${toolPath}.${path}`])
+    expect(await readDropped(toFormat(schema), setup)).toEqual([`${formatPath}.${path}`])
+  })
+})
+
+test('newer models: limits beside a reference stay, with the definition in its place', async () => {
+  const named = { $ref: '#/$defs/Name', maxLength: 3, additionalProperties: { type: 'string' } }
+  const $defs = { Name: { type: 'string', minLength: 1 } }
+  const map = holding({ type: 'object', additionalProperties: named }, { $defs })
+  const { get, upstream } = await googleGateway({ upstreamId: newer })
+  upstream.next(json(saying('{}')))
+  const body = JSON.stringify(toTool(map))
+  const response = await get('/v1/chat/completions', { method: 'POST', body })
+  expect(response.headers.get('x-gateway-dropped')).toBe(null)
+  expect(JSON.stringify(upstream.body())).toContain(
+    '"additionalProperties":{"type":"string","minLength":1,"maxLength":3',
+  )
+})
 
 test.each(lostByOpenApi)('a strict provider refuses %s for Gemini 2.0', async (_, schema, path) => {
   const setup = { upstreamId: older, strict: true }

@@ -100,6 +100,110 @@ describe('the OpenAPI form', () => {
         required: ['a', 'c'],
       },
     ],
+    [
+      'allOf with one property twice',
+      {
+        allOf: [
+          { type: 'object', properties: { a: { type: 'string', minLength: 1, maxLength: 9 } } },
+          { properties: { a: { minLength: 3, description: 'd' }, b: { type: 'integer' } } },
+        ],
+      },
+      {
+        type: 'OBJECT',
+        properties: {
+          a: { type: 'STRING', description: 'd', minLength: 3, maxLength: 9 },
+          b: { type: 'INTEGER' },
+        },
+      },
+    ],
+    [
+      'allOf with one property twice, inside of it',
+      {
+        allOf: [
+          { properties: { o: { type: 'object', properties: { a: { type: 'string' } } } } },
+          { properties: { o: { properties: { b: { type: 'string' } }, required: ['b'] } } },
+        ],
+      },
+      {
+        type: 'OBJECT',
+        properties: {
+          o: {
+            type: 'OBJECT',
+            properties: { a: { type: 'STRING' }, b: { type: 'STRING' } },
+            required: ['b'],
+          },
+        },
+      },
+    ],
+    [
+      'allOf with values, types and bounds',
+      {
+        type: 'object',
+        properties: {
+          e: { allOf: [{ enum: ['a', 'b', 'c'] }, { enum: ['b', 'c', 'd'] }] },
+          n: {
+            allOf: [
+              { type: 'number', maximum: 9 },
+              { type: 'integer', maximum: 5, minimum: 1 },
+            ],
+          },
+          l: { allOf: [{ type: 'array', items: { type: 'string' } }, { items: { pattern: 'x' } }] },
+        },
+      },
+      {
+        type: 'OBJECT',
+        properties: {
+          e: { type: 'STRING', enum: ['b', 'c'] },
+          n: { type: 'INTEGER', minimum: 1, maximum: 5 },
+          l: { type: 'ARRAY', items: { type: 'STRING', pattern: 'x' } },
+        },
+      },
+    ],
+    [
+      'allOf of two unions',
+      {
+        type: 'object',
+        allOf: [
+          {
+            anyOf: [
+              { properties: { a: { type: 'string' } } },
+              { properties: { b: { type: 'string' } } },
+            ],
+          },
+          {
+            anyOf: [
+              { properties: { c: { type: 'string' } } },
+              { properties: { d: { type: 'string' } } },
+            ],
+          },
+        ],
+      },
+      {
+        anyOf: [
+          ['a', 'c'],
+          ['a', 'd'],
+          ['b', 'c'],
+          ['b', 'd'],
+        ].map((names) => ({
+          type: 'OBJECT',
+          properties: Object.fromEntries(names.map((name) => [name, { type: 'STRING' }])),
+        })),
+      },
+    ],
+    [
+      'a property beside a union that limits it further',
+      {
+        type: 'object',
+        properties: { k: { type: 'string' } },
+        anyOf: [{ properties: { k: { enum: ['a'] } } }, { properties: { k: { enum: ['b'] } } }],
+      },
+      {
+        anyOf: ['a', 'b'].map((value) => ({
+          type: 'OBJECT',
+          properties: { k: { type: 'STRING', enum: [value] } },
+        })),
+      },
+    ],
     ['a constant string', { const: 'a' }, { type: 'STRING', enum: ['a'] }],
     ['a constant boolean', { const: true }, { type: 'BOOLEAN' }],
     ['a constant null', { const: null }, { type: 'NULL' }],

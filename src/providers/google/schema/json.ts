@@ -1,14 +1,8 @@
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 import { listLostKeywords } from './lost-keywords.ts'
-import {
-  enter,
-  mergeSchemas,
-  readBounds,
-  SchemaReader,
-  type SchemaSource,
-  type Trail,
-} from './read.ts'
+import { type Merged, mergeSchemas } from './merge.ts'
+import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 /**
  * Writes a schema in the subset of JSON Schema that Gemini models accept from generation 2.5 on.
@@ -36,22 +30,25 @@ class JsonSchemaWriter {
   }
 
   write(schema: JsonObject, trail: Trail): JsonObject {
-    const whole = unwrapAllOf(schema)
+    const { schema: whole, lost: unwrapped } = unwrapAllOf(schema)
     const { $ref: pointer } = whole
-    if (typeof pointer === 'string') {
-      // Gemini allows no other keywords beside a `$ref` than those that begin with `$`.
+    const beside = Object.keys(whole).filter((keyword) => !keptBesideRef.has(keyword))
+    const isReference = typeof pointer === 'string'
+    // Gemini allows no other keywords beside a `$ref` than those that begin with `$`, so the reference is replaced
+    // where that keeps them.
+    const isKept = beside.length === 0 || listLostKeywords(whole, undefined, 'json').length > 0
+    const resolved = isReference && isKept ? undefined : this.#reader.resolve(whole, trail)
+    if (isReference && !resolved) {
+      for (const keyword of beside) this.#lose(enter(trail, keyword))
       const $ref = pointer.replace(/^#\/definitions\//, '#/$defs/')
-      for (const keyword in whole) {
-        if (!keptBesideRef.has(keyword)) this.#lose(enter(trail, keyword))
-      }
       return { $ref, ...this.#writeDefs(whole, trail) }
     }
-    const resolved = this.#reader.resolve(whole, trail)
     if (!resolved) {
       this.#lose(trail)
       return {}
     }
     const { schema: own, trail: inner } = resolved
+    for (const keyword of [...unwrapped, ...resolved.lost]) this.#lose(enter(inner, keyword))
     this.#loseLimits(own, inner)
     const written = Object.entries(own).map(([keyword, value]) => [
       keyword,
@@ -171,10 +168,10 @@ const keptKeywords: ReadonlySet<string> = new Set([
 ])
 
 /** Unwraps an `allOf` of one schema: some tools wrap a reference to put a description beside it. */
-function unwrapAllOf(schema: JsonObject): JsonObject {
+function unwrapAllOf(schema: JsonObject): Merged {
   const { allOf, ...own } = schema
   const isLone = Array.isArray(allOf) && allOf.length === 1 && isObject(allOf[0])
-  return isLone ? mergeSchemas([allOf[0], own]) : schema
+  return isLone && !('$ref' in own) ? mergeSchemas([allOf[0], own]) : { schema, lost: [] }
 }
 
 function toEnumFields({ const: value }: JsonObject): object {

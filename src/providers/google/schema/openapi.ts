@@ -1,6 +1,7 @@
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 import { listLostKeywords } from './lost-keywords.ts'
+import { type Merged, multiplyUnions } from './merge.ts'
 import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 export interface OpenApiSchema {
@@ -54,13 +55,18 @@ class OpenApiWriter {
    */
   #writeBranches(schema: unknown, beside: JsonObject, trail: Trail): readonly JsonObject[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
-    const whole = resolved && this.#mergeBeside(beside, resolved.schema)
-    if (!whole) {
+    const merged = resolved && this.#mergeBeside(beside, resolved.schema)
+    if (!merged) {
       this.#lose(isObject(schema) && '$ref' in schema ? enter(trail, '$ref') : trail)
       return [this.#markLossy({ type: 'OBJECT' })]
     }
-    const { anyOf, oneOf, ...own } = whole
-    const union = anyOf ?? oneOf
+    for (const keyword of [...resolved.lost, ...merged.lost]) {
+      this.#lose(enter(resolved.trail, keyword))
+    }
+    const { anyOf, oneOf, ...own } = merged.schema
+    const product = anyOf && oneOf ? multiplyUnions(anyOf, oneOf) : undefined
+    if (anyOf && oneOf && !product) this.#lose(enter(resolved.trail, 'oneOf'))
+    const union = product ?? anyOf ?? oneOf
     if (Array.isArray(union)) {
       const keyword = anyOf === undefined ? 'oneOf' : 'anyOf'
       return this.#writeUnion({ union, keyword, beside: own }, resolved.trail)
@@ -74,8 +80,8 @@ class OpenApiWriter {
     return isNullable ? written.map(markNullable) : written
   }
 
-  #mergeBeside(beside: JsonObject, schema: JsonObject): JsonObject | undefined {
-    return isFilled(beside) ? this.#reader.merge([beside, schema]) : schema
+  #mergeBeside(beside: JsonObject, schema: JsonObject): Merged | undefined {
+    return isFilled(beside) ? this.#reader.merge([beside, schema]) : { schema, lost: [] }
   }
 
   #writeUnion({ union, keyword, beside }: Union, trail: Trail): readonly JsonObject[] {

@@ -1,6 +1,7 @@
 import { UntranslatableError } from '../../../core/untranslatable-error.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
+import { type Merged, mergeSchemas } from './merge.ts'
 
 /** The way of a reader to a schema: the references that it has followed, and its depth. */
 export interface Trail {
@@ -23,6 +24,8 @@ export interface Resolved {
   readonly schema: JsonObject
   /** The trail for all schemas inside this one. */
   readonly trail: Trail
+  /** Keywords that are not all in the schema, because the merged ones contradict each other. */
+  readonly lost: readonly string[]
 }
 
 /** Limits of one schema, including the schemas that its references lead to. */
@@ -137,28 +140,39 @@ export class SchemaReader {
     if (typeof pointer === 'string') {
       if (open.includes(pointer)) return undefined
       const target = this.#followPointer(pointer)
-      this.#budget.copy(target)
-      if (this.#budget.isSpent) return undefined
-      const inlined = { ...target, ...own, ...(allOf !== undefined && { allOf }) }
+      const inlined = this.merge([target, { ...own, ...(allOf !== undefined && { allOf }) }])
+      if (!inlined) return undefined
       const { path: at } = enter(this.start, ...pointer.split('/').slice(1))
-      return this.resolve(inlined, { open: [...open, pointer], depth: depth + 1, path: at })
+      const inner = { open: [...open, pointer], depth: depth + 1, path: at }
+      const resolved = this.resolve(inlined.schema, inner)
+      return resolved && { ...resolved, lost: [...inlined.lost, ...resolved.lost] }
     }
-    if (!Array.isArray(allOf)) return { schema: own, trail: { open, depth: depth + 1, path } }
+    if (!Array.isArray(allOf)) {
+      return { schema: own, trail: { open, depth: depth + 1, path }, lost: [] }
+    }
     const members: JsonObject[] = []
+    const lost: string[] = []
     const opened = new Set(open)
     for (const member of allOf) {
       if (!isObject(member)) continue
       const resolved = this.resolve(member, { open, depth: depth + 1, path })
       if (!resolved) return undefined
       members.push(resolved.schema)
+      lost.push(...resolved.lost)
       for (const followed of resolved.trail.open) opened.add(followed)
     }
     const merged = this.merge([...members, own])
-    return merged && { schema: merged, trail: { open: [...opened], depth: depth + 1, path } }
+    return (
+      merged && {
+        schema: merged.schema,
+        trail: { open: [...opened], depth: depth + 1, path },
+        lost: [...lost, ...merged.lost],
+      }
+    )
   }
 
   /** Merges several schemas into one; undefined when the budget is spent. */
-  merge(schemas: readonly JsonObject[]): JsonObject | undefined {
+  merge(schemas: readonly JsonObject[]): Merged | undefined {
     for (const schema of schemas) this.#budget.copy(schema)
     return this.#budget.isSpent ? undefined : mergeSchemas(schemas)
   }
@@ -182,22 +196,6 @@ export class SchemaReader {
       )
     }
     return isObject(target) ? target : {}
-  }
-}
-
-/**
- * Merges schemas that all apply: properties and required names add up; for other keywords the last
- * schema wins.
- */
-export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
-  const properties = schemas.flatMap(({ properties: own }) =>
-    isObject(own) ? Object.entries(own) : [],
-  )
-  const required = schemas.flatMap(({ required: own }) => (Array.isArray(own) ? own : []))
-  return {
-    ...Object.fromEntries(schemas.flatMap((schema) => Object.entries(schema))),
-    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-    ...(required.length > 0 && { required: [...new Set(required)] }),
   }
 }
 
