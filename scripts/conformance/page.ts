@@ -31,6 +31,34 @@ export function toTable(rows: readonly Row[], kinds: readonly Kind[]): string {
     .join('\n')
 }
 
+/**
+ * Puts the rows of a table in the places of those with the same client and API in an earlier one, in the order of
+ * `clients`. Throws when the columns are others.
+ */
+export function mergeTables(earlier: string, later: string, clients: readonly string[]): string {
+  const [before, after] = [readRows(earlier), readRows(later)]
+  const [head = '', rule = ''] = after
+  if (before[0] !== head) throw new Error('the columns have changed: run all clients')
+  const rows = new Map([...before, ...after].slice(2).map((line) => [toKey(line), line]))
+  const known = clients.flatMap((client) => rows.get(client) ?? [])
+  return [head, rule, ...known].join('\n')
+}
+
+function readRows(table: string): string[] {
+  return table.split('\n').filter((line) => line.startsWith('|'))
+}
+
+/** The client, without its version, and its API. */
+function toKey(row: string): string {
+  const [, client = '', api = ''] = row.split('|').map((cell) => cell.trim())
+  return toRowKey(client.replace(/ [\d.]+$/, ''), api)
+}
+
+/** What tells the rows of a table apart. */
+export function toRowKey(title: string, api: string): string {
+  return `${title} | ${api}`
+}
+
 function toCell(score: Score | undefined): string {
   if (!score) return ''
   const { passed, all, refused = 0, reason } = score
@@ -52,6 +80,12 @@ const path = 'docs/conformance.md'
 /** Replaces a section of the page. */
 export function writeSection(section: Section, text: string): void {
   writeFileSync(path, replaceMarked(readFileSync(path, 'utf8'), section, text))
+}
+
+/** Returns a section of the page. */
+export function readSection(section: Section): string {
+  const [, text = ''] = readFileSync(path, 'utf8').split(new RegExp(`<!-- /?${section} -->`))
+  return text
 }
 
 /** Replaces the text between two markers, `<!-- NAME -->` and `<!-- /NAME -->`. */

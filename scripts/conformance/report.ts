@@ -1,7 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Client } from './client.ts'
 import { compatibleKinds, type Kind, kinds } from './kinds.ts'
-import { type Row, replaceMarked, type Score, type Section, toTable, writeSection } from './page.ts'
+import {
+  mergeTables,
+  type Row,
+  readSection,
+  replaceMarked,
+  type Score,
+  type Section,
+  toRowKey,
+  toTable,
+  writeSection,
+} from './page.ts'
 import type { Outcome } from './sdks/checks.ts'
 
 /** One cell of the table. */
@@ -95,16 +105,27 @@ function readVersion(name: string): string {
 
 const clientsPage = 'docs/clients.md'
 
-/** Writes the tables of the groups that ran whole to `docs/conformance.md` and `docs/clients.md`. */
-export function writeReport(results: readonly Result[], date: string): void {
+/** Which run a report is of. */
+export interface ReportOptions {
+  /** All clients, in the order of the rows. */
+  readonly clients: readonly Client[]
+  readonly date: string
+}
+
+/**
+ * Writes the rows of clients that ran with all kinds of a group to `docs/conformance.md` and `docs/clients.md`. The
+ * rows of other clients stay.
+ */
+export function writeReport(results: readonly Result[], { clients, date }: ReportOptions): void {
+  const keys = clients.map(({ title, api }) => toRowKey(title, api))
   for (const group of groups) {
     const isWhole = group.kinds.every((kind) => results.some((result) => result.kind === kind))
     if (!isWhole) continue
-    const table = renderGroup(group, results)
     const [section, mark] = group.sections
+    const table = mergeTables(readSection(section), renderGroup(group, results), keys)
     writeSection(
       section,
-      `${group.heading}\n\nRun on ${date} with \`npm run conformance\`.\n\n${table}`,
+      `${group.heading}\n\nLast run on ${date} with \`npm run conformance\`.\n\n${table}`,
     )
     const page = readFileSync(clientsPage, 'utf8')
     writeFileSync(clientsPage, replaceMarked(page, mark, table))

@@ -6,10 +6,12 @@
  *   npm run conformance
  *   npm run conformance -- --only claude-code --kind google
  *
- * A run of some clients writes no docs. `--kind compatible` runs and writes only the upstreams of the OpenAI format.
+ * `--requests FILE` adds what the upstream saw to a file, a request a line: it shows what a client sent where a cell has
+ * a refusal. A run of some clients writes their rows, where they ran with all kinds of a table. `--kind compatible` runs and writes
+ * only the upstreams of the OpenAI format.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,12 +28,11 @@ import { isRecord } from './upstream/json-schema.ts'
 import { type Exchange, startUpstream } from './upstream/server.ts'
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, kind: { type: 'string' } },
+  options: { only: { type: 'string' }, kind: { type: 'string' }, requests: { type: 'string' } },
 })
 
-const clients = [claudeCode, ...codexes, ...opencodes, ...sdks].filter(
-  ({ name }) => name === (values.only ?? name),
-)
+const allClients = [claudeCode, ...codexes, ...opencodes, ...sdks]
+const clients = allClients.filter(({ name }) => name === (values.only ?? name))
 const chosenKinds = allKinds.filter((kind) =>
   values.kind === 'compatible' ? isCompatible(kind) : kind.name === (values.kind ?? kind.name),
 )
@@ -54,7 +55,8 @@ try {
   for (const line of toRefusals(results)) process.stdout.write(`refused: ${line}\n`)
   for (const line of toProblems(results)) process.stdout.write(`✗ ${line}\n`)
   if (toProblems(results).length > 0) process.exitCode = 1
-  if (values.only === undefined) writeReport(results, new Date().toISOString().slice(0, 10))
+  const date = new Date().toISOString().slice(0, 10)
+  writeReport(results, { clients: allClients, date })
 } finally {
   await gateway.stop()
   await upstream.close()
@@ -74,6 +76,10 @@ async function runAll(door: Door): Promise<readonly Result[]> {
         const started = Date.now()
         const outcomes = await runClient(client, kind, door)
         const seen = upstream.exchanges.filter((exchange) => isOf(kind, exchange))
+        if (values.requests !== undefined) {
+          const lines = seen.map((exchange) => JSON.stringify({ client: client.name, ...exchange }))
+          appendFileSync(values.requests, lines.map((line) => `${line}\n`).join(''))
+        }
         ofClient[index] = {
           client,
           kind,
