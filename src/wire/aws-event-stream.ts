@@ -74,6 +74,37 @@ export class AwsEventStream {
   }
 }
 
+/** Encodes one message. Each header must be shorter than 256 bytes in name, and 64 KiB in value. */
+export function encodeAwsMessage(
+  headers: Readonly<Record<string, string>>,
+  payload: Uint8Array,
+): Uint8Array {
+  const block = concat(Object.entries(headers).flatMap(encodeHeader))
+  const length = minMessageBytes + block.length + payload.length
+  const prelude = concat([encodeUint(length, 4), encodeUint(block.length, 4)])
+  const message = concat([prelude, encodeUint(crc32(prelude), 4), block, payload])
+  return concat([message, encodeUint(crc32(message), checksumLength)])
+}
+
+function encodeHeader([name, value]: readonly [string, string]): Uint8Array[] {
+  const [nameBytes, valueBytes] = [encoder.encode(name), encoder.encode(value)]
+  const type = encodeUint(stringType, 1)
+  return [
+    encodeUint(nameBytes.length, 1),
+    nameBytes,
+    type,
+    encodeUint(valueBytes.length, 2),
+    valueBytes,
+  ]
+}
+
+const encoder = new TextEncoder()
+
+/** Writes a big-endian unsigned integer. */
+function encodeUint(value: number, length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, at) => (value / 256 ** (length - 1 - at)) & 0xff)
+}
+
 function messageLength(bytes: Uint8Array): number {
   verifyChecksum(bytes.subarray(0, preludeLength))
   const total = readUint(bytes, 0, 4)

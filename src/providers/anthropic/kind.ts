@@ -14,6 +14,7 @@ import { createErrorParser } from '../base/vendor-error.ts'
 import { memoizePerCall } from '../canonical/per-call.ts'
 import { findClaudeModel } from '../claude/models.ts'
 import { type AnswerContext, parseAnthropicAnswer } from './answer.ts'
+import { writeMessageEvents } from './answer-events.ts'
 import { apiVersion, bindMessages } from './native.ts'
 import { readNames, toAnthropicRequest } from './request.ts'
 import { AnthropicStream } from './stream.ts'
@@ -65,6 +66,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
     parseAnswer: (body, call) => parseAnthropicAnswer(body, toContext(call)),
     createDecoder: (call) => new AnthropicStream(toContext(call)),
+    writeEvents: writeMessageEvents,
     parseError: createErrorParser(),
     streamEnd: 'terminator',
     form: claudeForm,

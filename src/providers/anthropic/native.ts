@@ -4,6 +4,7 @@ import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { splice } from '../../wire/json/splice.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { isClaude } from '../claude/models.ts'
+import { writeMessageEvents } from './answer-events.ts'
 import { readNativeAnswer } from './native-answer.ts'
 import { NativeStream } from './native-stream.ts'
 
@@ -40,6 +41,7 @@ export function bindMessages(target: NativeTarget): NativeEndpoint {
     buildRequest: (call) => buildFor(call, target.url),
     parseAnswer: readNativeAnswer,
     createDecoder: () => new NativeStream(),
+    writeEvents: writeMessageEvents,
     parseError: createErrorParser(),
     streamEnd: 'terminator',
     // Compatible servers serve models that do not sign.

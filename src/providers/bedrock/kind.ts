@@ -20,6 +20,7 @@ import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall } from '../canonical/per-call.ts'
 import { type AnswerContext, parseConverseAnswer } from './answer.ts'
+import { writeAnswerEvents } from './answer-events.ts'
 import {
   checkAwsSecret,
   maskCredential,
@@ -107,6 +108,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
     parseAnswer: (body, call, header) => parseConverseAnswer(body, toContext(call, header)),
     createDecoder: (call, header) => new ConverseStream({ ...toContext(call, header), mask }),
+    writeEvents: writeAnswerEvents,
     streamType: eventStream,
     parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
     streamEnd: 'terminator',

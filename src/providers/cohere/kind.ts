@@ -9,6 +9,7 @@ import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall } from '../canonical/per-call.ts'
 import { readRequest } from '../canonical/request.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
+import { writeAnswerEvents } from './answer-events.ts'
 import { cohereEmbed, configuredInputTypes } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
 import { readNames, toCohereRequest } from './request.ts'
@@ -61,6 +62,7 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
       }),
     parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
     createDecoder: (call) => createCohereDecoder(toContext(call)),
+    writeEvents: writeAnswerEvents,
     parseError: cohereErrorParser(clock),
     streamEnd: 'terminator',
     form: translatedForm,

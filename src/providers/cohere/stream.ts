@@ -188,7 +188,7 @@ class EventReader {
       this.#content.addPart(index ?? 0, 'text', content)
       this.#length += countCharacters(content)
       const { wantsLogprobs } = this.#context
-      frames.push(this.#out.text(content, wantsLogprobs ? toOpenAiLogprobs([logprobs]) : undefined))
+      frames.push(this.#out.text(content, wantsLogprobs ? readLogprobs(logprobs) : undefined))
     }
     return frames
   }
@@ -264,6 +264,11 @@ class EventReader {
     const carried = content ? [this.#out.providerContent(content)] : []
     return [...lastArguments, ...carried, ...this.#out.finish(finish, parseUsage(usage))]
   }
+}
+
+/** A delta has those of its text; one that stands for a whole answer has a list. */
+function readLogprobs(logprobs: unknown): object | undefined {
+  return toOpenAiLogprobs(Array.isArray(logprobs) ? logprobs : [logprobs])
 }
 
 function callInEvent({ delta }: EventOf<'tool-call-start' | 'tool-call-delta'>) {

@@ -1,6 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint, HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
+import { toOneLine } from '../base/answer-events.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
@@ -21,6 +22,8 @@ export interface GeminiChatOptions {
   readonly modelUrl: URL
   readonly dialect: GeminiDialect
 }
+
+const encoder = new TextEncoder()
 
 /** The names that the API accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
 const { read: readNamed, readNames } = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_:.-]{0,63}$/)
@@ -69,6 +72,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     },
     parseAnswer: (body, call, header) => parseAnswer(body, toContext(call, header)),
     createDecoder: (call, header) => new GeminiStream(toContext(call, header)),
+    // An event of a stream has the form of a whole answer.
+    writeEvents: ({ text }) => encoder.encode(`data: ${toOneLine(text)}\n\n`),
     parseError,
     streamEnd: 'terminator',
     form: {

@@ -15,6 +15,7 @@ import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { isHiddenError } from '../profiles/index.ts'
 import { toAnswerFailure } from './errors.ts'
+import { writeResponseEvents } from './responses-events.ts'
 import { isFilteredResponse, joinOutputTexts } from './responses-output.ts'
 import { createResponsesDecoder } from './responses-stream.ts'
 import { readResponsesUsage } from './responses-usage.ts'
@@ -48,6 +49,7 @@ export function openAiResponses({
     }),
     parseAnswer: (body) => readAnswer(body, readCost),
     createDecoder: () => createResponsesDecoder(readCost),
+    writeEvents: writeResponseEvents,
     parseError: createErrorParser(mapStatus),
     streamEnd: 'terminator',
   }

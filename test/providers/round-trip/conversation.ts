@@ -37,12 +37,14 @@ export class Conversation {
   /** Sends the conversation, then appends the answer and the client's next input. */
   async #turn(): Promise<void> {
     const isStreamed = this.#chance.is(0.6)
+    // Some upstreams answer a streamed request as a whole.
+    const isWhole = !isStreamed || this.#chance.is(0.25)
     const answer = this.#vendor.answer(this.#chance, {
-      isStreamed,
+      isStreamed: !isWhole,
       hasMedia: this.#door.takesMedia,
-      mayTear: isStreamed && this.#door.takesTornCalls,
+      mayTear: !isWhole && this.#door.takesTornCalls,
     })
-    const { items, callIds } = await this.#receive(answer, isStreamed)
+    const { items, callIds } = await this.#receive(answer, { isStreamed, isWhole })
     this.#checkBody()
     const expected = this.#door.expect(answer, isStreamed)
     this.#expected.push('text' in expected ? { text: compact(expected.text) } : expected)
@@ -52,12 +54,12 @@ export class Conversation {
     if (callIds.length === 0 || this.#chance.is(0.2)) this.#ask()
   }
 
-  async #receive(answer: Answer, isStreamed: boolean): Promise<Reply> {
+  async #receive(answer: Answer, { isStreamed, isWhole }: Forms): Promise<Reply> {
     const { ask, path, read } = this.#door
     this.#gateway.upstream.next(
-      isStreamed
-        ? pieces(this.#chance.cuts(answer.stream), this.#vendor.contentType)
-        : whole(answer.whole),
+      isWhole
+        ? whole(answer.whole)
+        : pieces(this.#chance.cuts(answer.stream), this.#vendor.contentType),
     )
     const body = written({
       ...ask(this.#items, this.#vendor.model),
@@ -101,6 +103,12 @@ export class Conversation {
     this.#inputs.push(...results.map(({ input }) => input))
     this.#items.push(...this.#door.toResults(this.#chance.shuffled(results)))
   }
+}
+
+/** What the client asks for, and what the vendor sends. */
+interface Forms {
+  readonly isStreamed: boolean
+  readonly isWhole: boolean
 }
 
 /** A message without content is left out. */
