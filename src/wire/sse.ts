@@ -1,5 +1,6 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { ByteList } from './byte-list.ts'
+import { tryParseJson } from './json/parse.ts'
 
 /** One server-sent event as received. */
 export interface RawEvent {
@@ -21,8 +22,8 @@ const cr = 0x0d
 
 /**
  * Splits a byte stream into server-sent events. Lines end with LF, CRLF or CR, also split between chunks.
- * The `bytes` of all events, including the last one, add up to the input. Consecutive blank lines form
- * one event without fields. Format:
+ * The `bytes` of all events, including the last one, add up to the input, but for JSON outside of a field. Consecutive
+ * blank lines form one event without fields. Format:
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class SseSplitter {
@@ -134,7 +135,10 @@ export class SseSplitter {
   /** Returns the last event if the body ended without its blank line. */
   end(): RawEvent[] {
     if (this.#held.length === 0) return []
-    return [{ ...this.#complete(new Uint8Array(0)), closed: this.#awaitsLf }]
+    const event = this.#complete(new Uint8Array(0))
+    const { bytes } = event
+    const hasBlankLine = bytes.at(-1) === lf && bytes.at(-2) === lf
+    return [{ ...event, closed: this.#awaitsLf || hasBlankLine }]
   }
 
   #hold(piece: Uint8Array): void {
@@ -190,8 +194,23 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
     else if (name === 'event') event = value
   }
+  if (data === undefined && event === undefined) return readBareJson(bytes, lines)
   return { bytes, data, event, closed: true }
 }
+
+/**
+ * Servers and proxies write errors as bare JSON into a stream that has begun, or has been announced by its type. Such
+ * an error reads as the data of an event, and is written as one.
+ */
+function readBareJson(bytes: Uint8Array, lines: string): RawEvent {
+  const json = lines.trimStart()
+  const isBare = /^[[{]/.test(json) && tryParseJson(json) !== undefined
+  if (!isBare) return { bytes, data: undefined, event: undefined, closed: true }
+  const written = encoder.encode(`data: ${json.replace(/[\r\n]+/g, ' ')}\n\n`)
+  return { bytes: written, data: json, event: undefined, closed: true }
+}
+
+const encoder = new TextEncoder()
 
 /** Removes the line ends after the last field. */
 function trimLineEnds(text: string): string {

@@ -149,6 +149,143 @@ describe.each(doors)('an error with status 200, for $path', (door) => {
   })
 })
 
+/* The same errors from upstreams of other APIs, which compatible servers report as their own API does. */
+
+interface Api {
+  readonly kind: string
+  readonly paths: readonly string[]
+  readonly streamType?: string
+}
+
+const all = doors.map(({ path }) => path)
+const apis: readonly Api[] = [
+  { kind: 'anthropic', paths: all },
+  { kind: 'google', paths: all },
+  { kind: 'cohere', paths: all },
+  { kind: 'openai', paths: ['/v1/responses'] },
+  // Its streams are no text, and have errors of their own.
+  { kind: 'bedrock', paths: all, streamType: 'application/vnd.amazon.eventstream' },
+]
+
+const foreign = hidden.filter(({ words }) =>
+  ['insufficient balance', 'rate limit', 'token expired or incorrect', 'out of order'].includes(
+    words,
+  ),
+)
+
+const pairs = apis.flatMap(({ kind, paths, streamType }) =>
+  paths.map((path) => ({ kind, path, streamType })),
+)
+
+/** A model of this kind, at the vendor's own address. */
+const kindConfig = (kind: string, capability = 'chat', baseUrl?: string) => `
+[resilience]
+retry_max_attempts = 1
+[[providers]]
+name = "p"
+kind = "${kind}"
+${baseUrl === undefined ? 'api_key_env = "P_KEY"' : `base_url = "${baseUrl}"`}
+models = [{ id = "m", upstream_id = "m-1", capabilities = ["${capability}"] }]
+`
+const env = { P_KEY: 'k', AWS_REGION: 'us-east-1' }
+
+describe.each(pairs)(
+  'an error with status 200 of $kind, for $path',
+  ({ kind, path, streamType }) => {
+    const door = doors.find((one) => one.path === path) as Door
+
+    test.each(foreign)('$words: $code', async ({ body, status, code, words }) => {
+      const inEvent = ofUpstream.has(words) ? 'LM-3010' : code
+      const bare = JSON.stringify(body, null, 1)
+      const forms: readonly (readonly [Responder, boolean, string])[] = [
+        [json(body), false, code],
+        [json(body), true, code],
+        ...(streamType === undefined
+          ? ([
+              [stream([data(body)]), true, inEvent],
+              [stream([bare]), true, inEvent],
+              [stream([`${bare}\n\n`]), true, inEvent],
+            ] as const)
+          : []),
+      ]
+      for (const [responder, isStream, expected] of forms) {
+        const gateway = await watchedGateway(kindConfig(kind), { env })
+        gateway.upstream.next(responder)
+        const response = await ask(gateway, door, isStream)
+        expect(await response.text()).toContain(words)
+        expect(response.status).toBe(status)
+        const ended = settlement(gateway.log)
+        // Gemini and Cohere do not separate errors inside of a stream from malformed events.
+        expect([expected, code]).toContain(ended?.['error_code'])
+      }
+    })
+  },
+)
+
+describe.each(doors)('bare JSON in a stream, at $path', (door) => {
+  const error = { error: { message: 'the GPU is\non fire', code: 503 } }
+
+  test.each([
+    ['alone', [JSON.stringify(error)]],
+    ['in lines', [JSON.stringify(error, null, 2)]],
+    ['behind comments', [`: hello\n\n${JSON.stringify(error)}\n`]],
+    ['behind the role', [role, JSON.stringify(error)]],
+    ['in pieces', [JSON.stringify(error).slice(0, 9), JSON.stringify(error).slice(9)]],
+  ])('%s is that error', async (_, chunks) => {
+    const gateway = await watchedGateway(oneModel)
+    gateway.upstream.next(stream(chunks))
+    const response = await ask(gateway, door, true)
+    expect(response.status).toBe(502)
+    expect(await response.text()).toContain('the GPU is on fire')
+  })
+
+  test('behind content ends the stream with its words', async () => {
+    const gateway = await watchedGateway(oneModel)
+    gateway.upstream.next(stream([role + hello, JSON.stringify(error, null, 2)]))
+    const text = await (await ask(gateway, door, true)).text()
+    expect(text).toContain('Hello')
+    expect(text).toContain(door.failed)
+    expect(text).toContain('the GPU is on fire')
+    // Nothing but events and comments.
+    expect(text).toMatch(/^(?:(?:data|event): .*\n|:.*\n|\n)*$/)
+  })
+})
+
+/* Embeddings and rerank: an error is no empty answer. */
+
+const searches: readonly {
+  readonly kind: string
+  readonly capability: 'embed' | 'rerank'
+  readonly empty: object
+  readonly baseUrl?: string
+}[] = [
+  { kind: 'openai', capability: 'embed', empty: { data: [] }, baseUrl: 'https://p.test/v1' },
+  { kind: 'cohere', capability: 'embed', empty: {} },
+  { kind: 'google', capability: 'embed', empty: {} },
+  { kind: 'tei', capability: 'embed', empty: {}, baseUrl: 'https://p.test' },
+  { kind: 'voyage', capability: 'embed', empty: {} },
+  { kind: 'vllm', capability: 'rerank', empty: { results: [] }, baseUrl: 'https://p.test/v1' },
+  { kind: 'cohere', capability: 'rerank', empty: {} },
+  { kind: 'voyage', capability: 'rerank', empty: {} },
+  { kind: 'jina', capability: 'rerank', empty: { results: [] } },
+  { kind: 'mixedbread', capability: 'rerank', empty: {} },
+]
+
+describe.each(searches)('$capability of $kind', ({ kind, capability, empty, baseUrl }) => {
+  test.each(foreign)('$words: $code', async ({ body, status, code, words }) => {
+    const gateway = await watchedGateway(kindConfig(kind, capability, baseUrl), { env })
+    gateway.upstream.next(json({ ...empty, ...body }))
+    const asked = capability === 'embed' ? { input: 'Hi' } : { query: 'Hi', documents: ['a', 'b'] }
+    const response = await gateway.get(capability === 'embed' ? '/v1/embeddings' : '/v1/rerank', {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', ...asked }),
+    })
+    expect(await response.text()).toContain(words)
+    expect(response.status).toBe(status)
+    expect(settlement(gateway.log)).toMatchObject({ status, error_code: code })
+  })
+})
+
 /* An answer to a streamed request that is whole reaches the client as the stream that it asked for. */
 
 const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }

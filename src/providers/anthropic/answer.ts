@@ -15,7 +15,7 @@ import { collectThinking } from '../claude/thinking-blocks.ts'
 import { isThinking } from './blocks.ts'
 import { collectAnnotations } from './citations.ts'
 import { carryContent } from './content.ts'
-import { parseErrorObject } from './errors.ts'
+import { findAnswerError } from './errors.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { isEmptyAnswer } from './native-answer.ts'
 import { parseUsage } from './usage.ts'
@@ -63,7 +63,8 @@ export interface AnswerContext {
 export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): ChatResult {
   const { text: json, value } = body
   if (value === undefined) return malformed('the answer is not JSON')
-  if (isObject(value) && value['type'] === 'error') return parseErrorAnswer(value['error'])
+  const failure = isObject(value) ? findAnswerError(value) : undefined
+  if (failure) return { ok: false, failure }
   const parsed = messageBody.safeParse(value)
   if (!parsed.success) return malformed('the answer is not a Messages API response')
   const { id, content, stop_reason, stop_details, container: used, usage } = parsed.data
@@ -136,14 +137,6 @@ function toToolCalls(content: readonly ContentBlock[], json: string, names: Tool
     const called = { name: names.restore(block.name ?? ''), arguments: text }
     return [{ id: block.id || newCallId(), type: 'function', function: called }]
   })
-}
-
-/** Reads an error in the body of an answer with status 200. */
-function parseErrorAnswer(error: unknown): ChatResult {
-  const failure = parseErrorObject(error)
-  if (failure.kind === 'status') return { ok: false, failure }
-  const { vendor } = failure
-  return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }
 }
 
 function malformed(detail: string, usage?: ReportedUsage): ChatResult {

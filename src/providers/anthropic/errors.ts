@@ -1,6 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { extractMessage } from '../base/error-message.ts'
+import { isHiddenError, toAnswerFailure, toFrameFailure } from '../base/hidden-error.ts'
 import { toVendorError } from '../base/vendor-error.ts'
 
 /**
@@ -28,4 +29,32 @@ export function parseErrorObject(
   return status === undefined
     ? { kind: 'error-frame', message, vendor }
     : { kind: 'status', status, message, vendor }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Returns the failure of an answer with status 200 that is an error, in the form of this API or in that of another
+ * one: compatible servers of other vendors report errors as they do there.
+ */
+export function findAnswerError(body: Members): UpstreamFailure | undefined {
+  const { type, error, content } = body
+  if (type === 'error' && isObject(error)) {
+    const failure = parseErrorObject(error)
+    if (failure.kind === 'status') return failure
+    const { message, vendor } = failure
+    return { kind: 'malformed', detail: `the answer is an error: ${message}`, vendor }
+  }
+  const isError = type === 'error' || isHiddenError(body, content)
+  return isError ? toAnswerFailure(body) : undefined
+}
+
+/** Does the same for an event of a stream. `type` is the event's own, or that of its `event:` line. */
+export function findEventError(
+  event: Members,
+  type: string | undefined,
+): UpstreamFailure | undefined {
+  if (type === 'error' && isObject(event['error'])) return parseErrorObject(event['error'])
+  const isError = type === 'error' || isHiddenError(event, type)
+  return isError ? toFrameFailure(event) : undefined
 }

@@ -36,7 +36,6 @@ const streamEvent = z.object({
   content_block: contentBlock.optional().catch(undefined),
   delta: blockDelta.optional().catch(undefined),
   usage: z.unknown().optional(),
-  error: z.unknown().optional(),
 })
 
 /** Deltas of one block differ only in their text. */

@@ -4,7 +4,7 @@ import { listEstimated, type ReportedUsage, type Usage } from '../../core/usage.
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { parseErrorObject } from './errors.ts'
+import { findAnswerError } from './errors.ts'
 import { parseUsage } from './usage.ts'
 
 type Result = AnswerResult<NativeAnswer>
@@ -14,7 +14,8 @@ export function readNativeAnswer(body: AnswerBody): Result {
   const { value } = body
   if (value === undefined) return malformed('the answer is not JSON')
   if (!isObject(value)) return malformed('the answer is not a JSON object')
-  if (value['type'] === 'error') return readErrorAnswer(value['error'])
+  const failure = findAnswerError(value)
+  if (failure) return { ok: false, failure }
   const { content, usage, stop_reason: reason } = value
   if (!Array.isArray(content)) return malformed('the answer is not a Messages API response')
   let output = ''
@@ -50,14 +51,6 @@ export function joinBlockText({ text, thinking, name, input }: Record<string, un
 function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
   const replaced = listEstimated(usage, messagesCounts)
   return mergeIntoMember(body, 'usage', { members: { ...renderMessagesUsage(usage) }, replaced })
-}
-
-/** Reads an error in the body of an answer with status 200. */
-function readErrorAnswer(error: unknown): Result {
-  const failure = parseErrorObject(error)
-  if (failure.kind === 'status') return { ok: false, failure }
-  const { vendor } = failure
-  return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }
 }
 
 function malformed(detail: string, usage?: ReportedUsage): Result {

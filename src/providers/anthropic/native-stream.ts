@@ -6,7 +6,7 @@ import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { parseErrorObject } from './errors.ts'
+import { findEventError } from './errors.ts'
 import { joinBlockText } from './native-answer.ts'
 import { addCounters, addStartCounters, parseUsage } from './usage.ts'
 
@@ -62,7 +62,10 @@ export class NativeStream implements FrameDecoder {
     }
     const text = readDeltaText(event)
     if (text) this.#deltas.learn(data, text)
-    switch (typeof event['type'] === 'string' ? event['type'] : name) {
+    const type = typeof event['type'] === 'string' ? event['type'] : name
+    const failure = findEventError(event, type)
+    if (failure) return this.#release(createFailedFrame(failure, parseUsage(this.#usage)))
+    switch (type) {
       case 'message_start':
         return this.#pass(this.#start(bytes, event['message']))
       case 'content_block_start':
@@ -73,10 +76,6 @@ export class NativeStream implements FrameDecoder {
         return this.#readEnding(bytes, event)
       case 'message_stop':
         return [this.#finish(bytes)]
-      case 'error': {
-        const failure = parseErrorObject(event['error'])
-        return this.#release(createFailedFrame(failure, parseUsage(this.#usage)))
-      }
       default:
         return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
     }

@@ -1,6 +1,7 @@
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { RepeatedJson } from '../../wire/json/repeated.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -8,7 +9,7 @@ import { IndexedAnnotations } from '../canonical/annotations.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import { ThinkingWriter } from '../claude/thinking-writer.ts'
 import type { AnswerContext, ContentBlock } from './answer.ts'
-import { parseErrorObject } from './errors.ts'
+import { findEventError } from './errors.ts'
 import { type Delta, repeatedDeltas, type StreamEvent } from './events.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { StreamedContent } from './stream-content.ts'
@@ -70,7 +71,7 @@ export class AnthropicStream implements FrameDecoder {
   }
 
   #translate(type: string | undefined, event: StreamEvent, json: string): Frame[] {
-    const { index, message, content_block, delta, usage, error } = event
+    const { index, message, content_block, delta, usage } = event
     switch (type) {
       case 'message_start':
         return this.#start(message, json)
@@ -87,15 +88,19 @@ export class AnthropicStream implements FrameDecoder {
         this.#explanation = delta?.stop_details?.explanation ?? this.#explanation
         this.#container = delta?.container ?? this.#container
         this.#usage = addCounters(this.#usage, usage)
-        return []
+        return json.includes('"base_resp"') ? this.#findError(type, json) : []
       case 'message_stop':
         return this.#finish()
-      case 'error':
-        return [createFailedFrame(parseErrorObject(error), parseUsage(this.#usage))]
       default:
-        // A ping, or an event that is newer than this code.
-        return []
+        // A ping, an error, or an event that is newer than this code.
+        return this.#findError(type, json)
     }
+  }
+
+  #findError(type: string | undefined, json: string): Frame[] {
+    const event = tryParseJson(json)
+    const failure = isObject(event) ? findEventError(event, type) : undefined
+    return failure ? [createFailedFrame(failure, parseUsage(this.#usage))] : []
   }
 
   /**

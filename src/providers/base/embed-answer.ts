@@ -3,8 +3,7 @@ import { type VectorValue, vectorValue } from '../../core/embeddings.ts'
 import type { EmbedResult } from '../../core/endpoints.ts'
 import { parsePromptCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
-import { extractMessage } from './error-message.ts'
-import { toVendorError } from './vendor-error.ts'
+import { toShapeFailure } from './hidden-error.ts'
 
 /** Returns the result for a parsed answer. */
 export function toEmbedResult(vectors: readonly VectorValue[], tokens: unknown): EmbedResult {
@@ -16,11 +15,7 @@ export function toEmbedFailure(body: unknown): EmbedResult {
   const detail = hasTokenVectors(body)
     ? 'the answer has a vector for each token, not for each item; use an embedding model'
     : 'the answer has no embeddings'
-  if (!isObject(body) || body['error'] === undefined) {
-    return { ok: false, failure: { kind: 'malformed', detail } }
-  }
-  const message = `${detail}: ${extractMessage(body)}`
-  return { ok: false, failure: { kind: 'malformed', detail: message, vendor: toVendorError(body) } }
+  return { ok: false, failure: toShapeFailure(body, detail) }
 }
 
 const vectorList = z.array(vectorValue)

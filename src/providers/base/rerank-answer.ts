@@ -2,9 +2,7 @@ import * as z from 'zod'
 import type { RerankResult } from '../../core/endpoints.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { isCount, parsePromptCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json/parse.ts'
-import { extractMessage } from './error-message.ts'
-import { toVendorError } from './vendor-error.ts'
+import { toShapeFailure } from './hidden-error.ts'
 
 /** The index of a document in the call. */
 export const documentIndex = z.int().nonnegative()
@@ -47,11 +45,7 @@ export function toRerankResult(
 
 /** Returns the failure for an answer of another shape, with the vendor's message if it has one. */
 export function toRerankFailure(body: unknown): RerankResult {
-  const isError = isObject(body) && (body['error'] !== undefined || body['errors'] !== undefined)
-  const detail = 'the answer has no ranking'
-  if (!isError) return { ok: false, failure: { kind: 'malformed', detail } }
-  const message = `${detail}: ${extractMessage(body)}`
-  return { ok: false, failure: { kind: 'malformed', detail: message, vendor: toVendorError(body) } }
+  return { ok: false, failure: toShapeFailure(body, 'the answer has no ranking') }
 }
 
 function toCount(value: unknown): number | undefined {

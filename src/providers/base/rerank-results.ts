@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { RerankEndpoint } from '../../core/endpoints.ts'
+import { isHiddenError } from './hidden-error.ts'
 import { encodeJsonBody } from './request.ts'
 import { relevanceEntry, toRerankFailure, toRerankResult, totalTokens } from './rerank-answer.ts'
 import { createErrorParser } from './vendor-error.ts'
@@ -30,7 +31,8 @@ export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
     }),
     parseAnswer(body) {
       const parsed = resultsAnswer.safeParse(body)
-      if (!parsed.success) return toRerankFailure(body)
+      if (!parsed.success || isHiddenError(parsed.data, parsed.data.results))
+        return toRerankFailure(body)
       const { results, usage } = parsed.data
       return toRerankResult(results, {
         tokens: reportsBilledTokens ? usage?.total_tokens : undefined,

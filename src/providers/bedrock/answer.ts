@@ -4,6 +4,7 @@ import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
+import { toShapeFailure } from '../base/hidden-error.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import {
   type CompletionMessage,
@@ -34,8 +35,8 @@ export function parseConverseAnswer(
   const { text: json, value } = body
   const parsed = answer.safeParse(value)
   if (!parsed.success) {
-    const detail = 'the answer is not a Converse response'
-    return { ok: false, failure: { kind: 'malformed', detail } }
+    const failure = toShapeFailure(value, 'the answer is not a Converse response')
+    return { ok: false, failure }
   }
   const { output, stopReason, trace: found, serviceTier: tier } = parsed.data
   const usage = parseUsage(parsed.data.usage, tier)

@@ -6,6 +6,7 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
+import { toShapeFailure } from '../base/hidden-error.ts'
 import { type Annotation, countCharacters } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { type Citation, citationSchema, toAnnotations } from './citations.ts'
@@ -55,7 +56,7 @@ export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResul
   const { text: json, value } = body
   const parsed = answer.safeParse(value)
   if (!parsed.success || !parsed.data.message) {
-    return failed({ kind: 'malformed', detail: 'the answer is not a Cohere chat response' })
+    return failed(toShapeFailure(value, 'the answer is not a Cohere chat response'))
   }
   const { id, finish_reason: reason, message: answered, usage, logprobs } = parsed.data
   const status = mapFailureStatus(reason)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { UpstreamFailure } from '../../core/failure.ts'
+import { getVendorError } from '../../core/failure.ts'
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
@@ -8,6 +8,7 @@ import { RepeatedJson, type RepeatedJsonOptions } from '../../wire/json/repeated
 import { extractTexts } from '../../wire/json/text.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { extractMessage } from '../base/error-message.ts'
+import { toShapeFailure } from '../base/hidden-error.ts'
 import { toVendorError } from '../base/vendor-error.ts'
 import { countCharacters, IndexedAnnotations } from '../canonical/annotations.ts'
 import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
@@ -133,7 +134,13 @@ class EventReader {
     if (data === '' || data.startsWith('[DONE]')) return []
     const event = this.#events.parse(data)
     if (event) return this.#translate(event, data)
-    return hasUnknownType(tryParseJson(data)) ? [] : [createFailedFrame(malformed)]
+    const value = tryParseJson(data)
+    const failure = toShapeFailure(value, 'a stream event is not a Cohere chat event')
+    const isUnknown = isObject(value) && !knownTypes.has(value['type'])
+    // The vendor adds types from time to time, and an error has none.
+    const isError =
+      isUnknown && value['type'] === undefined && getVendorError(failure) !== undefined
+    return isUnknown && !isError ? [] : [createFailedFrame(failure)]
   }
 
   #translate(event: StreamEvent, data: string): Frame[] {
@@ -274,14 +281,4 @@ function readLogprobs(logprobs: unknown): object | undefined {
 function callInEvent({ delta }: EventOf<'tool-call-start' | 'tool-call-delta'>) {
   const calls = delta?.message?.tool_calls
   return Array.isArray(calls) ? calls[0] : calls
-}
-
-/** Whether an event has an unknown type: the vendor adds types from time to time. */
-function hasUnknownType(value: unknown): boolean {
-  return isObject(value) && !knownTypes.has(value['type'])
-}
-
-const malformed: UpstreamFailure = {
-  kind: 'malformed',
-  detail: 'a stream event is not a Cohere chat event',
 }

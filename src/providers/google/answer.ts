@@ -2,6 +2,7 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
+import { toShapeFailure } from '../base/hidden-error.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
@@ -38,9 +39,9 @@ export function parseAnswer(
   const failure = parseFailure(value)
   if (failure) return { ok: false, failure }
   const answer = parseGeminiResponse(json, value)
-  if (!answer) return malformed('the answer is not a GenerateContentResponse')
+  if (!answer) return misshapen(value, 'the answer is not a GenerateContentResponse')
   const candidates = listCandidates(answer)
-  if (candidates.length === 0) return malformed('the answer has no candidates')
+  if (candidates.length === 0) return misshapen(value, 'the answer has no candidates')
   const failed = findFailedFinish(candidates)
   const usage = parseUsage(answer.usageMetadata, {
     tier: readServedTier(header),
@@ -126,6 +127,10 @@ function toMessage(
 
 function joinTexts(parts: readonly GeminiPart[]): string {
   return parts.map(({ text }) => text ?? '').join('')
+}
+
+function misshapen(value: unknown, detail: string): ChatResult {
+  return { ok: false, failure: toShapeFailure(value, detail) }
 }
 
 function malformed(detail: string, usage?: ReportedUsage): ChatResult {

@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from '../../core/failure.ts'
+import { getVendorError, type UpstreamFailure } from '../../core/failure.ts'
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
@@ -7,6 +7,7 @@ import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { RepeatedJson } from '../../wire/json/repeated.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { toShapeFailure } from '../base/hidden-error.ts'
 import { parseFailure } from './errors.ts'
 import { repeatedPieces } from './events.ts'
 import { findFailedFinish } from './finish-reason.ts'
@@ -59,11 +60,15 @@ export class GeminiStream implements FrameDecoder {
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
     const response = data ? this.#events.parse(data) : undefined
-    if (data && response) return this.#translate(response, { data, bytes })
+    if (data && response && !isBlank(response)) return this.#translate(response, { data, bytes })
+    const value = tryParseJson(data ?? decoder.decode(bytes))
     // The service may also send an error as bare JSON, without `data:`.
-    const failure = parseFailure(tryParseJson(data ?? decoder.decode(bytes)))
+    const failure = parseFailure(value)
     if (failure) return this.#fail(bytes, failure)
-    return data ? this.#fail(bytes, malformed) : []
+    if (!data) return []
+    const unread = toShapeFailure(value, 'a stream event is not a GenerateContentResponse')
+    const isHarmless = response !== undefined && getVendorError(unread) === undefined
+    return isHarmless ? [] : this.#fail(bytes, unread)
   }
 
   /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
@@ -154,7 +159,12 @@ function withUsage(
   return { bytes, kind, usage, identity, choices, output, outputBytes, finished }
 }
 
-const malformed: UpstreamFailure = {
-  kind: 'malformed',
-  detail: 'a stream event is not a GenerateContentResponse',
+/** True for an event of this API that says nothing, and for any other object. */
+function isBlank({
+  candidates,
+  promptFeedback,
+  usageMetadata,
+  responseId,
+}: GeminiResponse): boolean {
+  return (candidates ?? promptFeedback ?? usageMetadata ?? responseId ?? undefined) === undefined
 }

@@ -12,9 +12,9 @@ import {
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { type ChoiceReader, isHiddenError } from '../profiles/index.ts'
+import { isHiddenError, toAnswerFailure } from '../base/hidden-error.ts'
+import type { ChoiceReader } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
-import { toAnswerFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { readAnswerUsage } from './usage.ts'
 
@@ -41,7 +41,9 @@ export function parseOpenAiAnswer(
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
   const usage = readAnswerUsage(value, readCost)
-  if (isHiddenError(value)) return { ok: false, failure: toAnswerFailure(value), usage }
+  if (isHiddenError(value, value['choices'])) {
+    return { ok: false, failure: toAnswerFailure(value), usage }
+  }
   if (!Array.isArray(value['choices'])) return malformedResult('the answer has no choices')
   const failed = findFailedChoice(value['choices'])
   if (failed) return { ok: false, failure: failed, usage }

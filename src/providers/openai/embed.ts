@@ -11,6 +11,7 @@ import { splice } from '../../wire/json/splice.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { type MixedDialect, toPlainInput } from '../base/embed-input.ts'
 import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
+import { isHiddenError } from '../base/hidden-error.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 
@@ -105,7 +106,7 @@ export function parseOpenAiVectors(
   { usesTotalTokens, rejectsBase64 }: Pick<EmbedQuirks, 'usesTotalTokens' | 'rejectsBase64'> = {},
 ): EmbedResult {
   const parsed = openAiAnswer.safeParse(body)
-  if (!parsed.success) return toEmbedFailure(body)
+  if (!parsed.success || isHiddenError(parsed.data, parsed.data.data)) return toEmbedFailure(body)
   const { data, usage } = parsed.data
   if (rejectsBase64 && data.some(({ embedding }) => typeof embedding === 'string')) {
     return toEmbedFailure(body)

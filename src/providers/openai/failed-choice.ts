@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json/parse.ts'
+import { toFrameFailure } from '../base/hidden-error.ts'
 import { isFailedFinish } from '../profiles/index.ts'
-import { toFrameFailure } from './errors.ts'
 
 /**
  * Returns the failure of the first choice that has failed: OpenRouter and others report it in a choice, with an

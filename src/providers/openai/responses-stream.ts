@@ -5,8 +5,7 @@ import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { isHiddenError } from '../profiles/index.ts'
-import { toFrameFailure } from './errors.ts'
+import { isHiddenError, toFrameFailure } from '../base/hidden-error.ts'
 import { closeLastEvent } from './last-event.ts'
 import { isFilteredResponse } from './responses-output.ts'
 import { readResponsesUsage } from './responses-usage.ts'
@@ -85,7 +84,7 @@ function readEvent(
     case 'error':
       return [toErrorFrame(quiet, toErrorBody(payload))]
     case undefined:
-      return [isHiddenError(payload) ? toErrorFrame(quiet, payload) : quiet]
+      return [isHiddenError(payload, undefined) ? toErrorFrame(quiet, payload) : quiet]
     default:
       return [readContent(quiet, type, payload)]
   }

@@ -12,9 +12,8 @@ import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { splice } from '../../wire/json/splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { isHiddenError, toAnswerFailure } from '../base/hidden-error.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
-import { isHiddenError } from '../profiles/index.ts'
-import { toAnswerFailure } from './errors.ts'
 import { writeResponseEvents } from './responses-events.ts'
 import { isFilteredResponse, joinOutputTexts } from './responses-output.ts'
 import { createResponsesDecoder } from './responses-stream.ts'
@@ -64,7 +63,7 @@ function readAnswer(
   const { status, error, output } = value
   const usage = readResponsesUsage(value, readCost)
   if (status === 'failed') return { ok: false, failure: toAnswerFailure({ error }), usage }
-  if (!Array.isArray(output) && isHiddenError(value)) {
+  if (isHiddenError(value, output)) {
     return { ok: false, failure: toAnswerFailure(value), usage }
   }
   if (!Array.isArray(output)) return malformed('the answer has no output')

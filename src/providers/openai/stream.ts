@@ -7,9 +7,9 @@ import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { type ChoiceReader, isHiddenError } from '../profiles/index.ts'
+import { isHiddenError, toFrameFailure } from '../base/hidden-error.ts'
+import type { ChoiceReader } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
-import { toFrameFailure } from './errors.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { closeLastEvent } from './last-event.ts'
 import { readAnswerUsage, readUsage } from './usage.ts'
@@ -244,5 +244,5 @@ function readChunkIdentity({ id, created, model }: Record<string, unknown>): Chu
 
 function isErrorChunk(chunk: Record<string, unknown>, event: string | undefined): boolean {
   if (event === 'error' || chunk['object'] === 'error') return true
-  return (chunk['error'] ?? undefined) !== undefined || isHiddenError(chunk)
+  return (chunk['error'] ?? undefined) !== undefined || isHiddenError(chunk, chunk['choices'])
 }

@@ -1,6 +1,5 @@
 export { ChoiceReader } from './read/choices.ts'
 export { isFailedFinish } from './read/finish-reason.ts'
-export { isHiddenError, mapHiddenStatus } from './read/hidden-error.ts'
 export {
   listProfileNames,
   type ProfileSource,
