@@ -3,6 +3,20 @@ import type { Body, Operation, Operations } from './operation.ts'
 
 const errors = [400, 401, 402, 403, 404, 408, 413, 415, 417, 429, 431, 500, 502, 503, 504]
 
+const timeout = {
+  name: 'x-gateway-timeout-ms',
+  in: 'header',
+  description: 'Shortens the total timeout of the request.',
+  schema: { type: 'integer', minimum: 1 },
+} as const
+
+const session = {
+  name: 'x-gateway-session',
+  in: 'header',
+  description: 'Names the session of the request, which stays where it was served.',
+  schema: { type: 'string' },
+} as const
+
 interface Asking {
   readonly summary: string
   readonly body: Body
@@ -17,6 +31,7 @@ function ask({ summary, body, answer, streams, errorSchema }: Asking): Operation
     summary,
     tag: 'Models',
     key: 'client',
+    parameters: [timeout, session],
     body,
     answers: {
       200: {

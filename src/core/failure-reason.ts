@@ -50,6 +50,8 @@ function describeTimeout(limit: TimeLimit): string {
       return 'stopped sending data'
     case 'total':
       return 'did not finish within the total timeout'
+    case 'asked':
+      return 'did not finish within the time that the client has set'
     default:
       return limit satisfies never
   }

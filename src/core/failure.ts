@@ -6,7 +6,8 @@ import type { VendorError } from './vendor-error.ts'
 /** Why an upstream refuses a request whatever its credential: its length, or the vendor's content filter. */
 export type Refusal = 'prompt-too-long' | 'content-filter'
 
-export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
+/** `asked`: the total time that the client itself has set for its request. */
+export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total' | 'asked'
 
 /** What went wrong between the gateway and one upstream. `judgeFailure` decides what follows. */
 export type UpstreamFailure =
@@ -101,7 +102,7 @@ export function judgeFailure(failure: UpstreamFailure): Verdict {
       // The next link may be another model, or at another vendor, which serves the request.
       return failure.isRequestFault ? 'fail-over' : judgeStatus(failure.status)
     case 'timeout':
-      if (failure.limit === 'total') return 'end'
+      if (failure.limit === 'total' || failure.limit === 'asked') return 'end'
       return failure.limit === 'first-token' ? 'fail-over' : 'retry'
     case 'network':
     case 'malformed':
@@ -265,6 +266,8 @@ function timeoutError(limit: TimeLimit, provider: string): GatewayError {
       return upstreamError('LM-3011', `provider ${provider} stopped sending data`)
     case 'total':
       return upstreamError('LM-3013', 'the request took longer than total_timeout_ms')
+    case 'asked':
+      return upstreamError('LM-3013', 'the request took longer than its x-gateway-timeout-ms')
     default:
       return limit satisfies never
   }

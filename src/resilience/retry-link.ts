@@ -99,7 +99,7 @@ export function isProviderFault(failure: UpstreamFailure): boolean {
     case 'status':
       return !failure.isRequestFault && judgeFailure(failure) !== 'surface'
     case 'timeout':
-      return failure.limit !== 'total'
+      return failure.limit !== 'total' && failure.limit !== 'asked'
     case 'network':
       return !isOutOfFiles(failure)
     // The client has the whole answer.

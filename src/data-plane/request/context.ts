@@ -131,6 +131,11 @@ export class RequestContext {
     return new AuthenticatedRequest(this, this.#options, principal)
   }
 
+  /** Ends the request so long after its arrival; other limits may end it sooner. */
+  limitTime(timeout: Millis): void {
+    this.scope.endAfter(this.arrived + timeout - this.clock.elapsed(), askedTimeoutFired)
+  }
+
   /** Starts a time slice for the long computations of this request. */
   startTimeSlice(): TimeSlice {
     return new TimeSlice(this.clock, this.scope)
@@ -365,6 +370,8 @@ export interface SessionRequest {
   /** Finds the session; called only where it makes a difference. */
   nameSession(affinity: RouteAffinity): NamedSession | undefined
 }
+
+const askedTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'asked' } as const)
 
 async function joinAdmission(
   admitting: Admission | Promise<Admission>,

@@ -1,6 +1,7 @@
 import type { Api } from '../../core/capability.ts'
 import type { Reply } from '../../core/reply.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
+import { readTimeout } from '../request/asked-timeout.ts'
 import type { RequestContext } from '../request/context.ts'
 import { answerFromCache } from './answer-from-cache.ts'
 import { answerRepeat, digestArrived } from './answer-repeat.ts'
@@ -65,5 +66,7 @@ export function createService<Prepared extends PreparedRequest>({
 async function receive(request: Request, context: RequestContext): Promise<ArrivedRequest> {
   const slice = context.startTimeSlice()
   const authenticated = context.authenticate(request) // LM-4004
+  const timeout = readTimeout(request.headers) // LM-1001
+  if (timeout !== undefined) context.limitTime(timeout)
   return { authenticated, request, bytes: await authenticated.readBody(request), slice } // LM-1002
 }
