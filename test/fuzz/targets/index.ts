@@ -26,6 +26,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'chat-match': matched.chatMatch,
   'completion-match': matched.completionMatch,
   'messages-match': matched.messagesMatch,
+  'count-match': matched.countMatch,
   'responses-match': matched.responsesMatch,
   'embed-match': matched.embedMatch,
   'canonical-json': json.canonicalJson,

@@ -106,7 +106,33 @@ export const jsonMatch: FuzzTarget = {
   },
 }
 
-/** The members of a chat request, and what it may consist of. */
+/** The parts of JSON that break a body, or mend it. */
+const syntax = ['null', '1e3', '{', '}', '[', ']', ',', ':', '"', ' ', '\\u00e9\\/\\ud83e']
+
+interface MatchTarget<Call> {
+  readonly seeds: readonly string[]
+  /** The members of a request, and what they may consist of. */
+  readonly words: readonly string[]
+  readonly match: (bytes: Uint8Array) => Call | Promise<Call> | undefined
+  readonly read: (bytes: Uint8Array) => Call | Promise<Call>
+  readonly describe: (call: Call) => object
+}
+
+/** A request that is not parsed is one that the schema accepts, with the same facts. */
+function matchLikeParser<Call>(target: MatchTarget<Call>): FuzzTarget {
+  const { seeds, words, match, read, describe } = target
+  return {
+    seeds,
+    words: [...words, ...syntax],
+    async check(input) {
+      const matched = await match(input)
+      if (matched !== undefined) assert.deepEqual(describe(matched), describe(await read(input)))
+    },
+  }
+}
+
+const isNeverUtf8 = () => false
+
 const chatWords = [
   '"model":"m"',
   '"messages":[{"role":"user","content":"Hi"}]',
@@ -138,16 +164,8 @@ const chatWords = [
   '\\u00e9\\ud83e\\udd14\\n\\/\\ud83e',
   'é𝄞',
   '\uFEFF',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  '"',
   '\\',
   ' \r\n\t',
-  'null',
   '""',
   '01',
   '-0',
@@ -159,17 +177,16 @@ const chatSeeds = [
   '{ "messages" : [ { "content" : "Hi" , "role" : "user" } ] , "model" : "m" }',
 ]
 
-/** A request that is not parsed is one that the schema accepts, with the same facts. */
-export const chatMatch: FuzzTarget = {
+export const chatMatch = matchLikeParser<ParsedChat>({
   seeds: chatSeeds,
   words: chatWords,
-  async check(input) {
-    const matched = matchChat(input, isUtf8)
-    if (!matched) return
-    const parsed = await readChat({ bytes: input, slice: openSlice(), isUtf8: () => false })
-    assert.deepEqual(describeChat(new ParsedChat(matched)), describeChat(parsed))
+  match(bytes) {
+    const matched = matchChat(bytes, isUtf8)
+    return matched && new ParsedChat(matched)
   },
-}
+  read: (bytes) => readChat({ bytes, slice: openSlice(), isUtf8: isNeverUtf8 }),
+  describe: describeChat,
+})
 
 function describeChat(call: ParsedChat) {
   const { bytes, layout, head, model, stream, choices, images, promptTokens, request } = call
@@ -225,15 +242,6 @@ const messagesWords = [
   '"\\u0061":1,',
   '"a":1,"a":2,',
   'gateway-1.',
-  'null',
-  '1e3',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  '"',
-  '\\u00e9\\/\\ud83e',
 ]
 
 const messagesSeeds = [
@@ -241,29 +249,34 @@ const messagesSeeds = [
   '{ "max_tokens" : 1 , "messages" : [ { "content" : "Hi" , "role" : "user" } ] , "model" : "m" , "system" : "S" }',
 ]
 
-/** The same for the Messages API. */
-export const messagesMatch: FuzzTarget = {
+const messagesUrl = 'http://gateway.test/v1/messages'
+
+function receiveMessages(bytes: Uint8Array) {
+  const request = new Request(messagesUrl)
+  return { bytes, request, slice: openSlice(), clock: new ManualClock(), isUtf8: isNeverUtf8 }
+}
+
+export const messagesMatch = matchLikeParser<ParsedMessages>({
   seeds: messagesSeeds,
   words: messagesWords,
-  async check(input) {
-    const request = new Request('http://gateway.test/v1/messages')
-    const slice = openSlice()
-    const clock = new ManualClock()
-    const received = { bytes: input, request, slice, clock, isUtf8: () => false }
-    if (matchCount(input, isUtf8)) {
-      const [counted, expected] = await Promise.all([
-        countTokensDoor.read({ ...received, isUtf8 }),
-        countTokensDoor.read(received),
-      ])
-      assert.deepEqual(describeCount(counted), describeCount(expected))
-    }
-    const matched = matchMessages(input, isUtf8)
-    if (!matched) return
-    const parsed = await readMessages(received)
-    const unparsed = new ParsedMessages({ bytes: input, request, ...matched })
-    assert.deepEqual(describeMessages(unparsed), describeMessages(parsed))
+  match(bytes) {
+    const matched = matchMessages(bytes, isUtf8)
+    return matched && new ParsedMessages({ bytes, request: new Request(messagesUrl), ...matched })
   },
-}
+  read: (bytes) => readMessages(receiveMessages(bytes)),
+  describe: describeMessages,
+})
+
+export const countMatch = matchLikeParser<CountCall>({
+  seeds: messagesSeeds,
+  words: messagesWords,
+  match(bytes) {
+    if (!matchCount(bytes, isUtf8)) return undefined
+    return countTokensDoor.read({ ...receiveMessages(bytes), isUtf8 })
+  },
+  read: (bytes) => countTokensDoor.read(receiveMessages(bytes)),
+  describe: describeCount,
+})
 
 function describeCount({ model, native, promptTokens }: CountCall) {
   const { bytes, layout, stream } = native
@@ -325,15 +338,6 @@ const responsesWords = [
   '"stream":null,',
   '"mod\\u0065l":"x",',
   'gateway-1.',
-  'null',
-  '1e3',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  '"',
-  '\\u00e9\\/\\ud83e',
 ]
 
 const responsesSeeds = [
@@ -341,19 +345,17 @@ const responsesSeeds = [
   '{ "input" : "Hi" , "model" : "m" }',
 ]
 
-/** The same for the Responses API. */
-export const responsesMatch: FuzzTarget = {
+export const responsesMatch = matchLikeParser<ParsedResponses>({
   seeds: responsesSeeds,
   words: responsesWords,
-  async check(input) {
-    const matched = matchResponses(input, isUtf8)
-    if (!matched) return
-    const clock = new ManualClock()
-    const received = { bytes: input, slice: openSlice(), clock, isUtf8: () => false }
-    const unparsed = new ParsedResponses({ bytes: input, clock, ...matched })
-    assert.deepEqual(describeResponses(unparsed), describeResponses(await readResponses(received)))
+  match(bytes) {
+    const matched = matchResponses(bytes, isUtf8)
+    return matched && new ParsedResponses({ bytes, clock: new ManualClock(), ...matched })
   },
-}
+  read: (bytes) =>
+    readResponses({ bytes, slice: openSlice(), clock: new ManualClock(), isUtf8: isNeverUtf8 }),
+  describe: describeResponses,
+})
 
 function describeResponses(call: ParsedResponses) {
   const { model, input, stream_options, tools } = call.size.spans
@@ -384,15 +386,6 @@ const completionWords = [
   '"max_completion_tokens":1.5,',
   '"max_output_tokens":9007199254740992,',
   '"mod\\u0065l":"x",',
-  'null',
-  '1e3',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  '"',
-  '\\u00e9\\/\\ud83e',
 ]
 
 const completionSeeds = [
@@ -401,18 +394,16 @@ const completionSeeds = [
   '{"model":"m"}',
 ]
 
-/** The same for text completions. */
-export const completionMatch: FuzzTarget = {
+export const completionMatch = matchLikeParser<ParsedCompletion>({
   seeds: completionSeeds,
   words: completionWords,
-  async check(input) {
-    const matched = matchCompletion(input, isUtf8)
-    if (!matched) return
-    const parsed = await readCompletion({ bytes: input, slice: openSlice(), isUtf8: () => false })
-    const unparsed = new ParsedCompletion({ bytes: input, ...matched })
-    assert.deepEqual(describeCompletion(unparsed), describeCompletion(parsed))
+  match(bytes) {
+    const matched = matchCompletion(bytes, isUtf8)
+    return matched && new ParsedCompletion({ bytes, ...matched })
   },
-}
+  read: (bytes) => readCompletion({ bytes, slice: openSlice(), isUtf8: isNeverUtf8 }),
+  describe: describeCompletion,
+})
 
 function describeCompletion(call: ParsedCompletion) {
   const { model, stream, choices, promptTokens, cacheLife, isHeavy } = call
@@ -452,16 +443,6 @@ const embedWords = [
   '"input_type":{"a":1},',
   '"user":"u",',
   '"mod\\u0065l":"x",',
-  'null',
-  '1e3',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  '"',
-  ' ',
-  '\\u00e9\\/\\ud83e',
 ]
 
 const embedSeeds = [
@@ -475,16 +456,13 @@ const embedEndpoint = openAiEmbed({
   upstreamId: 'u',
 })
 
-/** The same for embeddings. */
-export const embedMatch: FuzzTarget = {
+export const embedMatch = matchLikeParser<EmbedCall>({
   seeds: embedSeeds,
   words: embedWords,
-  async check(input) {
-    const matched = matchEmbed(input, isUtf8)
-    if (!matched) return
-    assert.deepEqual(describeEmbed(matched), describeEmbed(await readEmbed(input, openSlice())))
-  },
-}
+  match: (bytes) => matchEmbed(bytes, isUtf8),
+  read: (bytes) => readEmbed(bytes, openSlice()),
+  describe: describeEmbed,
+})
 
 function describeEmbed(call: EmbedCall) {
   const { input, ...rest } = call
