@@ -25,20 +25,31 @@ const alone = [
   'test/node/reload-triggers.test.ts',
 ]
 
-/** They open sockets, start processes, run the documentation, or take more than a second. */
+/**
+ * They open sockets, start processes, run the documentation, search at random, or have many cases, and take about a
+ * second or more. The others stay below half a minute together.
+ */
 const system = [
   'test/{docs,fuzz,growth,node}/**/*.test.ts',
-  'test/admin/{keys-input,usage}.test.ts',
-  'test/api/{account-refusals,budget-periods,cache-model,explain-agreement,malformed}.test.ts',
-  'test/api/{refusal-reasons,reservations,single-flight-model,stream-replay,team-races}.test.ts',
-  'test/doors/{client-paths,reasoning-returns}.test.ts',
-  'test/doors/{chat,messages}/match.test.ts',
+  'test/admin/{keys-input,usage,usage-export}.test.ts',
+  'test/api/{account-refusals,budget-periods,budgets,cache-model,cache-reservations}.test.ts',
+  'test/api/{explain-agreement,failed-answer-charges,hidden-errors,keys,large-bodies}.test.ts',
+  'test/api/{large-requests,logging,malformed,parallel,refusal-reasons,reservations}.test.ts',
+  'test/api/{single-flight-model,stream-end,stream-replay,stream-usage,team-races}.test.ts',
+  'test/api/{traces-ends,upstream-errors,usage,verbatim}.test.ts',
+  'test/doors/{client-paths,proofs,reasoning-returns}.test.ts',
+  'test/doors/{chat,completions,messages,responses}/match.test.ts',
   'test/doors/{chat/forms,messages/stream-writer,responses/stream}.test.ts',
   'test/pricing/price-table.test.ts',
   'test/providers/{repeated-events,anthropic/stream-cuts,translation/table}.test.ts',
-  'test/resilience/{cannot-express,faults}.test.ts',
-  'test/store/terms.test.ts',
-  'test/wire/json/body.test.ts',
+  'test/providers/{anthropic/messages,base/rerank-fixtures,bedrock/request}.test.ts',
+  'test/providers/{claude/thinking-blocks,cohere/fixtures,demo/demo}.test.ts',
+  'test/providers/google/{lost-schemas,reasoning,request,schema}.test.ts',
+  'test/providers/vendors/openai-compatible.test.ts',
+  'test/resilience/{breaker,cannot-express,chain,faults,parking}.test.ts',
+  'test/routing/order.test.ts',
+  'test/store/{money,shares,spend-of-rows,terms}.test.ts',
+  'test/wire/{aws-event-stream,sse,json/body}.test.ts',
 ]
 
 /** More than the cores, since these tests wait half of their time for sockets and processes. */
