@@ -29,6 +29,7 @@ export const opencodes: readonly Client[] = [
 
 /** Vendors whose chat API has members that the package for all others does not know. */
 const ownPackages: ReadonlyMap<string, string> = new Map([
+  ['groq', '@ai-sdk/groq'],
   ['mistral', '@ai-sdk/mistral'],
   ['openrouter-gemini', '@openrouter/ai-sdk-provider'],
   ['openrouter-claude', '@openrouter/ai-sdk-provider'],

@@ -14,8 +14,8 @@ export function toMemberForm(name: string): AnswerForm {
 }
 
 /**
- * Thoughts as chunks of the content: https://docs.mistral.ai/capabilities/reasoning. A delta has whole calls:
- * https://github.com/mistralai/client-ts/blob/main/src/models/components/deltamessage.ts
+ * Thoughts as chunks of the content: https://docs.mistral.ai/capabilities/reasoning. A delta has whole calls, and a
+ * message no `refusal`: https://github.com/mistralai/client-ts/tree/main/src/models/components
  */
 export const chunkForm: AnswerForm = {
   message: ({ text, thoughts }) =>
@@ -24,6 +24,7 @@ export const chunkForm: AnswerForm = {
       : { content: text },
   thought: (piece) => ({ content: [toChunk(piece)] }),
   text: (piece) => ({ content: piece }),
+  hasRefusal: false,
   hasWholeCalls: true,
   hasDone: true,
 }

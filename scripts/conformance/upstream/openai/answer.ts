@@ -19,6 +19,8 @@ export interface AnswerForm {
   text(piece: string): object
   /** The members of a last delta for what proves the thoughts. */
   proof?(said: Said): object | undefined
+  /** Whether a whole message has the member `refusal`. Most copies of the API write it; default true. */
+  readonly hasRefusal?: boolean
   /** Whether a delta has a call as a whole, instead of its arguments piece by piece. */
   readonly hasWholeCalls?: boolean
   /** Whether `[DONE]` ends a stream. */
@@ -47,7 +49,7 @@ export function wholeReply({ model }: Asked, given: Answer, form = openAiForm): 
   const message = {
     role: 'assistant',
     ...form.message(said),
-    refusal: null,
+    ...(form.hasRefusal !== false && { refusal: null }),
     ...(said.calls.length > 0 && {
       tool_calls: said.calls.map((call) => toToolCall(call, JSON.stringify(call.input))),
     }),
