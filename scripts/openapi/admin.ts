@@ -133,6 +133,12 @@ export const admin: Operations = {
       answers: { 200: { description: 'A page of rows.', schema: 'UsageRows' } },
     }),
   },
+  '/admin/usage/rows/{request_id}': {
+    get: manage('Usage', {
+      summary: 'Show what the cost of a request is made of',
+      answers: { 200: { description: 'Its rows, with their lines.', schema: 'UsageCosts' } },
+    }),
+  },
   '/admin/audit': {
     get: manage('Usage', {
       summary: 'List the changes that operators made',

@@ -216,6 +216,12 @@ const usageRow = z.strictObject({
   cost_repriced: usd.nullable(),
 })
 
+const explainedRow = usageRow.extend({
+  lines: z.array(z.strictObject({ name: text, count, price: usd, per: count, cost: usd })),
+  calculated: usd.nullable(),
+  is_exact: z.boolean(),
+})
+
 const recentRequest = z.strictObject({
   id: count,
   ts: time,
@@ -417,6 +423,7 @@ export const answerSchemas = {
     truncated: z.boolean(),
     groups: z.array(usageSum),
   }),
+  UsageCosts: z.strictObject({ rows: z.array(explainedRow) }),
   UsageRows: z.strictObject({ ...window, rows: z.array(usageRow), next_cursor: cursor }),
   AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),
   RecentRequests: z.strictObject({ rows: z.array(recentRequest), next_cursor: count }),

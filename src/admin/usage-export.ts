@@ -47,7 +47,8 @@ async function renderRows(rows: readonly UsageRow[], slice: TimeSlice): Promise<
 
 const encoder = new TextEncoder()
 
-function renderRow(row: UsageRow): object {
+/** Renders a row of the usage log as JSON. */
+export function renderRow(row: UsageRow): object {
   // A copy of a complete object: adding the properties one by one takes longer.
   const json: Record<string, unknown> = { ...blankJson, id: row.id }
   for (const { field, jsonName, toJson } of shownFields) {

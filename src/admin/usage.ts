@@ -4,11 +4,12 @@ import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import type { Store, UsageIntervalSum, UsageSum } from '../store/index.ts'
 import type { AdminRequest, AdminRoutes } from './input.ts'
+import { explainCost } from './usage-cost.ts'
 import { exportUsage } from './usage-export.ts'
 import { parseUsageQuery, type UsageQuery } from './usage-query.ts'
 
 export interface UsageRouteDeps {
-  readonly store: Pick<Store, 'sumUsage' | 'sumUsageByInterval' | 'listUsage'>
+  readonly store: Pick<Store, 'sumUsage' | 'sumUsageByInterval' | 'listUsage' | 'readPrices'>
   readonly clock: Clock
 }
 
@@ -17,6 +18,7 @@ export function usageRoutes(deps: UsageRouteDeps): AdminRoutes {
   return {
     '/admin/usage': { GET: (matched) => sumUsage(matched, deps) },
     '/admin/usage/export': { GET: (matched) => exportUsage(matched, deps) },
+    '/admin/usage/rows/:request_id': { GET: (matched) => explainCost(matched, deps) },
   }
 }
 

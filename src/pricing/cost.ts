@@ -31,7 +31,7 @@ export function roundCost(sum: bigint): NanoUsd {
 }
 
 /** The kinds of tokens that have prices of their own. */
-type TokenKind =
+export type TokenKind =
   | 'input'
   | 'cached'
   | 'written'
@@ -41,7 +41,7 @@ type TokenKind =
   | 'reasoning'
 
 /** Calls `visit` for the tokens of one call by their prices. Each token is in one kind. */
-function visitTokens(
+export function visitTokens(
   prices: Prices,
   usage: TokenCounts,
   visit: (kind: TokenKind, count: number, price: NanoUsd) => void,

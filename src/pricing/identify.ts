@@ -1,5 +1,6 @@
 import type { IdentifiedPrices } from '../core/bill.ts'
-import { vendorTools } from '../core/billing.ts'
+import { type VendorTool, vendorTools } from '../core/billing.ts'
+import type { NanoUsd } from '../core/ids.ts'
 import type { Prices } from '../core/prices.ts'
 import { blake3Hex } from '../wire/digest.ts'
 
@@ -41,4 +42,17 @@ function writePrices({ tools = {}, ...prices }: Prices): string {
     ...Object.fromEntries(written),
     ...(fees.length > 0 && { tools: Object.fromEntries(fees) }),
   })
+}
+
+/** Reads prices that `identifyPrices` has written. */
+export function readPrices(text: string): Prices {
+  const { tools, ...amounts } = JSON.parse(text) as Record<string, string> & {
+    readonly tools?: Partial<Record<VendorTool, string>>
+  }
+  const read = (entries: object) =>
+    Object.fromEntries(
+      Object.entries(entries).map(([name, amount]) => [name, BigInt(amount) as NanoUsd]),
+    )
+  // Written from prices, whose members are all there.
+  return { ...read(amounts), ...(tools && { tools: read(tools) }) } as unknown as Prices
 }

@@ -4,7 +4,8 @@ export {
   priceAnswer,
 } from './answer-price.ts'
 export { calculateCost } from './cost.ts'
-export { readFees } from './parts.ts'
+export { readPrices } from './identify.ts'
+export { type CostLine, listLines, type PricedPart, readFees, sumParts } from './parts.ts'
 export {
   type ConfiguredEntry,
   createPriceTable,

@@ -2,7 +2,17 @@ import type { BilledAnswer, FeeCounts, TokenCounts } from '../core/bill.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Prices } from '../core/prices.ts'
 import type { Usage } from '../core/usage.ts'
-import { multiplyRequest, multiplySearches, multiplyTools, roundCost, sumTokens } from './cost.ts'
+import {
+  millionthsPerNano,
+  multiply,
+  multiplyRequest,
+  multiplySearches,
+  multiplyTools,
+  roundCost,
+  sumTokens,
+  type TokenKind,
+  visitTokens,
+} from './cost.ts'
 import { identifyPrices } from './identify.ts'
 
 /** Counts, and the prices that they are charged at. */
@@ -49,3 +59,46 @@ export function toBilledAnswer(parts: readonly PricedPart[]): BilledAnswer {
     fees,
   }))
 }
+
+/** What a line of a bill is for. */
+export type LineName = TokenKind | 'searches' | 'requests' | keyof FeeCounts['toolCalls']
+
+/** One line of a bill. */
+export interface CostLine {
+  readonly name: LineName
+  readonly count: number
+  /** Nano-dollars for a million tokens, or for a thousand of anything else. */
+  readonly price: NanoUsd
+  /** `price` is for so many. */
+  readonly per: number
+  /** In millionths of a nano-dollar. */
+  readonly cost: bigint
+}
+
+/** Lists what a part is made of. A line of 0 is left out. */
+export function listLines({ prices, tokens, fees }: PricedPart): readonly CostLine[] {
+  const lines: CostLine[] = []
+  const add = (name: LineName, count: number, price: NanoUsd, per: number) => {
+    if (count === 0) return
+    const cost = (multiply(count, price) * millionthsPerNano) / BigInt(per)
+    lines.push({ name, count, price, per, cost })
+  }
+  if (tokens) {
+    visitTokens(prices, tokens, (name, count, price) => add(name, count, price, million))
+  }
+  if (!fees) return lines
+  for (const [tool, count] of Object.entries(fees.toolCalls) as [
+    keyof FeeCounts['toolCalls'],
+    number,
+  ][]) {
+    const fee = prices.tools?.[tool] ?? free
+    if (fee > 0n) add(tool, count, fee, thousand)
+  }
+  if (prices.searches > 0n) add('searches', fees.searchUnits, prices.searches, thousand)
+  if (prices.requests) add('requests', fees.requests, prices.requests, thousand)
+  return lines
+}
+
+const million = 1_000_000
+const thousand = 1_000
+const free = 0n as NanoUsd

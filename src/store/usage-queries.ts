@@ -143,4 +143,6 @@ export interface UsageListQuery {
   /** Only rows with a greater id. */
   readonly cursor: number
   readonly limit: number
+  /** Only rows of this request: there is no index, so all rows of the window are read. */
+  readonly requestId?: string | undefined
 }

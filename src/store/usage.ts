@@ -198,7 +198,13 @@ export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Prom
   const rows = await db
     .select({ row: rowAsJson })
     .from(usageLog)
-    .where(and(gt(usageLog.id, query.cursor), whereInSpan(span, query)))
+    .where(
+      and(
+        gt(usageLog.id, query.cursor),
+        whereInSpan(span, query),
+        query.requestId === undefined ? undefined : eq(usageLog.requestId, query.requestId),
+      ),
+    )
     .orderBy(usageLog.id)
     .limit(query.limit)
     .values()

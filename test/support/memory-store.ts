@@ -303,6 +303,7 @@ export class MemoryStore implements Store {
     return this.#call('listUsage', () =>
       this.usage
         .filter((row) => row.id > query.cursor && matches(row, query))
+        .filter(({ requestId }) => requestId === (query.requestId ?? requestId))
         .slice(0, query.limit),
     )
   }

@@ -9,6 +9,7 @@ import { isDate, parseTime } from '../output/times.ts'
 import { print } from '../process/print.ts'
 import { readSums, readUsage, type UsageFilters } from './usage-query.ts'
 import { renderUsage, toCsv } from './usage-text.ts'
+import { readCost, renderCost } from './usage-why.ts'
 
 /** Adds `usage`, which shows sums of the usage log. */
 export function addUsageCommand(root: Command): void {
@@ -29,6 +30,7 @@ export function addUsageCommand(root: Command): void {
     .option('--limit <count>', 'rows of the table (default: 20)', parseLimit)
     .option('--json', 'print the answer of the admin API')
     .option('--csv', 'print comma-separated values')
+    .option('--why <request id>', 'show what the cost of one request is made of')
     .option('--watch', 'show the table again every 2 seconds, until Ctrl-C')
   addAdminOptions(usage)
     .addHelpText('after', examples)
@@ -43,7 +45,8 @@ Without --since the last 7 days are shown.
 Examples:
   gateway usage --group-by key_id --since 30d
   gateway usage --since 2026-11-01 --until 2026-11-30 --csv > november.csv
-  gateway usage --since 24h --watch`
+  gateway usage --since 24h --watch
+  gateway usage --why 0b9a5c5e-6a31-4b0c-9b1e-1f6f0d6c2f57`
 
 interface UsageOptions extends Omit<UsageFilters, 'since' | 'until'> {
   readonly since?: number
@@ -52,17 +55,32 @@ interface UsageOptions extends Omit<UsageFilters, 'since' | 'until'> {
   readonly json?: boolean
   readonly csv?: boolean
   readonly watch?: boolean
+  /** The value of `x-request-id`. */
+  readonly why?: string
 }
 
 async function showUsage(admin: AdminClient, options: UsageOptions): Promise<void> {
-  const { json = false, csv = false, watch = false } = options
+  const { json = false, csv = false, watch = false, why } = options
   if (Number(json) + Number(csv) + Number(watch) > 1) {
     throw new CommandFailure(2, 'give only one of --json, --csv and --watch')
   }
+  if (why !== undefined) return showCost(admin, why, options)
   if (json) return printJson(await readSums(admin, resolveWindow(options)))
   if (csv) return print(toCsv(await readUsage(admin, resolveWindow(options))))
   if (watch) return watchUsage(admin, options)
   await print(await renderTable(admin, options))
+}
+
+async function showCost(
+  admin: AdminClient,
+  id: string,
+  { json = false, csv = false, watch = false }: UsageOptions,
+): Promise<void> {
+  if (csv || watch) throw new CommandFailure(2, '--why takes neither --csv nor --watch')
+  const rows = await readCost(admin, id)
+  if (json) return printJson({ rows })
+  if (rows.length === 0) throw new CommandFailure(2, 'no row of the usage log has this request id')
+  await print(await renderCost(rows, createStyle()))
 }
 
 async function renderTable(admin: AdminClient, options: UsageOptions): Promise<string> {
