@@ -1,4 +1,5 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { addPastReasoning, addProofs, type Proof } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
@@ -13,6 +14,9 @@ import {
 import { restoreId } from './ids.ts'
 import { type Block, blockSchemas, checkPart } from './schema.ts'
 import { isOwnBlock, readProofText, readProven, readUnsigned } from './thinking.ts'
+
+/** How many blocks are written at once: about a millisecond's work. */
+const writtenAtOnce = 256
 
 /** The blocks of an earlier answer that one chat message can hold. */
 interface Segment {
@@ -33,11 +37,11 @@ interface PlacedCall {
  * place: thinking behind a text or a call begins another message, which the vendor's turn joins again. An
  * answer with the vendor's own blocks is one message, since they replace it as a whole.
  */
-export function toAssistantMessages(
+export function* toAssistantMessages(
   blocks: readonly PlacedBlock[],
   path: string,
   options: ConversationOptions,
-): MadeMessage[] {
+): Steps<MadeMessage[]> {
   const { target } = options
   const proofs = blocks.flatMap(({ block }) => {
     const text = readProofText(block)
@@ -47,6 +51,7 @@ export function toAssistantMessages(
   const isWhole = target.ignoresUnknown && proofs.some(({ content }) => content)
   const segments: Segment[] = [newSegment()]
   for (const [index, { block, path: place }] of blocks.entries()) {
+    if (index % writtenAtOnce === writtenAtOnce - 1) yield
     let segment = segments.at(-1) as Segment
     const thinking = target.takesThinkingBlocks ? readProven(block) : undefined
     const isLate = thinking !== undefined && segment.parts.length + segment.calls.length > 0

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../core/chat.ts'
-import { mapInSteps, type Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { fitResults } from '../tool-results.ts'
@@ -17,6 +17,9 @@ import {
 import { restoreId } from './ids.ts'
 import { type Block, blockSchemas, type Content, type CountRequest, checkPart } from './schema.ts'
 
+/** How many messages are written at once: less than a millisecond's work. */
+const writtenAtOnce = 64
+
 /**
  * Writes the instructions and the messages, and can be interrupted between them. Where only instructions are
  * left, the user's text is empty: each kind writes it as its vendor requires.
@@ -26,11 +29,16 @@ export function* toChatMessages(
   options: ConversationOptions,
 ): Steps<readonly MadeMessage[]> {
   const { target } = options
-  const written = yield* mapInSteps(messages, (message, index) =>
-    toMessages(message, `messages.${index}`, options),
-  )
-  const placed = [...toInstructions(system ?? '', 'system', target), ...written.flat()]
-  yield
+  const placed = toInstructions(system ?? '', 'system', target)
+  for (const [index, { role, content }] of messages.entries()) {
+    const path = `messages.${index}`
+    const made =
+      role === 'assistant'
+        ? yield* toAssistantMessages(listBlocks(content, path), path, options)
+        : toOtherMessages({ role, content }, path, target)
+    for (const one of made) placed.push(one)
+    if (index % writtenAtOnce === writtenAtOnce - 1) yield
+  }
   if (placed.every(({ message }) => message.role === 'system')) {
     placed.push(placeMessage({ role: 'user', content: '' }, 'messages.0.content', []))
   }
@@ -39,18 +47,16 @@ export function* toChatMessages(
   return moveBehindResults(fitted)
 }
 
-function toMessages(
+function toOtherMessages(
   { role, content }: CountRequest['messages'][number],
   path: string,
-  options: ConversationOptions,
+  target: ChatTarget,
 ): MadeMessage[] {
   switch (role) {
     case 'user':
-      return toUserMessages(listBlocks(content, path), path, options.target)
-    case 'assistant':
-      return toAssistantMessages(listBlocks(content, path), path, options)
+      return toUserMessages(listBlocks(content, path), path, target)
     case 'system':
-      return toInstructions(content, `${path}.content`, options.target)
+      return toInstructions(content, `${path}.content`, target)
     default:
       throw new UntranslatableError(`${path}.role: unknown role`, `${path}.role`)
   }

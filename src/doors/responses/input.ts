@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { list, loose } from '../../core/as-sent.ts'
 import { callArguments } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { RequestProofs } from '../request-proofs.ts'
@@ -57,33 +58,43 @@ export class ItemReader {
     this.#body = body
   }
 
-  /** Reads one item. Throws `UntranslatableError` when the chat API cannot express it. */
-  read(item: Item, path: string): void {
+  /**
+   * Reads one item, and returns the steps that are left for one that brings tools. Both throw
+   * `UntranslatableError` when the chat API cannot express it.
+   */
+  read(item: Item, path: string): Steps<unknown> | undefined {
     const { type } = item
     switch (type ?? 'message') {
       case 'message':
-        return this.#readMessage(item, path)
+        this.#readMessage(item, path)
+        return undefined
       case 'function_call':
-        return this.#readFunctionCall(item, path)
+        this.#readFunctionCall(item, path)
+        return undefined
       case 'custom_tool_call':
-        return this.#readCustomCall(item, path)
+        this.#readCustomCall(item, path)
+        return undefined
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return this.#readOutput(item, path)
+        this.#readOutput(item, path)
+        return undefined
       case 'reasoning':
-        return this.#readReasoning(item, path)
+        this.#readReasoning(item, path)
+        return undefined
       case 'additional_tools':
         return this.#tools.add(parseFields(additionalTools, item, path).tools, `${path}.tools`)
       case 'tool_search_call':
-        return this.#readSearch(item, path)
+        this.#readSearch(item, path)
+        return undefined
       case 'tool_search_output':
         return this.#readSearchOutput(item, path)
       case 'item_reference':
-        return checkReference(item, path)
+        checkReference(item, path)
+        return undefined
       case 'web_search_call':
         // The answer that followed holds what was found.
         this.leftOut.push(path)
-        return
+        return undefined
       default:
         throw onlyNative(`${path}.type`, 'items of this type')
     }
@@ -128,9 +139,9 @@ export class ItemReader {
     this.#addCall(toolSearch, { id, arguments: written, path })
   }
 
-  #readSearchOutput(item: Item, path: string): void {
+  *#readSearchOutput(item: Item, path: string): Steps<void> {
     const { call_id: callId, tools } = parseFields(searchOutput, item, path)
-    const names = this.#tools.addFound(tools, `${path}.tools`)
+    const names = yield* this.#tools.addFound(tools, `${path}.tools`)
     if (!callId || item['execution'] === 'server') return
     const result = JSON.stringify({ tools: names })
     const parts = [{ part: { type: 'text', text: result }, path }]

@@ -8,7 +8,7 @@ import { ItemReader, type RequestBody } from './input.ts'
 import { chooseTools } from './tool-choice.ts'
 import { ToolCollector } from './tools.ts'
 
-/** How many items and tools are read at once: less than a millisecond's work. */
+/** How many items are read at once: less than a millisecond's work. */
 const readAtOnce = 16
 
 /**
@@ -18,27 +18,34 @@ const readAtOnce = 16
  */
 export function* readForChat(request: ResponsesRequest, body: RequestBody): Steps<ReadRequest> {
   const problems: UntranslatableError[] = []
+  const addProblem = (error: unknown) => {
+    if (!(error instanceof UntranslatableError)) throw error
+    problems.push(error)
+  }
   const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
     try {
       return read()
     } catch (error) {
-      if (!(error instanceof UntranslatableError)) throw error
-      problems.push(error)
+      addProblem(error)
       return otherwise
+    }
+  }
+  function* attemptInSteps(steps: Steps<unknown>): Steps<void> {
+    try {
+      yield* steps
+    } catch (error) {
+      addProblem(error)
     }
   }
   const state = findState(request)
   if (state) problems.push(state)
   const fields = attempt(() => parseFields(translatedFields, request, ''), noFields)
   const tools = new ToolCollector()
-  for (const [index, tool] of (fields.tools ?? []).entries()) {
-    const isRead = attempt(() => tools.addOne(tool, `tools.${index}`), false)
-    if (!isRead) break
-    if (index % readAtOnce === readAtOnce - 1) yield
-  }
+  yield* attemptInSteps(tools.add(fields.tools ?? [], 'tools'))
   const reader = new ItemReader(tools, body)
   for (const [index, item] of listItems(request).entries()) {
-    attempt(() => reader.read(item, `input.${index}`), undefined)
+    const steps = attempt(() => reader.read(item, `input.${index}`), undefined)
+    if (steps) yield* attemptInSteps(steps)
     if (index % readAtOnce === readAtOnce - 1) yield
   }
   const messages = reader.conversation.finish()

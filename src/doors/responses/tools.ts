@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
+import type { Steps } from '../../core/steps.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { joinToolName, splitToolName, type ToolName, toolSearchName } from './tool-names.ts'
 
@@ -22,6 +23,9 @@ export interface OfferedTool {
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
+
+/** How many tools are added at once: less than a millisecond's work. */
+const addedAtOnce = 16
 
 const text = z.string().nullish()
 const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').nullish()
@@ -62,22 +66,13 @@ export class ToolCollector {
   #canSearch = false
 
   /** Adds a list of tools at a path. Throws `UntranslatableError` for a malformed one. */
-  add(tools: readonly JsonObject[], path: string): void {
-    for (const [index, tool] of tools.entries()) this.addOne(tool, `${path}.${index}`)
-  }
-
-  /** Adds the tool at a path. Throws `UntranslatableError` for a malformed one. */
-  addOne(tool: JsonObject, path: string): true {
-    this.#add(tool, { path })
-    return true
+  add(tools: readonly JsonObject[], path: string): Steps<unknown> {
+    return this.#addList(tools, { path })
   }
 
   /** Adds the tools that a search has found. Returns the names of their chat functions. */
-  addFound(tools: readonly JsonObject[], path: string): readonly string[] {
-    const found = tools.map((tool, index) =>
-      this.#add(tool, { path: `${path}.${index}`, isFound: true }),
-    )
-    return found.flat()
+  addFound(tools: readonly JsonObject[], path: string): Steps<readonly string[]> {
+    return this.#addList(tools, { path, isFound: true })
   }
 
   /** Records a call of the conversation, whose tool the request may not offer. Returns the function's name. */
@@ -97,8 +92,38 @@ export class ToolCollector {
     }
   }
 
-  /** Returns the names of the functions that one entry stands for. */
-  #add(tool: JsonObject, place: ToolPlace): readonly string[] {
+  /** Returns the names of the functions that a list of entries stands for. Its place has the path of the list. */
+  *#addList(
+    tools: readonly JsonObject[],
+    { group, ...place }: ToolPlace,
+  ): Steps<readonly string[]> {
+    const names: string[] = []
+    for (const [index, tool] of tools.entries()) {
+      const path = `${place.path}.${index}`
+      if (tool['type'] === 'namespace' && place.namespace === undefined) {
+        for (const name of yield* this.#addNamespace(tool, { ...place, path })) names.push(name)
+      } else {
+        // Functions have no groups, so the first one describes the group.
+        const own = index === 0 ? { ...place, path, group } : { ...place, path }
+        for (const name of this.#addOne(tool, own)) names.push(name)
+      }
+      if (index % addedAtOnce === addedAtOnce - 1) yield
+    }
+    return names
+  }
+
+  *#addNamespace(tool: JsonObject, place: ToolPlace): Steps<readonly string[]> {
+    const { name, description, tools } = parse(namespaceTool, tool, place.path)
+    return yield* this.#addList(tools, {
+      ...place,
+      path: `${place.path}.tools`,
+      namespace: name,
+      group: description ?? undefined,
+    })
+  }
+
+  /** Returns the name of the function that a tool stands for, or no name. */
+  #addOne(tool: JsonObject, place: ToolPlace): readonly string[] {
     const { path, namespace } = place
     switch (tool['type']) {
       case 'function': {
@@ -124,20 +149,6 @@ export class ToolCollector {
           isStrict: false,
         }
         return this.#place(offered, place, defer_loading === true)
-      }
-      case 'namespace': {
-        if (namespace !== undefined) break
-        const { name, description, tools } = parse(namespaceTool, tool, path)
-        const names = tools.map((inner, index) =>
-          this.#add(inner, {
-            ...place,
-            path: `${path}.tools.${index}`,
-            namespace: name,
-            // Functions have no groups, so the first one describes the group.
-            group: index === 0 ? (description ?? undefined) : undefined,
-          }),
-        )
-        return names.flat()
       }
       case 'tool_search': {
         const { execution, description, parameters } = parse(searchTool, tool, path)

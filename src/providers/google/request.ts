@@ -103,12 +103,14 @@ function* toBody(
     defaultMimeType: dialect.defaultMimeType,
   })
   const { tools, toolConfig } = yield* toToolFields(request, dialect, schemas)
+  yield
+  const generationConfig = yield* toGenerationConfig(request, target, schemas)
   return {
     contents,
     systemInstruction,
     tools,
     toolConfig,
-    generationConfig: omitEmpty(toGenerationConfig(request, target, schemas)),
+    generationConfig: omitEmpty(generationConfig),
     serviceTier: request.serviceTier === 'default' ? 'standard' : request.serviceTier,
     safetySettings: own.safety_settings ?? undefined,
     cachedContent: own.cached_content ?? undefined,
@@ -117,14 +119,15 @@ function* toBody(
 }
 
 /** Names each member: spreads of a few objects cost as much as the rest of the translation. */
-function toGenerationConfig(
+function* toGenerationConfig(
   request: CanonicalRequest,
   { model, dialect, maxOutputTokens }: GeminiTarget,
   schemas: SchemaContext,
-): object {
+): Steps<object> {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, n, seed, stop } = request
   const { image_config: imageConfig, media_resolution: mediaResolution } = readOwnFields(request)
-  const { responseMimeType, responseSchema, responseJsonSchema } = toFormatFields(request, schemas)
+  const format = yield* toFormatFields(request, schemas)
+  const { responseMimeType, responseSchema, responseJsonSchema } = format
   return {
     maxOutputTokens: clampBound(maxOutputTokens, request.maxTokens),
     stopSequences: stop.length > 0 ? stop : undefined,
@@ -177,11 +180,12 @@ interface FormatFields extends ResponseSchemaFields {
   readonly responseMimeType?: string
 }
 
-function toFormatFields(request: CanonicalRequest, schemas: SchemaContext): FormatFields {
+function* toFormatFields(request: CanonicalRequest, schemas: SchemaContext): Steps<FormatFields> {
   const { responseFormat } = request
   if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }
   if (responseFormat.kind !== 'json_schema' || !responseFormat.schema) return json
   const hasTools = selectDeclaredTools(request).length > 0
-  return { ...json, ...toResponseSchemaFields(responseFormat.schema, { ...schemas, hasTools }) }
+  const written = yield* toResponseSchemaFields(responseFormat.schema, { ...schemas, hasTools })
+  return { ...json, ...written }
 }

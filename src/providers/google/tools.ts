@@ -1,5 +1,5 @@
 import { newCallId } from '../../core/ids.ts'
-import { mapInSteps, type Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import type { ToolCall } from '../canonical/completion.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
@@ -31,7 +31,8 @@ export function* toToolFields(
 ): Steps<ToolFields> {
   const functions = selectDeclaredTools(request)
   const own = listVendorTools(request)
-  const functionDeclarations = yield* mapInSteps(functions, (tool) => toDeclaration(tool, schemas))
+  const functionDeclarations: object[] = []
+  for (const tool of functions) functionDeclarations.push(yield* toDeclaration(tool, schemas))
   // All functions go into one tool object, because some models refuse several.
   const declared = functions.length === 0 ? [] : [{ functionDeclarations }]
   if (declared.length + own.length === 0) return {}
@@ -52,13 +53,13 @@ function listVendorTools({ vendorTools, webSearch }: CanonicalRequest): readonly
   return webSearch && !isSearching ? [...given, { googleSearch: {} }] : given
 }
 
-function toDeclaration(tool: FunctionTool, schemas: SchemaContext): object {
+function* toDeclaration(tool: FunctionTool, schemas: SchemaContext): Steps<object> {
   const { name, description, parameters } = tool
   const path = `${getDefinitionPath(tool)}.parameters`
   return {
     name,
     description: description || undefined,
-    ...(parameters && toParameterFields(parameters, { ...schemas, path })),
+    ...(parameters && (yield* toParameterFields(parameters, { ...schemas, path }))),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/steps.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 import type { GeminiModel } from '../models.ts'
 import { toJsonSchema } from './json.ts'
@@ -36,11 +37,11 @@ export interface SchemaContext {
  * The field of a function declaration for its parameters; no field for a function without
  * parameters.
  */
-export function toParameterFields(
+export function* toParameterFields(
   schema: JsonObject,
   context: SchemaContext & { readonly path: string },
-): object {
-  const { form, written } = fitSchema(schema, { ...context, needsJson: false })
+): Steps<object> {
+  const { form, written } = yield* fitSchema(schema, { ...context, needsJson: false })
   if (!written) return {}
   return form === 'json' ? { parametersJsonSchema: written } : { parameters: written }
 }
@@ -52,13 +53,13 @@ export interface ResponseSchemaFields {
 }
 
 /** The field of `generationConfig` for the schema of the answer. */
-export function toResponseSchemaFields(
+export function* toResponseSchemaFields(
   schema: JsonObject,
   { hasTools, ...context }: SchemaContext & { readonly hasTools: boolean },
-): ResponseSchemaFields {
+): Steps<ResponseSchemaFields> {
   const path = 'response_format.json_schema.schema'
   // With tools, only the JSON Schema form is known to work.
-  const { form, written } = fitSchema(schema, { ...context, path, needsJson: hasTools })
+  const { form, written } = yield* fitSchema(schema, { ...context, path, needsJson: hasTools })
   if (!written) return {}
   return form === 'json' ? { responseJsonSchema: written } : { responseSchema: written }
 }
@@ -75,11 +76,12 @@ interface FitContext extends SchemaContext {
   readonly needsJson: boolean
 }
 
-function fitSchema(
+function* fitSchema(
   schema: JsonObject,
   { model, budgets, lose, path, needsJson }: FitContext,
-): FittedSchema {
+): Steps<FittedSchema> {
   const { openApi, isLossless, lost } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
+  yield
   const isFree = !openApi && isLossless
   if (!isFree && (needsJson || (!isLossless && model.takesJsonSchema))) {
     const { json, lost: lostInJson } = toJsonSchema(schema, { path, budget: budgets.json })
