@@ -12,13 +12,14 @@ import { chatChunks } from '../src/providers/openai/chat.ts'
 import { createOpenAiDecoder, type OpenAiStreamOptions } from '../src/providers/openai/stream.ts'
 import { ClientBytes } from '../src/stream/client-bytes.ts'
 import { CommitGate } from '../src/stream/commit-gate.ts'
-import { FrameReader } from '../src/stream/frame-reader.ts'
+import { FrameSource } from '../src/stream/frame-source.ts'
 import { Heartbeat } from '../src/stream/heartbeat.ts'
 import { Terminator } from '../src/stream/terminator.ts'
-import { UpstreamBody } from '../src/stream/upstream-body.ts'
 import { UsageTap } from '../src/stream/usage-tap.ts'
 import { webClock, webStreams } from '../src/web/index.ts'
 import { Buffers } from '../src/wire/buffers.ts'
+import { CancelScope } from '../src/wire/cancel-scope.ts'
+import { TimeSlice } from '../src/wire/time-slice.ts'
 import { streamedWords } from './scenarios.ts'
 
 /** Microseconds per network chunk, by stream implementation and hop. */
@@ -37,7 +38,7 @@ process.send?.({
 } satisfies HopCosts)
 
 async function hopCosts(streams: StreamClasses): Promise<Record<string, number>> {
-  const hops = ['body', 'frames', 'commit gate', 'heartbeat', 'terminator', 'usage', 'bytes']
+  const hops = ['frames', 'commit gate', 'heartbeat', 'terminator', 'usage', 'bytes']
   const costs: Record<string, number> = {}
   let before = 0
   for (const [last, name] of hops.entries()) {
@@ -74,8 +75,6 @@ function makeChain(
 ): Readable<unknown> {
   const stages = [
     () =>
-      new TransformStream(new FrameReader(createOpenAiDecoder(openAiStream), share.openCounter())),
-    () =>
       new TransformStream(
         new CommitGate({ limit: 1e6, unread: share.openCounter() }),
         undefined,
@@ -86,7 +85,10 @@ function makeChain(
     () => new TransformStream(usageTap()),
     () => new TransformStream(clientBytes(), undefined, oneAhead),
   ] as const
-  const body: Readable<unknown> = new ReadableStream(new UpstreamBody(upstream()), unbuffered)
+  const slice = new TimeSlice(webClock, new CancelScope(webClock))
+  const decoder = createOpenAiDecoder(openAiStream)
+  const source = new FrameSource({ bytes: upstream(), decoder, kept: share.openCounter(), slice })
+  const body: Readable<unknown> = new ReadableStream(source, unbuffered)
   return stages.slice(0, last).reduce((chain, stage) => chain.pipeThrough(stage() as never), body)
 }
 
@@ -115,6 +117,7 @@ function clientBytes(): ClientBytes {
     writer: createChatWriter(context, true),
     usage: () => ({ usage: estimated, isInBytes: false }),
     toError: ({ kind }) => new GatewayError('LM-3010', kind),
+    pause: () => Promise.resolve(),
   })
 }
 

@@ -65,8 +65,11 @@ export interface Frame {
 export interface FrameDecoder {
   /** Returns the frames that these bytes complete. Throws `UpstreamFault` for bytes it cannot parse. */
   push(bytes: Uint8Array): Frame[]
-  /** Returns the frames left after the last complete one, at a clean end of the body. */
-  end(): Frame[]
+  /**
+   * Returns the frames left after the last complete one, at a clean end of the body. Those that take long to
+   * make are made one after the other.
+   */
+  end(): Iterable<Frame>
   /**
    * Returns the frames left when the connection was lost. The stream of an upstream without a
    * terminator may have been complete by then. Absent where no frames can be left.

@@ -47,12 +47,12 @@ export interface SourceController<Chunk> {
   error(reason?: unknown): void
 }
 
-/** The behaviour of a stage. It is synchronous; asynchronous work belongs in a source. */
+/** The behaviour of a stage. It is synchronous, except at the end; other asynchronous work belongs in a source. */
 export interface Transformer<In, Out> {
   start?(controller: StageController<Out>): void
   transform(chunk: In, controller: StageController<Out>): void
-  /** Called when the stages before this one have ended cleanly. */
-  flush?(controller: StageController<Out>): void
+  /** Called when the stages before this one have ended cleanly. The stage ends when the promise has settled. */
+  flush?(controller: StageController<Out>): void | Promise<void>
   /** Called when the reader has left. Some platforms never call it. */
   cancel?(reason?: unknown): void
 }

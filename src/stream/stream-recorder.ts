@@ -23,7 +23,7 @@ export class StreamRecorder {
   }
 
   /** Adds what was written for a frame. */
-  add({ kind }: Frame, written: Uint8Array): void {
+  add({ kind }: Pick<Frame, 'kind'>, written: Uint8Array): void {
     if (kind === 'ping' || !this.#bytes) return
     const length = this.#length + written.length
     if (length > this.#bytes.length) this.#grow(length)

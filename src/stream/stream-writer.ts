@@ -12,6 +12,12 @@ export interface FinalUsage {
 }
 
 /**
+ * The last bytes of a stream. An end that repeats a long answer is written in pieces, between which other work
+ * may be done.
+ */
+export type LastBytes = Uint8Array | Generator<Uint8Array>
+
+/**
  * Writes the bytes that the client of one stream gets, in the API of the client. Its methods are called
  * in the order of the stream; after `complete` or `fail` none is called.
  */
@@ -24,7 +30,7 @@ export interface StreamWriter {
   /** Writes a sign of life, for a stream that has been silent. */
   ping(): Uint8Array
   /** Writes the end of a complete stream. `last` is the terminator of the upstream. */
-  complete(last: Frame, usage: FinalUsage): Uint8Array
+  complete(last: Frame, usage: FinalUsage): LastBytes
   /** Writes the end of a stream that failed after its first content. */
-  fail(error: GatewayError): Uint8Array
+  fail(error: GatewayError): LastBytes
 }

@@ -1,7 +1,8 @@
+import type { ByteSource } from '../../src/core/ports.ts'
 import type { GatewayOptions } from '../../src/index.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { testGateway } from '../support/gateway.ts'
-import { stream, whole } from '../support/scripted-upstream.ts'
+import { type Responder, whole } from '../support/scripted-upstream.ts'
 import type { AnswerAxis } from './answers.ts'
 import type { Axis, Body, DoorPath } from './bodies.ts'
 
@@ -59,6 +60,11 @@ export interface Outcome {
   readonly written: number
 }
 
+interface AnsweredOutcome extends Outcome {
+  /** Returns the whole answer; `body` is its beginning. */
+  readonly readAll: () => string
+}
+
 /** Sends a body to a door. The upstream refuses it, so that no answer adds to the time. */
 export async function sendBody(
   { get, upstream }: TestGateway,
@@ -99,22 +105,45 @@ export interface Question {
   readonly body?: Body
 }
 
+/** Answers with these bytes, of which the next ones have always arrived. */
+function respondWith(
+  answer: string | Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): Responder {
+  const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer
+  return async () => {
+    let at = 0
+    const body: ByteSource = {
+      read: async () => {
+        const from = at
+        at = Math.min(from + chunkBytes, bytes.length)
+        return at > from ? bytes.subarray(from, at) : undefined
+      },
+      cancel: () => {},
+      drain: () => {},
+    }
+    return { status: 200, header: (name) => headers[name], body }
+  }
+}
+
 /** Asks a question at a door; the upstream gives this answer. */
 export async function sendQuestion(
   { get, upstream }: TestGateway,
   { door, axis, answer, body: asked = questions[door] }: Question,
-): Promise<Outcome> {
+): Promise<AnsweredOutcome> {
   const { model, isStream } = axis
-  const pieces = Array.from({ length: Math.ceil(answer.length / chunkBytes) }, (_, at) =>
-    answer.slice(at * chunkBytes, (at + 1) * chunkBytes),
-  )
   const isAmazon = model === 'bedrock'
   const headers = {
     'content-type': isAmazon ? 'application/vnd.amazon.eventstream' : 'text/event-stream',
   }
-  upstream.always(stream(pieces, { headers: isStream ? headers : jsonHeaders }))
+  upstream.always(respondWith(answer, isStream ? headers : jsonHeaders))
   const body = JSON.stringify({ model, stream: isStream, ...asked })
   const response = await get(`/v1/${door}`, { method: 'POST', body })
   const bytes = Buffer.from(await response.arrayBuffer())
-  return { status: response.status, body: bytes.toString('utf8', 0, 10_000), written: bytes.length }
+  return {
+    status: response.status,
+    body: bytes.toString('utf8', 0, 10_000),
+    written: bytes.length,
+    readAll: () => bytes.toString(),
+  }
 }

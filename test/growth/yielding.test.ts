@@ -201,6 +201,46 @@ test.each(answers)('a long answer at %s yields while it is read, from %s', async
   expect(many - few).toBeGreaterThan(8)
 })
 
+const streams: readonly (readonly [AnswerDoor, string])[] = [
+  ['chat/completions', 'google'],
+  ['messages', 'bedrock'],
+  ['responses', 'openai'],
+]
+
+test.each(streams)(
+  'a stream at %s that has arrived already yields, from %s',
+  async (door, model) => {
+    const gateway = await growthGateway({ clock: hastyClock() })
+    const axis = answerAxes.find(
+      (other) => other.model === model && other.name === 'calls' && other.isStream,
+    )
+    if (!axis) throw new Error('no such axis')
+    const count = async (size: number) => {
+      const answer = axis.make(size)
+      const turns = await countTurns(() => sendQuestion(gateway, { door, axis, answer }))
+      return { turns, pieces: answer.length / (64 * 1024) }
+    }
+    const few = await count(100)
+    const many = await count(3000)
+    expect(many.pieces).toBeGreaterThan(5)
+    expect(many.turns - few.turns).toBeGreaterThan(many.pieces - few.pieces - 3)
+  },
+)
+
+test('the end of a long stream on the Responses API yields between the items that it repeats', async () => {
+  const gateway = await growthGateway({ clock: hastyClock() })
+  const axis = answerAxes.find(
+    ({ model, name, isStream }) => model === 'openai' && name === 'calls' && isStream,
+  )
+  if (!axis) throw new Error('no such axis')
+  const ask = (door: AnswerDoor) =>
+    countTurns(() => sendQuestion(gateway, { door, axis, answer: axis.make(5000) }))
+  await ask('responses')
+  const verbatim = await ask('chat/completions')
+  // Its end has about 800 bytes for each call.
+  expect((await ask('responses')) - verbatim).toBeGreaterThan(25)
+})
+
 test('a long answer on the Responses API yields between the calls that it writes', async () => {
   const gateway = await growthGateway({ clock: hastyClock() })
   const axis = answerAxes.find(({ model, name }) => model === 'openai' && name === 'calls')

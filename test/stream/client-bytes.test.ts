@@ -5,6 +5,7 @@ import type { Frame } from '../../src/core/frame.ts'
 import { oneAhead } from '../../src/core/streams.ts'
 import { createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
 import { ClientBytes } from '../../src/stream/client-bytes.ts'
+import { StreamRecorder } from '../../src/stream/stream-recorder.ts'
 import type { StreamWriter } from '../../src/stream/stream-writer.ts'
 import { settled } from '../support/manual-clock.ts'
 import { content, decodeText, everyKind, FedStream, passed, quiet } from '../support/streams.ts'
@@ -21,6 +22,7 @@ const writer: StreamWriter = {
 describe.each(everyKind)('client bytes in %s', (_, streams) => {
   function ending(write: StreamWriter = writer) {
     const ends: string[] = []
+    const recorder = new StreamRecorder({ maxBytes: 1000, onResize: () => {} })
     const end = {
       onLast: () => ends.push('last'),
       onCancel: () => ends.push('left'),
@@ -32,8 +34,10 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
       writer: write,
       usage: () => ({ usage, isInBytes: true }),
       toError: ({ kind }) => new GatewayError('LM-3010', kind),
+      recorder,
+      pause: async () => void ends.push('pause'),
     })
-    return { stage, ends }
+    return { stage, ends, recorder }
   }
 
   async function sent(...chunks: Frame[][]) {
@@ -41,8 +45,9 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
   }
 
   async function sentBy(write: StreamWriter, ...chunks: Frame[][]) {
-    const { stage, ends } = ending(write)
-    return { pieces: await passed(streams, stage, chunks), ends }
+    const { stage, ends, recorder } = ending(write)
+    const pieces = await passed(streams, stage, chunks)
+    return { pieces, ends, whole: recorder.whole && decodeText(recorder.whole) }
   }
 
   test('the frames of one chunk become one piece', async () => {
@@ -99,6 +104,46 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
     const { pieces, ends } = await sentBy({ ...writer, complete: fault }, [doneFrame])
     expect(pieces.map(decodeText)).toEqual(['LM-3010 malformed'])
     expect(ends).toEqual(['last'])
+  })
+
+  const inPieces = (...texts: string[]) =>
+    function* () {
+      for (const text of texts) yield encode(text)
+    }
+
+  test('a long end is written piece by piece, and reported before the last one', async () => {
+    const complete = inPieces('a', 'b', 'c')
+    const { pieces, ends, whole } = await sentBy({ ...writer, complete }, [content('x'), doneFrame])
+    expect(pieces.map(decodeText)).toEqual(['x', 'a', 'b', 'c'])
+    expect(ends).toEqual(['pause', 'pause', 'pause', 'last'])
+    expect(whole).toBe('xabc')
+  })
+
+  test('a long end that cannot be written ends with the failure', async () => {
+    function* complete() {
+      yield encode('a')
+      fault()
+    }
+    const fail = inPieces('failed', ' in pieces')
+    const { pieces, ends, whole } = await sentBy({ ...writer, complete, fail }, [doneFrame])
+    expect(pieces.map(decodeText).join('')).toBe('afailed in pieces')
+    expect(ends.at(-1)).toBe('last')
+    expect(whole).toBeUndefined()
+  })
+
+  test('a reader that leaves during a long end gets no more of it', async () => {
+    const { stage, ends } = ending({ ...writer, complete: inPieces('a', 'b', 'c') })
+    const fed = new FedStream<Frame[]>(streams)
+    const reader = fed.stream
+      .pipeThrough(new streams.TransformStream(stage, undefined, oneAhead))
+      .getReader()
+    const first = reader.read()
+    fed.push([content('x'), doneFrame])
+    fed.end()
+    await first
+    await reader.cancel()
+    await settled()
+    expect(ends).not.toContain('last')
   })
 
   test('the chain reports a reader that leaves', async () => {

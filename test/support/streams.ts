@@ -9,7 +9,9 @@ import {
   unbuffered,
 } from '../../src/core/streams.ts'
 import { webStreams } from '../../src/index.ts'
+import type { LastBytes } from '../../src/stream/stream-writer.ts'
 import { type BufferAccount, Buffers } from '../../src/wire/buffers.ts'
+import { concat } from '../../src/wire/byte-list.ts'
 
 /** The stream implementations in which every stage must work. */
 export const everyKind: readonly (readonly [string, StreamClasses])[] = [
@@ -26,6 +28,11 @@ export function quiet(text: string, more: Partial<Frame> = {}): Frame {
 
 export function content(text: string, more: Partial<Frame> = {}): Frame {
   return { ...quiet(text, more), kind: 'content', output: text, outputBytes: text.length }
+}
+
+/** Returns the end of a stream in one piece. */
+export function joinLast(last: LastBytes): Uint8Array {
+  return last instanceof Uint8Array ? last : concat([...last])
 }
 
 export const decodeText = (bytes: Uint8Array): string => decoder.decode(bytes)

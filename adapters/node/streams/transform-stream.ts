@@ -59,12 +59,20 @@ export class NodeTransformStream<In, Out>
   end(): void {
     if (!this.isOpen) return
     try {
-      this.#transformer.flush?.(this)
-      this.close()
+      const flushing = this.#transformer.flush?.(this)
+      if (!flushing) return this.close()
+      flushing.then(this.#flushed, this.#failed)
     } catch (reason) {
       this.error(reason)
     }
   }
+
+  readonly #flushed = () => {
+    // The reader may have left in between.
+    if (this.isOpen) this.close()
+  }
+
+  readonly #failed = (reason: unknown) => this.error(reason)
 
   /** Fails both sides. */
   abort(reason?: unknown): Promise<void> {

@@ -110,7 +110,9 @@ export function callChat(
 
   function openEvents(body: ByteSource, header: HeaderReader) {
     const decoder = bound.createDecoder(header)
-    const stream = openStream(body, decoder, { streams, bufferAccount, failsFiltered })
+    const slice = new TimeSlice(clock, scope)
+    const options = { streams, bufferAccount, failsFiltered, slice }
+    const stream = openStream(body, decoder, options)
     return awaitContent(stream, { call, scope })
   }
 

@@ -7,15 +7,15 @@ import type { ByteSource, Clock } from '../../core/ports.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../../core/streams.ts'
 import { type ChainEnd, ClientBytes } from '../../stream/client-bytes.ts'
 import { CommitGate, type FailedOpening } from '../../stream/commit-gate.ts'
-import { FrameReader } from '../../stream/frame-reader.ts'
+import { FrameSource } from '../../stream/frame-source.ts'
 import { Heartbeat } from '../../stream/heartbeat.ts'
 import type { StreamRecorder } from '../../stream/stream-recorder.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type StreamEnd, Terminator } from '../../stream/terminator.ts'
-import { UpstreamBody } from '../../stream/upstream-body.ts'
 import type { UsageTap } from '../../stream/usage-tap.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
+import { TimeSlice } from '../../wire/time-slice.ts'
 
 /*
  * The path of a stream, from the upstream to the client:
@@ -37,16 +37,20 @@ export interface PendingStream {
 export function openStream(
   upstream: ByteSource,
   decoder: FrameDecoder,
-  { streams: { ReadableStream, TransformStream }, bufferAccount, failsFiltered }: OpenStreamOptions,
+  options: OpenStreamOptions,
 ): PendingStream {
+  const { streams, bufferAccount, failsFiltered, slice } = options
+  const { ReadableStream, TransformStream } = streams
   const gate = new CommitGate({
     limit: maxBytesBeforeContent,
     unread: bufferAccount.openCounter(),
     failsFiltered,
   })
-  const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
-    .pipeThrough(new TransformStream(new FrameReader(decoder, bufferAccount.openCounter())))
-    .pipeThrough(new TransformStream(gate, undefined, oneAhead))
+  const kept = bufferAccount.openCounter()
+  const source = new FrameSource({ bytes: upstream, decoder, kept, slice })
+  const frames = new ReadableStream(source, unbuffered).pipeThrough(
+    new TransformStream(gate, undefined, oneAhead),
+  )
   return { upstream, frames, opened: gate.opened }
 }
 
@@ -56,6 +60,8 @@ export interface OpenStreamOptions {
   readonly bufferAccount: BufferAccount
   /** A stream without content that the vendor's content filter has ended fails. */
   readonly failsFiltered: boolean
+  /** Yields between the bytes of a stream that arrives faster than it is translated. */
+  readonly slice: TimeSlice
 }
 
 export interface ReplyStreamOptions {
@@ -89,7 +95,10 @@ export class ReplyStream implements ChainEnd {
     const { TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
-    const { streamEnd, tap, writer, recorder, toError } = options
+    const { streamEnd, tap, writer, recorder, toError, clock, scope } = options
+    const slice = new TimeSlice(clock, scope)
+    // After the request has ended, what is left of it is written at once.
+    const pause = () => slice.pause().catch(() => {})
     this.#terminator = new Terminator({ streamEnd, upstream })
     this.#onEnd = options.onEnd
     this.body = frames
@@ -98,7 +107,7 @@ export class ReplyStream implements ChainEnd {
       .pipeThrough(new TransformStream(tap))
       .pipeThrough(
         new TransformStream(
-          new ClientBytes({ end: this, writer, recorder, usage: () => tap.final, toError }),
+          new ClientBytes({ end: this, writer, recorder, usage: () => tap.final, toError, pause }),
           undefined,
           oneAhead,
         ),

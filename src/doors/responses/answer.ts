@@ -1,10 +1,10 @@
 import type { RawChoice } from '../../core/frame.ts'
 import { renderResponsesUsage } from '../../core/responses-usage.ts'
 import type { Steps } from '../../core/steps.ts'
-import { type ChoiceContent, readChoice } from '../choice.ts'
+import { readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { ResponseOutput } from './output.ts'
-import { type IncompleteReason, newResponseId, renderResponse } from './response.ts'
+import { type IncompleteReason, newResponseId, renderPieces } from './response.ts'
 import type { ToolNames } from './tools.ts'
 
 /** What every answer to one request has. */
@@ -32,11 +32,11 @@ export function* renderAnswer(answer: WholeAnswer): Steps<Uint8Array> {
   const choice = choices.find(isFirstChoice)
   const content = choice && readChoice(choice)
   yield
-  if (content) yield* addInSteps(output, content)
+  if (content) yield* output.addInSteps(content)
   const incompleteReason = findIncompleteReason(content?.finishReason)
   const status = incompleteReason ? 'incomplete' : 'completed'
-  yield
-  const response = renderResponse(
+  yield* output.finish(status)
+  const pieces = renderPieces(
     {
       id,
       createdAt,
@@ -45,28 +45,18 @@ export function* renderAnswer(answer: WholeAnswer): Steps<Uint8Array> {
       status,
       error: null,
       incompleteReason,
-      output: output.finish(status),
+      output: output.render(),
       usage: renderResponsesUsage(served.usage),
       tier: served.usage.billing?.tier,
     },
     echo,
   )
-  yield
-  return encoder.encode(response)
-}
-
-/** How many calls are added at once: less than a millisecond's work. */
-const callsAtOnce = 64
-
-/** Adds a whole message. Its calls are in order, without indexes; those of a long one are added in groups. */
-function* addInSteps(output: ResponseOutput, message: ChoiceContent): Steps<void> {
-  const calls = message.calls.map((call, index) => ({ ...call, index }))
-  output.add({ ...message, calls: [], extra: undefined })
-  for (let at = 0; at < calls.length; at += callsAtOnce) {
-    output.addCalls(calls.slice(at, at + callsAtOnce))
+  let response = ''
+  for (const piece of pieces) {
+    response += piece
     yield
   }
-  output.addMessageProof(message.extra)
+  return encoder.encode(response)
 }
 
 /** True for the choice of index 0, the only one that this API has. */

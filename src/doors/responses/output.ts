@@ -1,4 +1,5 @@
 import { newCallId } from '../../core/ids.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { CallContent, ChoiceContent } from '../choice.ts'
 import { type ExtraContent, readExtraContent, readThinkingBlocks } from '../proofs.ts'
 import { toAnnotations } from './annotations.ts'
@@ -16,6 +17,9 @@ export interface OutputOptions {
   readonly model: string
   readonly names: ToolNames
 }
+
+/** How many calls are added, or items ended, between two yields: less than a millisecond's work. */
+const itemsAtOnce = 64
 
 /**
  * Makes the output items of one response from the deltas of a chat answer. Items get their places as they
@@ -70,18 +74,28 @@ export class ResponseOutput {
     for (const call of calls) this.#addCall(call)
   }
 
+  /** Adds a whole answer. Its calls are in order, without indexes. */
+  *addInSteps(message: ChoiceContent): Steps<void> {
+    this.add({ ...message, calls: [], extra: undefined })
+    for (const [index, call] of message.calls.entries()) {
+      this.#addCall({ ...call, index })
+      if (index % itemsAtOnce === itemsAtOnce - 1) yield
+    }
+    this.addMessageProof(message.extra)
+  }
+
   /** Ends all items. With `incomplete`, the last one was cut off. */
-  finish(status: 'completed' | 'incomplete'): readonly object[] {
+  *finish(status: 'completed' | 'incomplete'): Steps<void> {
     for (const call of this.#calls) if (!call.item) this.#beginCall(call)
     const hasAnswer = this.#message !== undefined || this.#calls.length > 0
     // Agents that get neither text nor a call would ask again.
     if (!hasAnswer) this.#openMessage().addNothing()
-    const answers = this.#items.filter(({ item }) => !(item instanceof ReasoningItem))
-    for (const placed of this.#items) {
+    const last = this.#items.findLast(({ item }) => !(item instanceof ReasoningItem))
+    for (const [at, placed] of this.#items.entries()) {
       if (placed.done) continue
-      this.#close(placed, placed === answers.at(-1) ? status : 'completed')
+      this.#close(placed, placed === last ? status : 'completed')
+      if (at % itemsAtOnce === itemsAtOnce - 1) yield
     }
-    return this.render()
   }
 
   /** Renders all items; those that have not ended are incomplete. */

@@ -30,7 +30,15 @@ export type IncompleteReason = 'max_output_tokens' | 'content_filter'
  * and a stream has the object three times.
  */
 export function renderResponse(state: ResponseState, echo: string): string {
-  const own = {
+  return [...renderPieces(state, echo)].join('')
+}
+
+/** The length of a piece, in characters: less than a millisecond's work. */
+const pieceLength = 64 * 1024
+
+/** Renders a response object in pieces of JSON text. A piece has at least one item of a long output. */
+export function* renderPieces(state: ResponseState, echo: string): Generator<string> {
+  const before = {
     id: state.id,
     object: 'response',
     created_at: state.createdAt,
@@ -39,12 +47,22 @@ export function renderResponse(state: ResponseState, echo: string): string {
     error: state.error,
     incomplete_details: state.incompleteReason ? { reason: state.incompleteReason } : null,
     model: state.model,
-    output: state.output,
+  }
+  let piece = `${JSON.stringify(before).slice(0, -1)},"output":[`
+  let separator = ''
+  for (const item of state.output) {
+    piece += separator + stringifyJson(item)
+    separator = ','
+    if (piece.length < pieceLength) continue
+    yield piece
+    piece = ''
+  }
+  const after = {
     usage: state.usage,
     // What served, never what the request asks for: clients price by it.
     ...(state.tier !== undefined && { service_tier: toOpenAiTier(state.tier) }),
   }
-  return `${stringifyJson(own).slice(0, -1)},${echo}}`
+  yield `${piece}],${JSON.stringify(after).slice(1, -1)},${echo}}`
 }
 
 /** Creates the id of a response. The ids of its items continue it. */

@@ -1,11 +1,14 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { Frame } from '../../core/frame.ts'
 import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import type { Steps } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import type { Usage } from '../../core/usage.ts'
 import type { WriterContext } from '../../data-plane/index.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
-import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import type { FinalUsage, LastBytes, StreamWriter } from '../../stream/stream-writer.ts'
+import { concat } from '../../wire/byte-list.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
 import { type AnswerBase, findIncompleteReason, isFirstChoice } from './answer.ts'
@@ -15,6 +18,7 @@ import {
   type IncompleteReason,
   newResponseId,
   type ResponseState,
+  renderPieces,
   renderResponse,
 } from './response.ts'
 
@@ -33,6 +37,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   #sequence = 0
   /** Events that have not been returned yet. */
   #pending = ''
+  /** The length of those that have been returned. */
+  #written = 0
 
   constructor(context: WriterContext, base: AnswerBase) {
     this.#context = context
@@ -62,30 +68,44 @@ export class ResponsesStreamWriter implements StreamWriter {
     return ping
   }
 
-  complete(_last: Frame, { usage }: FinalUsage): Uint8Array {
+  complete(_last: Frame, { usage }: FinalUsage): LastBytes {
     this.#start()
+    return this.#writeLast(this.#complete(usage))
+  }
+
+  /** Open items stay open: a client must not run a call whose arguments are cut off. */
+  fail(error: GatewayError): LastBytes {
+    this.#start()
+    const state = {
+      status: 'failed',
+      output: this.#output.render(),
+      error: renderResponsesError(error, this.#context.requestId).error,
+    } as const
+    return this.#writeLast(this.#emitInPieces('response.failed', state))
+  }
+
+  *#complete(usage: Usage): Steps<void> {
     const status = this.#incompleteReason ? 'incomplete' : 'completed'
-    const output = this.#output.finish(status)
-    this.#emitResponse(`response.${status}`, {
+    yield* this.#output.finish(status)
+    yield* this.#emitInPieces(`response.${status}`, {
       status,
-      output,
+      output: this.#output.render(),
       usage: renderResponsesUsage(usage),
       tier: usage.billing?.tier,
       completedAt: status === 'completed' ? unixSeconds(this.#context.clock) : null,
       incompleteReason: this.#incompleteReason,
     })
-    return this.#take()
   }
 
-  /** Open items stay open: a client must not run a call whose arguments are cut off. */
-  fail(error: GatewayError): Uint8Array {
-    this.#start()
-    this.#emitResponse('response.failed', {
-      status: 'failed',
-      output: this.#output.render(),
-      error: renderResponsesError(error, this.#context.requestId).error,
-    })
-    return this.#take()
+  /** Writes the events that end the stream: in pieces if they repeat a long answer. */
+  #writeLast(steps: Steps<void>): LastBytes {
+    const pieces = this.#takePieces(steps)
+    return this.#written > maxShortStream ? pieces : concat([...pieces])
+  }
+
+  *#takePieces(steps: Steps<void>): Generator<Uint8Array> {
+    for (const _ of steps) if (this.#pending.length >= pieceLength) yield this.#take()
+    yield this.#take()
   }
 
   #start(): void {
@@ -95,22 +115,32 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #emitResponse(type: string, state: Partial<ResponseState>): void {
-    const response = renderResponse(
-      {
-        id: this.#id,
-        createdAt: this.#createdAt,
-        completedAt: null,
-        model: this.#context.model,
-        status: 'in_progress',
-        error: null,
-        incompleteReason: undefined,
-        output: [],
-        usage: null,
-        ...state,
-      },
-      this.#base.echo,
-    )
+    const response = renderResponse(this.#createState(state), this.#base.echo)
     this.#emit(type, `{"response":${response}}`)
+  }
+
+  *#emitInPieces(type: string, state: Partial<ResponseState>): Steps<void> {
+    this.#pending += `${beginEvent(type, this.#sequence++)}"response":`
+    for (const piece of renderPieces(this.#createState(state), this.#base.echo)) {
+      this.#pending += piece
+      yield
+    }
+    this.#pending += endOfEvent
+  }
+
+  #createState(state: Partial<ResponseState>): ResponseState {
+    return {
+      id: this.#id,
+      createdAt: this.#createdAt,
+      completedAt: null,
+      model: this.#context.model,
+      status: 'in_progress',
+      error: null,
+      incompleteReason: undefined,
+      output: [],
+      usage: null,
+      ...state,
+    }
   }
 
   #emit(type: string, members: string): void {
@@ -119,17 +149,30 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #take(): Uint8Array {
     if (this.#pending === '') return noBytes
+    this.#written += this.#pending.length
     const bytes = this.#slab.encode(this.#pending)
     this.#pending = ''
     return bytes
   }
 }
 
+/** The length of a stream whose end is written at once, in characters: it repeats the answer some times. */
+const maxShortStream = 256 * 1024
+
+/** The length of a piece of a longer one. */
+const pieceLength = 64 * 1024
+
 /** Renders one event. `members` is the text of a JSON object that is not empty. */
 export function encodeEvent(type: string, sequence: number, members: string): string {
-  const data = `{"type":"${type}","sequence_number":${sequence},${members.slice(1)}`
-  return `event: ${type}\ndata: ${data}\n\n`
+  return `${beginEvent(type, sequence)}${members.slice(1, -1)}${endOfEvent}`
 }
+
+/** Renders an event up to its own members. */
+function beginEvent(type: string, sequence: number): string {
+  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},`
+}
+
+const endOfEvent = '}\n\n'
 
 /** A comment with ONE line end. With a blank line after it, some official SDKs would read an empty event. */
 export const ping: Uint8Array = new TextEncoder().encode(': ping\n')

@@ -90,18 +90,17 @@ export class StreamChoice {
   }
 
   /** The remaining frames before the chunk that ends the choice. */
-  flush(): Frame[] {
-    const frames = this.#closeCall()
+  *flush(): Generator<Frame> {
+    yield* this.#closeCall()
     const signature = signatureFields(this.#signature)
     this.#signature = undefined
-    if (signature.extra_content) frames.push(this.writer.delta({ ...signature }))
+    if (signature.extra_content) yield this.writer.delta({ ...signature })
     const annotations = this.#content.listAnnotations()
     if (annotations.length > 0) {
-      frames.push(this.writer.delta({ annotations: addIndexes(annotations, 0) }))
+      yield this.writer.delta({ annotations: addIndexes(annotations, 0) })
     }
     const content = this.#content.finish()
-    if (content) frames.push(this.writer.providerContent(content))
-    return frames
+    if (content) yield this.writer.providerContent(content)
   }
 
   /** True for a call whose arguments come in pieces; the call is added when it has ended. */

@@ -48,17 +48,18 @@ export class GeminiStream implements FrameDecoder {
     return flatMapFrames(this.#splitter.push(bytes), (event) => this.#read(event))
   }
 
-  end(): Frame[] {
-    return [...flatMapFrames(this.#splitter.end(), (event) => this.#read(event)), ...this.#finish()]
+  *end(): Generator<Frame> {
+    yield* flatMapFrames(this.#splitter.end(), (event) => this.#read(event))
+    yield* this.#finish()
   }
 
   breakOff(): Frame[] {
-    return this.#finish()
+    return [...this.#finish()]
   }
 
   #read({ data, bytes }: RawEvent): Frame[] {
     // Some proxies add the terminator of the OpenAI API.
-    if (data?.startsWith('[DONE]')) return this.#finish()
+    if (data?.startsWith('[DONE]')) return [...this.#finish()]
     const response = data ? this.#events.parse(data) : undefined
     if (data && response && !isBlank(response)) return this.#translate(response, { data, bytes })
     const value = tryParseJson(data ?? decoder.decode(bytes))
@@ -73,7 +74,7 @@ export class GeminiStream implements FrameDecoder {
 
   /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
   #fail(bytes: Uint8Array, failure: UpstreamFailure): Frame[] {
-    const end = this.#finish()
+    const end = [...this.#finish()]
     return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
   }
 
@@ -130,18 +131,16 @@ export class GeminiStream implements FrameDecoder {
    * Returns the end of a complete stream; no frames when it is incomplete. A second call is
    * harmless, because no frame after the terminator reaches the client.
    */
-  #finish(): Frame[] {
+  *#finish(): Generator<Frame> {
     const choices = [...this.#choices.values()].sort((a, b) => a.index - b.index)
     const last = choices.pop()
-    if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
-    return [
-      ...flatMapFrames(choices, (choice) => [
-        ...choice.flush(),
-        choice.writer.finishChoice(choice.finishReason, choice.extra),
-      ]),
-      ...last.flush(),
-      ...last.writer.finish(last.finishReason, this.#parseUsage(), last.extra),
-    ]
+    if (!last?.isFinished || !choices.every((other) => other.isFinished)) return
+    for (const choice of choices) {
+      yield* choice.flush()
+      yield choice.writer.finishChoice(choice.finishReason, choice.extra)
+    }
+    yield* last.flush()
+    yield* last.writer.finish(last.finishReason, this.#parseUsage(), last.extra)
   }
 }
 

@@ -11,7 +11,7 @@ import { interleave } from '../../support/interleave.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { merges } from '../../support/merged-deltas.ts'
 import { openSlice } from '../../support/open-slice.ts'
-import { decodeText } from '../../support/streams.ts'
+import { decodeText, joinLast } from '../../support/streams.ts'
 
 const identity = { id: 'chatcmpl-1', created: 1, model: 'm' }
 const usage = { promptTokens: 2, completionTokens: 3, totalTokens: 5, estimated: false }
@@ -143,7 +143,7 @@ function writeStream(given: readonly Choice[], wantsUsageChunk: boolean): Uint8A
   })
   // An answer says who it is.
   const named = frames.map((frame) => writer.write({ ...frame, identity }))
-  return concat([...named, writer.complete(doneFrame, { usage, isInBytes: false })])
+  return concat([...named, joinLast(writer.complete(doneFrame, { usage, isInBytes: false }))])
 }
 
 function parseChunks(stream: Uint8Array): Chunk[] {

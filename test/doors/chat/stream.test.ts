@@ -3,7 +3,7 @@ import type { RequestId } from '../../../src/core/ids.ts'
 import { createChatWriter } from '../../../src/doors/chat/stream.ts'
 import { doneFrame } from '../../../src/stream/chunk-writer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { content, decodeText } from '../../support/streams.ts'
+import { content, decodeText, joinLast } from '../../support/streams.ts'
 
 const usage = { promptTokens: 2, completionTokens: 3, totalTokens: 5, estimated: false }
 
@@ -16,7 +16,7 @@ function writer(wantsUsageChunk: boolean) {
 function usageChunk(wantsUsageChunk: boolean, ...identities: object[]) {
   const written = writer(wantsUsageChunk)
   for (const identity of identities) written.write(content('a', { identity: identity as never }))
-  const text = decodeText(written.complete(doneFrame, { usage, isInBytes: false }))
+  const text = decodeText(joinLast(written.complete(doneFrame, { usage, isInBytes: false })))
   const [chunk = '', done] = text.split('\n\n')
   expect(done).toBe('data: [DONE]')
   return JSON.parse(chunk.replace(/^data: /, ''))

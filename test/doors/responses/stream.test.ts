@@ -14,7 +14,7 @@ import { interleave } from '../../support/interleave.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { openSlice } from '../../support/open-slice.ts'
 import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
-import { content, decodeText } from '../../support/streams.ts'
+import { content, decodeText, joinLast } from '../../support/streams.ts'
 import { finalResponse, responsesGateway, withoutIds } from './support.ts'
 
 const usage = { promptTokens: 2, completionTokens: 3, totalTokens: 5, estimated: false }
@@ -109,7 +109,9 @@ function write({ deltas, finish }: Streamed): string {
   const frames = deltas.map((delta) => content('', { choices: [{ index: 0, delta }] }))
   const last = content('', { choices: [{ index: 0, delta: {}, finish_reason: finish }] })
   const bytes = [...frames, last].map((frame) => decodeText(writer.write(frame)))
-  return bytes.join('') + decodeText(writer.complete(doneFrame, { usage, isInBytes: false }))
+  return (
+    bytes.join('') + decodeText(joinLast(writer.complete(doneFrame, { usage, isInBytes: false })))
+  )
 }
 
 function writeWhole({ message, finish }: Streamed): Uint8Array {

@@ -161,7 +161,7 @@ function decode(decoder: FrameDecoder, pieces: readonly Uint8Array[]) {
   }
   const outcome = attempt(() => {
     for (const piece of pieces) if (!isOver(frames)) add(decoder.push(piece))
-    if (!isOver(frames)) add(decoder.end())
+    if (!isOver(frames)) add([...decoder.end()])
   }, isUpstreamFault)
   return { frames, isFault: 'failed' in outcome }
 }
