@@ -27,6 +27,7 @@ const thinkingBlock = z.union([
 /** The thought signatures of Gemini. */
 const extraContent = z.object({ google: z.object({ thought_signature: text }) })
 
+/** A proof with a longer list does not come back. */
 const maxEntries = 1000
 
 /** Reasoning that an upstream of the OpenAI format expects back, see `PastReasoning`. */
@@ -79,9 +80,21 @@ export function isProof(content: unknown): content is string {
 
 /** Encodes a proof, without the vendor's blocks if they are too long; undefined if the rest is, too. */
 export function encodeProof(proof: GivenProof): string | undefined {
-  const encoded = proofPrefix + encodeBase64(encoder.encode(stringifyJson(proof)))
+  const { past, thinking, calls } = proof
+  const kept = {
+    ...proof,
+    past: isOpenable(past) ? past : undefined,
+    thinking: isOpenable(thinking) ? thinking : undefined,
+    calls: isOpenable(calls) ? calls : undefined,
+  }
+  const encoded = proofPrefix + encodeBase64(encoder.encode(stringifyJson(kept)))
   if (encoded.length <= maxLength) return encoded
   return proof.content ? encodeProof({ ...proof, content: undefined }) : undefined
+}
+
+/** False for a list that is too long to be read again. */
+function isOpenable({ length }: readonly unknown[] = []): boolean {
+  return length <= maxEntries
 }
 
 /** A decoded text. */

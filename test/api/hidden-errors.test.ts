@@ -357,6 +357,47 @@ describe('a whole answer to a streamed request', () => {
     expect(text).toMatch(/data: \[DONE\]\n\n$/)
   })
 
+  /** A message with many values, three for each part. */
+  const manyParts = (count: number) => ({
+    role: 'assistant',
+    content: Array.from({ length: count }, () => ({ type: 'text', text: 'x' })),
+  })
+
+  test.each([
+    [
+      'in one event',
+      (delta: object) =>
+        stream([
+          makeChunk({ choices: [{ index: 0, delta }] }),
+          makeChunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+          done,
+        ]),
+    ],
+    [
+      'in place of a stream',
+      (message: object) =>
+        json(completion('', { choices: [{ index: 0, message, finish_reason: 'stop' }] })),
+    ],
+  ])(
+    'with more than 50,000 values %s is not translated, and passes where it is sent as it is',
+    async (_, write) => {
+      const gateway = await watchedGateway(oneModel)
+      const [chat, messagesDoor] = doors as [Door, Door]
+      gateway.upstream.next(
+        write(manyParts(16_000)),
+        write(manyParts(17_000)),
+        write(manyParts(17_000)),
+      )
+      const translated = await ask(gateway, messagesDoor, true)
+      expect(await translated.text()).toContain('message_stop')
+      const verbatim = await ask(gateway, chat, true)
+      expect(await verbatim.text()).toContain('[DONE]')
+      const refused = await ask(gateway, messagesDoor, true)
+      expect(refused.status).toBe(502)
+      expect(await refused.text()).toContain('too many values')
+    },
+  )
+
   test.each([
     ['that is empty', json(completion('', { choices: [] }))],
     ['that is not JSON', whole('{"choices":')],

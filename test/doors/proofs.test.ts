@@ -30,6 +30,14 @@ describe('the content of a reasoning item', () => {
     expect(openProof(encoded).proof).toEqual({ model: 'm', message: extra })
   })
 
+  test('leaves out a list that is too long to be read again', () => {
+    const calls = Array.from({ length: 1001 }, (_, at) => ({ id: `${at}`, extra }))
+    const encoded = encodeProof({ model: 'm', message: extra, thinking: [block], calls }) ?? ''
+    expect(openProof(encoded).proof).toEqual({ model: 'm', message: extra, thinking: [block] })
+    const last = encodeProof({ model: 'm', calls: calls.slice(1) }) ?? ''
+    expect(openProof(last).proof?.calls).toHaveLength(1000)
+  })
+
   test('reasoning that is too long has no content', () => {
     expect(encodeProof({ model: 'm', past: [{ text: 'x'.repeat(5_000_000) }] })).toBeUndefined()
   })

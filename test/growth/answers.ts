@@ -124,9 +124,10 @@ const claudeAnswer = (content: readonly Json[]) => ({
   usage: { input_tokens: 9, output_tokens: 2 },
 })
 
-function claudeStream(blocks: readonly Json[]): string {
+/** `started` are blocks that the first event has already. */
+function claudeStream(blocks: readonly Json[], started: readonly Json[] = []): string {
   return [
-    { type: 'message_start', message: { ...claudeAnswer([]), stop_reason: null } },
+    { type: 'message_start', message: { ...claudeAnswer(started), stop_reason: null } },
     ...blocks.flatMap((block, index) => [
       { type: 'content_block_start', index, content_block: block },
       { type: 'content_block_stop', index },
@@ -326,15 +327,15 @@ const cohereCitation = (at: number) => ({
     { type: 'document', id: `d${at}`, document: { title: 't', url: `https://x.test/${at}` } },
   ],
 })
+const citedSources = (count: number) => ({
+  ...cohereCitation(0),
+  sources: times(count, (at) => cohereCitation(at).sources[0]),
+})
 const cohereMessages: Readonly<Record<string, (count: number) => object>> = {
   texts: (count) => ({ content: times(count, () => ({ type: 'text', text: 'x' })) }),
   calls: (count) => ({ content: undefined, tool_plan: 'x', tool_calls: times(count, cohereCall) }),
   citations: (count) => ({ citations: times(count, cohereCitation) }),
-  'sources of a citation': (count) => ({
-    citations: [
-      { ...cohereCitation(0), sources: times(count, (at) => cohereCitation(at).sources[0]) },
-    ],
-  }),
+  'sources of a citation': (count) => ({ citations: [citedSources(count)] }),
 }
 const cohereStream = (events: readonly object[]) =>
   sse(
@@ -375,6 +376,13 @@ const cohereEvents: Readonly<Record<string, MakeParts>> = {
       { type: 'citation-end', index },
     ]).flat(),
   ],
+  'sources of a citation': (count) => [
+    {
+      type: 'citation-start',
+      index: 0,
+      delta: { message: { citations: citedSources(count) } },
+    },
+  ],
 }
 
 interface AxisGroup {
@@ -395,6 +403,15 @@ function group<Content>(
   }))
 }
 
+/** The same things in one event of a stream. */
+function inOneEvent<Content>(
+  contents: Readonly<Record<string, (count: number) => Content>>,
+): Readonly<Record<string, (count: number) => Content>> {
+  return Object.fromEntries(
+    Object.entries(contents).map(([name, make]) => [`${name} in one event`, make]),
+  )
+}
+
 const whole = (model: string): AxisGroup => ({ model, isStream: false })
 const streamed = (model: string): AxisGroup => ({ model, isStream: true })
 
@@ -402,11 +419,16 @@ const streamed = (model: string): AxisGroup => ({ model, isStream: true })
 export const answerAxes: readonly AnswerAxis[] = [
   ...group(whole('openai'), openaiMessages, (message) => JSON.stringify(chatChoice(message))),
   ...group(streamed('openai'), openaiDeltas, openaiStream),
+  ...group(streamed('openai'), inOneEvent(openaiMessages), (message) =>
+    openaiStream([{ content: 'x', ...message }]),
+  ),
   ...group(whole('anthropic'), claudeBlocks, (blocks) => JSON.stringify(claudeAnswer(blocks))),
-  ...group(streamed('anthropic'), claudeBlocks, claudeStream),
+  ...group(streamed('anthropic'), claudeBlocks, (blocks) => claudeStream(blocks)),
+  ...group(streamed('anthropic'), inOneEvent(claudeBlocks), (blocks) => claudeStream([], blocks)),
   ...group(streamed('anthropic'), claudePieces, (text) => text),
   ...group(whole('google'), geminiParts, (parts) => JSON.stringify(gemini(parts))),
   ...group(streamed('google'), geminiParts, (parts) => sse(parts.map((part) => gemini([part])))),
+  ...group(streamed('google'), inOneEvent(geminiParts), (parts) => sse([gemini(parts)])),
   ...group(whole('google'), geminiSources, (sources, count) =>
     JSON.stringify(gemini([words(count)], sources)),
   ),

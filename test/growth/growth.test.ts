@@ -46,10 +46,17 @@ const answers: readonly Case<AnswerDoor>[] = [
   ['chat/completions', 'recited sources', 'google', 500],
 ]
 
+const streams: readonly Case<AnswerDoor>[] = [
+  ['chat/completions', 'texts with citations in one event', 'anthropic', 300],
+]
+
 describe('the time for an answer grows with the number of', () => {
-  test.each(answers)('%s: %s, of %s', async (door, name, model, count) => {
+  test.each([
+    ...answers.map((one) => [...one, false] as const),
+    ...streams.map((one) => [...one, true] as const),
+  ])('%s: %s, of %s', async (door, name, model, count, isStream) => {
     const axis = answerAxes.find(
-      (other) => other.model === model && other.name === name && !other.isStream,
+      (other) => other.model === model && other.name === name && other.isStream === isStream,
     )
     if (!axis) throw new Error(`no axis ${name}`)
     const growth = await measureGrowth(count, async (size) => {
@@ -74,6 +81,24 @@ test('sources that cite one long text add to the answer no more than a part of i
   expect(status).toBe(200)
   expect(written).toBeLessThan(6_000_000)
 })
+
+test.each([false, true])(
+  'an answer brings at most 10,000 sources, streamed: %s',
+  async (isStream) => {
+    const axis = answerAxes.find(
+      ({ model, name, isStream: isOther }) =>
+        model === 'cohere' && name === 'citations' && isOther === isStream,
+    )
+    if (!axis) throw new Error('no such axis')
+    const { status, readAll } = await sendQuestion(gateway, {
+      door: 'chat/completions',
+      axis,
+      answer: axis.make(10_010),
+    })
+    expect(status).toBe(200)
+    expect(readAll().split('"url_citation":{').length - 1).toBe(10_000)
+  },
+)
 
 test('a long name that every result repeats is short for Gemini', async () => {
   const name = 'f'.repeat(100_000)

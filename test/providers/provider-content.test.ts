@@ -65,6 +65,12 @@ describe('an answer', () => {
     expect(await receive([long, text('b')])).not.toHaveProperty('provider_content')
   })
 
+  test('of more than 10,000 blocks carries none', async () => {
+    const blocks = Array.from({ length: 5000 }, () => [text('a'), thinking]).flat()
+    expect(await receive(blocks)).toHaveProperty('provider_content')
+    expect(await receive([...blocks, text('b')])).not.toHaveProperty('provider_content')
+  })
+
   test('keeps the numbers of the blocks as the vendor wrote them', async () => {
     const { chat, upstream } = await anthropicGateway()
     const sent = JSON.stringify(message([...search, text('x')])).replace('"q"', '1.0e400')
@@ -105,6 +111,14 @@ describe('a stream', () => {
       },
     ])
     expect(finish).toContain('"finish_reason":"tool_calls"')
+  })
+
+  test('of more than 10,000 blocks carries none', async () => {
+    const blocks = Array.from({ length: 5000 }, () => [text('a'), thinking]).flat()
+    const carries = async (content: typeof blocks) =>
+      (await send(blockEvents(content))).some((frame) => frame.includes('provider_content'))
+    expect(await carries(blocks)).toBe(true)
+    expect(await carries([...blocks, text('b')])).toBe(false)
   })
 
   test('puts what arrives in pieces together', async () => {

@@ -16,7 +16,7 @@ import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { parseContentCoding, undecodableFailure } from '../../wire/content-coding.ts'
 import { isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
-import { answerLimits } from '../../wire/json/parse.ts'
+import { answerLimits, eventLimits } from '../../wire/json/parse.ts'
 import { TimeSlice } from '../../wire/time-slice.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
 import type { DoorCall } from './door.ts'
@@ -28,6 +28,9 @@ export type ChatResponse =
 
 /** The gateway translates an answer with this many values, and writes it, in some tens of milliseconds each. */
 const maxTranslatedValues = 200_000
+
+/** The pieces in which the gateway reads a stream that it has written: between them it may yield. */
+const pieceBytes = 64 * 1024
 
 /** What every upstream call of one chat request needs. */
 export interface ChatCallDeps extends CallDeps {
@@ -76,13 +79,13 @@ export function callChat(
         }
         return openEvents(response.body, header)
       }
-      const { result, isLong } = await readParsed(response, header)
+      const { result, slice } = await readParsed(response, header)
       if (!result.ok) return toFailedCall(result, call)
       const { answer } = result
       if (failsFiltered && answer.isFiltered) {
         return toFailedCall({ ok: false, failure: filteredAnswer, usage: answer.usage }, call)
       }
-      return { ok: true, value: { kind: 'answer', answer, isLong } }
+      return { ok: true, value: { kind: 'answer', answer, isLong: slice !== undefined } }
     },
   })
 
@@ -97,15 +100,20 @@ export function callChat(
     const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
     if (!isLongAnswer(bytes)) {
       const body = readWhole(bytes)
-      return { body, result: bound.parseAnswer(body, header), isLong: false }
+      return { body, result: bound.parseAnswer(body, header), slice: undefined }
     }
     const slice = new TimeSlice(clock, scope)
-    const maxValues = bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
-    const body = await readInSteps(bytes, { slice, maxValues })
+    const body = await readInSteps(bytes, { slice, maxValues: limitValues() })
     await slice.pause()
     const result = bound.parseAnswer(body, header)
     await slice.pause()
-    return { body, result, isLong: true }
+    return { body, result, slice }
+  }
+
+  /** An answer in place of a stream becomes one event for each choice. */
+  function limitValues(): number {
+    if (call.stream) return bound.writesAnswer ? eventLimits.maxValues : maxTranslatedValues
+    return bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
   }
 
   function openEvents(body: ByteSource, header: HeaderReader) {
@@ -125,12 +133,15 @@ export function callChat(
     const coding = parseContentCoding(response.header('content-encoding'))
     if (coding !== undefined) return failed(undecodableFailure(coding))
     if (!isJsonType(readMediaType(response))) return failed(notEventStream)
-    const { body, result } = await readParsed(response, header)
+    const { body, result, slice } = await readParsed(response, header)
     if (!result.ok) return toFailedCall(result, call)
     const events = bound.writeEvents(body)
     if (!events) return failed(notEventStream)
+    if (slice) await slice.pause()
     const source = new BoundedQueue(events.length, { unread: bufferAccount.openCounter() })
-    source.push(events)
+    for (let at = 0; at < events.length; at += pieceBytes) {
+      source.push(events.subarray(at, at + pieceBytes))
+    }
     source.end()
     return openEvents(source, header)
   }

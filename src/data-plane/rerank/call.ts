@@ -3,7 +3,6 @@ import type { Ranking, RerankCall } from '../../core/rerank.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
-import { answerLimits } from '../../wire/json/parse.ts'
 import { TimeSlice } from '../../wire/time-slice.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
 
@@ -41,6 +40,9 @@ export function splitDocuments(
   })
 }
 
+/** An answer has three values for each document, and is read, and written, in some tens of milliseconds each. */
+const maxValues = 200_000
+
 /** What every upstream call of one request needs. */
 export interface RerankDeps extends CallDeps {
   readonly snapshot: Pick<Snapshot, 'answerLimit'>
@@ -70,10 +72,11 @@ export function callRerank(
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
       const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
-      const { value } = isLongAnswer(bytes)
-        ? await readInSteps(bytes, { slice: new TimeSlice(clock, scope), ...answerLimits })
-        : readWhole(bytes)
+      const slice = isLongAnswer(bytes) ? new TimeSlice(clock, scope) : undefined
+      const { value } = slice ? await readInSteps(bytes, { slice, maxValues }) : readWhole(bytes)
+      if (slice) await slice.pause()
       const answer = endpoint.parseAnswer(value)
+      if (slice) await slice.pause()
       if (!answer.ok) return answer
       const { results, searchUnits, tokens } = answer
       const problem = findProblem(results, call.documents.length)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { unknownUsage } from '../../core/messages-usage.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
-import { extractTexts } from '../../wire/json/text.ts'
+import { extractItems } from '../../wire/json/text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { JsonObject } from '../choice.ts'
 import { type AnswerForms, decodeBody, readWrittenEvents } from '../written-answer.ts'
@@ -91,7 +91,7 @@ function toStream(body: BufferedBody): Uint8Array {
   const value = JSON.parse(json)
   const { content, stop_reason, stop_sequence, stop_details, usage } = whole.parse(value)
   // From the text itself: parsing would round large numbers.
-  const inputs = extractTexts(json, 'content.*.input')
+  const inputs = extractItems(json, 'content.*.input')
   const message = {
     ...value,
     content: [],
@@ -101,7 +101,7 @@ function toStream(body: BufferedBody): Uint8Array {
     usage: unknownUsage,
   }
   const blocks = content.map((each, index) =>
-    renderBlock(each, { index, input: inputs.get(`content.${index}.input`) }),
+    renderBlock(each, { index, input: inputs.get(index) }),
   )
   const delta = { stop_reason, stop_sequence, stop_details }
   const events = [

@@ -3,7 +3,7 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
-import { extractTexts } from '../../wire/json/text.ts'
+import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import {
   type CompletionMessage,
@@ -115,10 +115,10 @@ function toCompletionMessage(
 
 /** The JSON text is read only if the blocks are carried. */
 function carryBlocks(content: readonly ContentBlock[], json: string): Partial<CompletionMessage> {
-  let texts: ReadonlyMap<string, string> | undefined
+  let texts: ReadonlyMap<number, string> | undefined
   const carried = carryContent(content, (index) => {
-    texts ??= extractTexts(json, 'content.*')
-    return texts.get(`content.${index}`) ?? '{}'
+    texts ??= extractItems(json, 'content.*')
+    return texts.get(index) ?? '{}'
   })
   return carried ? { provider_content: carried } : {}
 }
@@ -130,10 +130,10 @@ function isCall({ type }: ContentBlock): boolean {
 /** Takes the arguments from the JSON text itself: parsing would round large integers. */
 function toToolCalls(content: readonly ContentBlock[], json: string, names: ToolNames): ToolCall[] {
   if (!content.some(isCall)) return []
-  const inputs = extractTexts(json, 'content.*.input')
+  const inputs = extractItems(json, 'content.*.input')
   return content.flatMap((block, index) => {
     if (!isCall(block)) return []
-    const text = normalizeArguments(inputs.get(`content.${index}.input`))
+    const text = normalizeArguments(inputs.get(index))
     const called = { name: names.restore(block.name ?? ''), arguments: text }
     return [{ id: block.id || newCallId(), type: 'function', function: called }]
   })

@@ -3,6 +3,7 @@ import {
   type Annotation,
   countCharacters,
   createAnnotation,
+  limitAnnotations,
   listDistinct,
   nameDocument,
   type TextRange,
@@ -47,12 +48,13 @@ export function collectAnnotations(
   // Most answers cite nothing, and need no count.
   if (!blocks.some(hasCitations)) return []
   let end = 0
-  return blocks.flatMap((block) => {
+  const annotations = blocks.flatMap((block) => {
     const start = end
     if (block.type !== 'text') return []
     end += countCharacters(block.text ?? '')
     return hasCitations(block) ? toAnnotations(block.citations, { start, end }) : []
   })
+  return limitAnnotations(annotations)
 }
 
 function hasCitations<Block extends object>(

@@ -3,7 +3,7 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { RepeatedJson } from '../../wire/json/repeated.ts'
-import { extractTexts } from '../../wire/json/text.ts'
+import { extractItems, extractTexts } from '../../wire/json/text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { IndexedAnnotations } from '../canonical/annotations.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
@@ -76,7 +76,7 @@ export class AnthropicStream implements FrameDecoder {
       case 'message_start':
         return this.#start(message, json)
       case 'content_block_start': {
-        const readStart = () => extractBlock(json, 'content_block')
+        const readStart = () => extractTexts(json, 'content_block').get('content_block') ?? '{}'
         return content_block ? this.#openBlock(index, content_block, readStart) : []
       }
       case 'content_block_delta':
@@ -118,8 +118,13 @@ export class AnthropicStream implements FrameDecoder {
     this.#isOpen = true
     this.#id = id
     this.#container = message?.container ?? undefined
+    // Read once, when the first block needs it.
+    let texts: ReadonlyMap<number, string> | undefined
     const blocks = content.flatMap((block, index) => {
-      const readStart = () => extractBlock(json, 'message.content.*', index)
+      const readStart = () => {
+        texts ??= extractItems(json, 'message.content.*')
+        return texts.get(index) ?? '{}'
+      }
       return [...this.#openBlock(index, block, readStart), ...this.#closeBlock(index)]
     })
     return [counted, ...blocks]
@@ -221,11 +226,6 @@ export class AnthropicStream implements FrameDecoder {
 
 function malformed(detail: string): Frame {
   return createFailedFrame({ kind: 'malformed', detail })
-}
-
-/** Returns the JSON text at `pattern`, whose `*` stands for `index`. */
-function extractBlock(json: string, pattern: string, index = 0): string {
-  return extractTexts(json, pattern).get(pattern.replace('*', String(index))) ?? '{}'
 }
 
 function extractInput(block: string): string {

@@ -2,10 +2,10 @@ import * as z from 'zod'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
-import { extractTexts } from '../../wire/json/text.ts'
+import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { toShapeFailure } from '../base/hidden-error.ts'
-import { type Annotation, countCharacters } from '../canonical/annotations.ts'
+import { type Annotation, countCharacters, limitAnnotations } from '../canonical/annotations.ts'
 import {
   type CompletionMessage,
   createCompletionAnswer,
@@ -122,10 +122,10 @@ interface AnswerText extends Pick<AnswerContext, 'names'> {
 
 /** The JSON text is read only if the blocks are carried. */
 function carryBlocks(blocks: readonly ContentBlock[], json: string): ProviderContent | undefined {
-  let texts: ReadonlyMap<string, string> | undefined
+  let texts: ReadonlyMap<number, string> | undefined
   return carryContent(blocks, (index) => {
-    texts ??= extractTexts(json, 'output.message.content.*')
-    return texts.get(`output.message.content.${index}`) ?? '{}'
+    texts ??= extractItems(json, 'output.message.content.*')
+    return texts.get(index) ?? '{}'
   })
 }
 
@@ -133,11 +133,12 @@ function collectAnnotations(blocks: readonly ContentBlock[]): readonly Annotatio
   // Most answers cite nothing, and need no count.
   if (!blocks.some(({ citationsContent }) => citationsContent)) return []
   let end = 0
-  return blocks.flatMap((each) => {
+  const annotations = blocks.flatMap((each) => {
     const start = end
     end += countCharacters(readText(each))
     return toAnnotations(each.citationsContent?.citations ?? [], { start, end })
   })
+  return limitAnnotations(annotations)
 }
 
 /** Converts reasoning into the members of a `thinking_blocks` entry, as the Messages API has them. */
@@ -149,10 +150,10 @@ function toThinking({ reasoningText, redactedContent }: ReasoningContent): JsonO
 /** Takes the arguments from the JSON text itself: parsing would round large integers. */
 function toToolCalls(blocks: readonly ContentBlock[], { json, names }: AnswerText): ToolCall[] {
   if (!blocks.some(({ toolUse }) => toolUse)) return []
-  const inputs = extractTexts(json, 'output.message.content.*.toolUse.input')
+  const inputs = extractItems(json, 'output.message.content.*.toolUse.input')
   return blocks.flatMap(({ toolUse }, index) => {
     if (!toolUse || isServerCall(toolUse)) return []
-    const text = normalizeArguments(inputs.get(`output.message.content.${index}.toolUse.input`))
+    const text = normalizeArguments(inputs.get(index))
     const called = { name: names.restore(toolUse.name), arguments: text }
     return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]
   })

@@ -59,21 +59,34 @@ export function nameDocument(index: number | null | undefined): string | undefin
 /** What the annotations of an answer may hold, in characters: an answer may cite one long text many times. */
 const maxAnnotationsLength = 4 * 1024 * 1024
 
+/** How many there may be: some APIs repeat all of them three times. */
+const maxAnnotations = 10_000
+
 /**
  * Leaves out what names the same source for the same part of the text again. Reads no further than the
- * annotations of an answer may be long.
+ * annotations of an answer may be long, or many.
  */
 export function listDistinct(annotations: Iterable<Annotation>): readonly Annotation[] {
   const bySource = new Map<string, Annotation>()
   let length = 0
   for (const annotation of annotations) {
-    const { text, ...place } = annotation.url_citation
-    const key = JSON.stringify(Object.values(place))
-    length += key.length + text.length
-    if (length > maxAnnotationsLength) break
+    const key = identify(annotation)
+    length += key.length + annotation.url_citation.text.length
+    if (length > maxAnnotationsLength || bySource.size === maxAnnotations) break
     if (!bySource.has(key)) bySource.set(key, annotation)
   }
   return [...bySource.values()]
+}
+
+/** Leaves out annotations of several parts of an answer that are too many together. */
+export function limitAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
+  return annotations.length > maxAnnotations ? annotations.slice(0, maxAnnotations) : annotations
+}
+
+/** The same text for what names the same source for the same part. JSON takes four times as long to write. */
+function identify({ url_citation: cited }: Annotation): string {
+  const { start_index: start, end_index: end, url, title, source_id: id } = cited
+  return `${start} ${end} ${url.length} ${title.length} ${url}${title}${id}`
 }
 
 /** Adds each annotation's index in the list, because some stream accumulators merge lists by `index`. */
@@ -85,11 +98,12 @@ export function addIndexes(annotations: readonly Annotation[], from: number): re
 export class IndexedAnnotations {
   #count = 0
 
-  /** Adds the next list, and returns it with its indexes. */
+  /** Adds the next list, and returns it with its indexes, without those that are too many. */
   add(annotations: readonly Annotation[]): readonly object[] {
     const from = this.#count
-    this.#count += annotations.length
-    return addIndexes(annotations, from)
+    const added = annotations.slice(0, maxAnnotations - from)
+    this.#count += added.length
+    return addIndexes(added, from)
   }
 }
 

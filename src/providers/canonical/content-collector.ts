@@ -1,8 +1,9 @@
-import { maxContentLength } from './provider-content.ts'
+import { maxBlocks, maxContentLength } from './provider-content.ts'
 
 /**
  * Collects the vendor's blocks of a streamed answer for `provider_content`, as long as they can be carried: a
- * longer answer, or one with a block that is newer than this code, drops them all and takes no more.
+ * longer answer, or one with too many blocks or a block that is newer than this code, drops them all and takes no
+ * more.
  */
 export class ContentCollector<Block> {
   readonly #blocks: Block[] = []
@@ -21,7 +22,7 @@ export class ContentCollector<Block> {
 
   /** Adds a block, unless the blocks are lost. */
   push(block: Block): void {
-    if (!this.#isLost) this.#blocks.push(block)
+    if (!this.#isLost && this.#blocks.push(block) > maxBlocks) this.lose()
   }
 
   /** Counts what a block has grown by, in characters of JSON. */

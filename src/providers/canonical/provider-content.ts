@@ -40,6 +40,9 @@ export class ProviderContent {
 /** The blocks of a longer answer are not carried. In characters of JSON; a request may not hold more either. */
 export const maxContentLength = 4 * 1024 * 1024
 
+/** Nor are those of an answer with more blocks, each of which takes microseconds to write. */
+export const maxBlocks = 10_000
+
 /** A block of an answer, and its place among all blocks of the answer. */
 export interface PlacedBlock<Block> {
   readonly block: Block
@@ -55,8 +58,8 @@ export function selectBlocks<Block>(
 }
 
 /**
- * Returns the blocks of an answer, given as JSON texts, for its message; undefined if they are too long. Reads
- * no further than that.
+ * Returns the blocks of an answer, given as JSON texts, for its message; undefined if they are too long, or too
+ * many. Reads no further than that.
  */
 export function createProviderContent(
   family: ContentFamily,
@@ -68,7 +71,7 @@ export function createProviderContent(
   for (const block of blocks) {
     const text = minifyJson(block)
     length += text.length + (texts.length > 0 ? ','.length : 0)
-    if (length > maxContentLength) return undefined
+    if (length > maxContentLength || texts.length === maxBlocks) return undefined
     texts.push(text)
   }
   return new ProviderContent(family, new RawJson(`[${texts.join(',')}]`), isProvenOtherwise)

@@ -4,10 +4,10 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
-import { extractTexts } from '../../wire/json/text.ts'
+import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { toShapeFailure } from '../base/hidden-error.ts'
-import { type Annotation, countCharacters } from '../canonical/annotations.ts'
+import { type Annotation, countCharacters, limitAnnotations } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { type Citation, citationSchema, toAnnotations } from './citations.ts'
 import { type AnswerContent, type AnswerShape, carryContent, isEmptyArguments } from './content.ts'
@@ -124,7 +124,7 @@ function describe({
 
 /** Takes the contents from the JSON text itself: parsing would round large numbers. */
 function readContent(json: string, plan: string | null | undefined): AnswerContent {
-  const list = (member: string) => [...extractTexts(json, `message.${member}.*`).values()]
+  const list = (member: string) => [...extractItems(json, `message.${member}.*`).values()]
   return {
     parts: list('content'),
     plan: plan ?? '',
@@ -155,7 +155,7 @@ function collectAnnotations(
   // Most answers cite nothing, and need no count.
   if (citations.length === 0) return []
   const starts = measureStarts(texts)
-  return citations.flatMap((cited) => toAnnotations(cited, starts))
+  return limitAnnotations(citations.flatMap((cited) => toAnnotations(cited, starts)))
 }
 
 /** Returns the start of each block in the joined text, in characters. */

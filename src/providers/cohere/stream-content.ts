@@ -1,4 +1,4 @@
-import { maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
+import { maxBlocks, maxContentLength, type ProviderContent } from '../canonical/provider-content.ts'
 import { carryContent } from './content.ts'
 
 /**
@@ -39,7 +39,8 @@ export class StreamedContent {
 
   /** Returns the contents at the end of the answer, if the message alone cannot carry them. */
   finish(): ProviderContent | undefined {
-    if (this.#length > maxContentLength) return undefined
+    const count = this.#parts.size + this.#calls.length + this.#citations.length
+    if (this.#length > maxContentLength || count > maxBlocks) return undefined
     const parts = [...this.#parts.values()].filter(({ text }) => text !== '')
     const isText = ({ type }: Part) => type === 'text'
     const shape = {

@@ -74,23 +74,19 @@ export class AnswerText {
 const maxComparisons = 300_000_000
 
 /** The distance between bytes before which the characters are known. */
-const markEvery = 1024
+const markEvery = 64
 
 /** A text and its UTF-8, with the number of characters before some of its bytes. */
 class EncodedText {
   readonly text: string
   readonly #bytes: Uint8Array
-  readonly #marks: number[] = []
+  /** Absent where each byte is a character. */
+  readonly #marks: readonly number[] | undefined
 
   constructor(text: string) {
     this.text = text
     this.#bytes = encoder.encode(text)
-    let count = 0
-    for (const [at, byte] of this.#bytes.entries()) {
-      if (at % markEvery === 0) this.#marks.push(count)
-      if (isFirstByte(byte)) count++
-    }
-    this.#marks.push(count)
+    if (this.#bytes.length > text.length) this.#marks = countCharactersBefore(this.#bytes)
   }
 
   /** Returns the characters of a range; undefined if it is not in the text, or has another text. */
@@ -101,20 +97,34 @@ class EncodedText {
   }
 
   read({ from, end }: ByteRange): string {
+    if (!this.#marks) return this.text.slice(from, end)
     return decoder.decode(this.#bytes.subarray(from, end))
   }
 
   #has(text: string, { from, end }: ByteRange): boolean {
+    if (!this.#marks) return text.length === end - from && this.text.startsWith(text, from)
     const bytes = encoder.encode(text)
     return bytes.length === end - from && bytes.every((byte, at) => byte === this.#bytes[from + at])
   }
 
   #countBefore(end: number): number {
+    if (!this.#marks) return end
     const mark = Math.floor(end / markEvery)
     let count = this.#marks[mark] ?? 0
     for (let at = mark * markEvery; at < end; at++) if (isFirstByte(this.#bytes[at] ?? 0)) count++
     return count
   }
+}
+
+/** Returns the characters before each of the bytes that are `markEvery` apart. */
+function countCharactersBefore(bytes: Uint8Array): readonly number[] {
+  const counts: number[] = []
+  let count = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (at % markEvery === 0) counts.push(count)
+    if (isFirstByte(bytes[at] ?? 0)) count++
+  }
+  return [...counts, count]
 }
 
 /** True for the first byte of a character. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { RawJson } from '../../wire/json/raw.ts'
-import { extractTexts, minifyJson } from '../../wire/json/text.ts'
+import { extractItems, extractTexts, minifyJson } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import type { GeminiModel } from './models.ts'
@@ -92,32 +92,45 @@ export type PartReader = (candidate: number, part: number) => string
 
 /** Creates a reader of a response, which searches it when it is called first. */
 export function createPartReader(json: string): PartReader {
-  let texts: ReadonlyMap<string, string> | undefined
-  return (candidateAt, partAt) => {
-    texts ??= extractTexts(json, 'candidates.*.content.parts.*')
-    return texts.get(`candidates.${candidateAt}.content.parts.${partAt}`) ?? '{}'
-  }
+  const find = createItemFinder(json, '*')
+  return (candidateAt, partAt) => find(candidateAt, partAt) ?? '{}'
 }
 
-const call = 'candidates.*.content.parts.*.functionCall'
+const parts = 'candidates.*.content.parts'
+const numbersOfCall = `${parts}.*.functionCall.partialArgs.*.numberValue`
+
+/** Returns a function that finds the text at a pattern in the parts of a candidate, by the index of the part. */
+function createItemFinder(
+  json: string,
+  pattern: string,
+): (candidate: number, part: number) => string | undefined {
+  let lists: ReadonlyMap<number, string> | undefined
+  const found = new Map<number, ReadonlyMap<number, string>>()
+  return (candidateAt, partAt) => {
+    lists ??= extractItems(json, parts)
+    const texts = found.get(candidateAt) ?? extractItems(lists.get(candidateAt) ?? '', pattern)
+    found.set(candidateAt, texts)
+    return texts.get(partAt)
+  }
+}
 
 /**
  * Sets the arguments of all calls to the vendor's text, without the white space that the service
  * adds between tokens of answers that are not streamed.
  */
 function restoreArguments({ candidates }: GeminiResponse, json: string): void {
-  let texts: ReadonlyMap<string, string> | undefined
+  let findArguments: ReturnType<typeof createItemFinder> | undefined
   let numbers: ReadonlyMap<string, string> | undefined
   // `forEach` allocates no iterator: this runs for each stream event, and few of them have a call.
   candidates?.forEach(({ content }, c) => {
     content?.parts?.forEach(({ functionCall: made }, p) => {
       if (!made) return
-      const path = `candidates.${c}.content.parts.${p}.functionCall`
-      texts ??= extractTexts(json, `${call}.args`)
-      made.args = minifyJson(normalizeArguments(texts.get(`${path}.args`)))
+      findArguments ??= createItemFinder(json, '*.functionCall.args')
+      made.args = minifyJson(normalizeArguments(findArguments(c, p)))
       made.partialArgs?.forEach((piece, n) => {
-        numbers ??= extractTexts(json, `${call}.partialArgs.*.numberValue`)
-        const number = numbers.get(`${path}.partialArgs.${n}.numberValue`)
+        numbers ??= extractTexts(json, numbersOfCall)
+        const path = `candidates.${c}.content.parts.${p}.functionCall.partialArgs.${n}`
+        const number = numbers.get(`${path}.numberValue`)
         if (number !== undefined && number !== 'null') piece.numberValue = new RawJson(number)
       })
     })

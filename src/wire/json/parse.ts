@@ -10,12 +10,24 @@ const maxUncheckedLength = 1024 * 1024
 /** No response needs more: log probabilities of 10,000 tokens with 20 alternatives are a million values. */
 export const answerLimits: JsonLimits = { maxDepth: 128, maxValues: 1_000_000 }
 
+/** An event of a stream is translated at once. Most have some tens of values. */
+export const eventLimits: JsonLimits = { maxDepth: 128, maxValues: 50_000 }
+
+/** Shorter events have fewer values than may be. */
+const maxUncheckedEvent = 64 * 1024
+
+/** Parses an event that is translated, as `tryParseJson` does. It may have fewer values than an answer. */
+export function tryParseEvent(source: string): unknown {
+  if (source.length > maxUncheckedEvent) checkLimits(source, eventLimits)
+  return parseJson(source)
+}
+
 /**
  * Parses a JSON text; returns undefined when it is not JSON. Throws a `malformed` fault for a long text
  * that is nested too deeply or has too many values.
  */
 export function tryParseJson(source: string | Uint8Array): unknown {
-  if (source.length > maxUncheckedLength) checkLimits(source)
+  if (source.length > maxUncheckedLength) checkLimits(source, answerLimits)
   return parseJson(typeof source === 'string' ? source : decoder.decode(source))
 }
 
@@ -28,11 +40,11 @@ export function parseJson(source: string): unknown {
   }
 }
 
-function checkLimits(source: string | Uint8Array): void {
+function checkLimits(source: string | Uint8Array, limits: JsonLimits): void {
   const bytes = typeof source === 'string' ? encoder.encode(source) : source
-  const { depth, values } = scanLayout(bytes, [], { limits: answerLimits })
-  if (depth > answerLimits.maxDepth) throw malformedJson('its JSON is nested too deeply')
-  if (values > answerLimits.maxValues) throw malformedJson('its JSON has too many values')
+  const { depth, values } = scanLayout(bytes, [], { limits })
+  if (depth > limits.maxDepth) throw malformedJson('its JSON is nested too deeply')
+  if (values > limits.maxValues) throw malformedJson('its JSON has too many values')
 }
 
 /** The fault of an upstream whose JSON the gateway does not read. */

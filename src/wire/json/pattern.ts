@@ -49,7 +49,7 @@ export class JsonPattern {
    * certain, and after several texts that had nothing in common.
    */
   learn(json: string, text: string): boolean {
-    if (this.#attempts >= maxAttempts) return false
+    if (this.#attempts >= maxAttempts || json.length > maxLearned) return false
     this.#attempts++
     const common = findCommonParts(json, text, this.#options)
     if (!common || !isCertain(common, this.#options)) return false
@@ -57,6 +57,9 @@ export class JsonPattern {
     return true
   }
 }
+
+/** Longer texts are rare, and learning takes several times as long as parsing. */
+const maxLearned = 64 * 1024
 
 /** A stream whose events have nothing in common costs no more than this many attempts. */
 const maxAttempts = 8

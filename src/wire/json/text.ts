@@ -22,33 +22,54 @@ import { tryParseJson } from './parse.ts'
  * `JSON.parse`. The text must be valid JSON; check it with `JSON.parse` first.
  */
 export function extractTexts(json: string, pattern: string): ReadonlyMap<string, string> {
-  const steps = pattern.split('.')
   const texts = new Map<string, string>()
+  findTexts(json, pattern, (path, text) => texts.set(path.join('.'), text))
+  return texts
+}
+
+/**
+ * Does the same for a path with one `*`, and returns the texts by the indexes of the items: for many of them,
+ * writing the paths takes longer than reading the text.
+ */
+export function extractItems(json: string, pattern: string): ReadonlyMap<number, string> {
+  const star = pattern.split('.').indexOf('*')
+  const texts = new Map<number, string>()
+  // Only an index matches the star.
+  findTexts(json, pattern, (path, text) => texts.set(path[star] as number, text))
+  return texts
+}
+
+/** The keys of members and the indexes of items that lead to a value. It changes with the next value. */
+type Path = readonly (string | number)[]
+
+function findTexts(json: string, pattern: string, found: (path: Path, text: string) => void): void {
+  const steps = pattern.split('.')
+  const path: (string | number)[] = []
 
   /** Reads the value at `start` and returns its end. */
-  const read = (start: number, depth: number, path: string): number => {
+  const read = (start: number, depth: number): number => {
     const step = steps[depth]
     if (step === undefined) {
       const end = findValueEnd(json, start)
-      texts.set(path, json.slice(start, end))
+      found(path, json.slice(start, end))
       return end
     }
     const first = json.charCodeAt(start)
     if (first === openBracket && step === '*') {
-      return readItems(json, start, (at, index) => read(at, depth + 1, joinPath(path, index)))
+      return readItems(json, start, (at, index) => {
+        path[depth] = index
+        return read(at, depth + 1)
+      })
     }
     if (first !== openBrace) return findValueEnd(json, start)
-    return readMembers(json, start, (at, key) =>
-      key === step ? read(at, depth + 1, joinPath(path, key)) : findValueEnd(json, at),
-    )
+    return readMembers(json, start, (at, key) => {
+      if (key !== step) return findValueEnd(json, at)
+      path[depth] = key
+      return read(at, depth + 1)
+    })
   }
 
-  read(skipSpace(json, 0), 0, '')
-  return texts
-}
-
-function joinPath(path: string, key: string | number): string {
-  return path === '' ? `${key}` : `${path}.${key}`
+  read(skipSpace(json, 0), 0)
 }
 
 /** Returns the texts of the members of an object, by their names. The text must be a valid JSON object. */
