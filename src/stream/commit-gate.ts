@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import { filteredAnswer } from '../core/fallback.ts'
-import { type Frame, mergeIdentity } from '../core/frame.ts'
+import { type Frame, mergeIdentity, type RawChoice } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import type { ReportedUsage } from '../core/usage.ts'
 import type { UnreadCounter } from '../wire/buffers.ts'
@@ -24,6 +24,8 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
   /** The quiet frames so far, joined into one; their bytes are in `#quietBytes`. */
   #quiet: Frame | undefined
   readonly #quietBytes = new ByteList()
+  /** Their choices, in one list: one for each joined frame would be copied with the next one. */
+  #quietChoices: RawChoice[] = []
   #heldBytes = 0
 
   constructor({ limit, unread, failsFiltered = false }: CommitGateOptions) {
@@ -41,7 +43,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     const decisive = frames[last]
     for (const frame of last < 0 ? frames : frames.slice(0, last)) this.#holdQuiet(frame)
     if (decisive?.kind === 'content') return this.#open(frames.slice(last), out)
-    const isTooLong = this.#heldBytes > this.#limit
+    const isTooLong = this.#heldBytes > this.#limit || this.#quietChoices.length > maxHeldChoices
     const end = this.#isFiltered ? filteredAnswer : closedEarly
     const failure = decisive ? (decisive.failure ?? end) : isTooLong ? noContent : undefined
     if (!failure) return
@@ -65,7 +67,9 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
 
   #open(frames: Frame[], out: StageController<Frame[]>): void {
     this.#isOpen = true
-    const held = this.#quiet ? [{ ...this.#quiet, bytes: this.#quietBytes.takeAll() }] : []
+    const bytes = this.#quietBytes.takeAll()
+    const choices = this.#quietChoices.length > 0 ? this.#quietChoices : undefined
+    const held = this.#quiet ? [{ ...this.#quiet, bytes, choices }] : []
     this.#release()
     out.enqueue([...held, ...frames])
     this.#settle(undefined)
@@ -79,6 +83,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
   #release(): void {
     this.#unread.release()
     this.#quiet = undefined
+    this.#quietChoices = []
   }
 
   /** Joins quiet frames into one, because a frame of a few bytes takes about a hundred bytes of memory. */
@@ -87,6 +92,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     this.#heldBytes += length + (frame.droppedBytes ?? 0)
     this.#unread.add(length)
     this.#quietBytes.push(frame.bytes)
+    if (frame.choices) this.#quietChoices.push(...frame.choices)
     this.#quiet = this.#quiet ? joinFrames(this.#quiet, frame) : frame
   }
 }
@@ -106,10 +112,13 @@ export interface FailedOpening {
   readonly usage: ReportedUsage | undefined
 }
 
+/** How many choices may be held: they are written at once when the gate opens. */
+const maxHeldChoices = 10_000
+
 const closedEarly: UpstreamFailure = { kind: 'closed-early' }
 const noContent: UpstreamFailure = { kind: 'malformed', detail: 'the stream has no content' }
 
-/** Joins two frames. Where both report a value, the later one counts. */
+/** Joins two frames, without their choices. Where both report a value, the later one counts. */
 function joinFrames(first: Frame, second: Frame): Frame {
   return {
     ...first,
@@ -119,7 +128,6 @@ function joinFrames(first: Frame, second: Frame): Frame {
       first.identity && second.identity
         ? mergeIdentity(first.identity, second.identity)
         : (second.identity ?? first.identity),
-    choices: second.choices ? [...(first.choices ?? []), ...second.choices] : first.choices,
     output: (first.output ?? '') + (second.output ?? ''),
     outputBytes: first.outputBytes + second.outputBytes,
     finished: second.finished ?? first.finished,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { tryParseEvent } from '../../wire/json/parse.ts'
+import { eventLimits, tryParseEvent } from '../../wire/json/parse.ts'
 import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { container, contentBlock, optionalText, stopDetails } from './answer.ts'
 
@@ -40,7 +40,7 @@ const streamEvent = z.object({
 
 /** Deltas of one block differ only in their text. */
 export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => streamEvent.safeParse(tryParseEvent(json)).data,
+  read: (json) => streamEvent.safeParse(tryParseEvent(json, eventLimits)).data,
   readText: ({ type, delta }) => (type === 'content_block_delta' ? delta?.[textField(delta)] : ''),
   repeat: (event, { text }) => ({
     ...event,

@@ -2,7 +2,7 @@ import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
-import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { isObject, passedEventLimits, tryParseEvent, tryParseJson } from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -53,7 +53,7 @@ export class NativeStream implements FrameDecoder {
     const bytes = skipBlankLines(given)
     const repeated = this.#deltas.match(data)
     if (repeated?.text) return this.#release(toFrame(bytes, repeated.text, true))
-    const event = tryParseJson(data)
+    const event = tryParseEvent(data, passedEventLimits)
     if (!isObject(event)) {
       const isEmpty = data.trim() === ''
       return this.#pass(

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { tryParseEvent } from '../../wire/json/parse.ts'
+import { eventLimits, tryParseEvent } from '../../wire/json/parse.ts'
 import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { optionalText, trace } from './answer.ts'
 import { serviceTier } from './usage.ts'
@@ -50,7 +50,7 @@ export type ToolUse = NonNullable<BlockStart['toolUse']>
 
 /** Deltas of one block differ only in their text. `p` pads them, to hide the length of the text. */
 export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => streamEvent.safeParse(tryParseEvent(json)).data,
+  read: (json) => streamEvent.safeParse(tryParseEvent(json, eventLimits)).data,
   readText: ({ delta }) =>
     delta?.text || delta?.reasoningContent?.text || delta?.toolUse?.input || undefined,
   repeat: (event, { text }) => ({ ...event, delta: replaceText(event.delta ?? {}, text) }),

@@ -3,7 +3,7 @@ import { getVendorError } from '../../core/failure.ts'
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
-import { isObject, tryParseEvent } from '../../wire/json/parse.ts'
+import { eventLimits, isObject, tryParseEvent } from '../../wire/json/parse.ts'
 import { RepeatedJson, type RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { SseSplitter } from '../../wire/sse.ts'
@@ -28,7 +28,9 @@ export function createCohereDecoder(context: AnswerContext): FrameDecoder {
     push: (bytes) => flatMapFrames(splitter.push(bytes), ({ data = '' }) => events.read(data)),
     // Data that is not JSON was cut off here. The missing `message-end` reports that.
     end: () =>
-      splitter.end().flatMap(({ data = '' }) => (tryParseEvent(data) ? events.read(data) : [])),
+      splitter
+        .end()
+        .flatMap(({ data = '' }) => (tryParseEvent(data, eventLimits) ? events.read(data) : [])),
   }
 }
 
@@ -95,7 +97,7 @@ interface OpenCall {
 
 /** Pieces of one block differ only in their text. */
 const repeatedPieces: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => eventSchema.safeParse(tryParseEvent(json)).data,
+  read: (json) => eventSchema.safeParse(tryParseEvent(json, eventLimits)).data,
   readText: (event) => {
     const { text: piece, thinking } = contentOf(event) ?? {}
     return piece || thinking || undefined
@@ -134,7 +136,7 @@ class EventReader {
     if (data === '' || data.startsWith('[DONE]')) return []
     const event = this.#events.parse(data)
     if (event) return this.#translate(event, data)
-    const value = tryParseEvent(data)
+    const value = tryParseEvent(data, eventLimits)
     const failure = toShapeFailure(value, 'a stream event is not a Cohere chat event')
     const isUnknown = isObject(value) && !knownTypes.has(value['type'])
     // The vendor adds types from time to time, and an error has none.

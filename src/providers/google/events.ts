@@ -1,4 +1,4 @@
-import { isObject, tryParseEvent } from '../../wire/json/parse.ts'
+import { eventLimits, isObject, tryParseEvent } from '../../wire/json/parse.ts'
 import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { isPlainText } from './content.ts'
 import { parseFailure } from './errors.ts'
@@ -8,7 +8,7 @@ import { growingCounts } from './usage.ts'
 /** Events with a piece of the text differ only in that text and in the counts so far. */
 export const repeatedPieces: RepeatedJsonOptions<GeminiResponse> = {
   read(json) {
-    const value = tryParseEvent(json)
+    const value = tryParseEvent(json, eventLimits)
     return parseFailure(value) ? undefined : parseGeminiResponse(json, value)
   },
   readText: (event) => findPiece(event)?.text ?? undefined,

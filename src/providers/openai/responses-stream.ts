@@ -1,7 +1,7 @@
 import type { StatedCostReader } from '../../core/billing.ts'
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import { createDroppedFrame, noBytes } from '../../stream/chunk-writer.ts'
-import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { isObject, passedEventLimits, tryParseEvent, tryParseJson } from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -49,7 +49,7 @@ function readEvent(
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
   // The terminator of the chat API, which some servers add, is not an event of this API.
   if (data.startsWith('[DONE]')) return [{ ...quiet, bytes: noBytes }]
-  const payload = tryParseJson(data)
+  const payload = tryParseEvent(data, passedEventLimits)
   if (!isObject(payload)) {
     if (event === 'error') return [toErrorFrame(quiet, data)]
     return [data.trim() === '' ? createDroppedFrame(bytes) : quiet]

@@ -3,7 +3,13 @@ import type { ChunkIdentity, Frame, FrameDecoder, RawChoice } from '../../core/f
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, encodeDataEvent, noBytes } from '../../stream/chunk-writer.ts'
-import { isObject, tryParseEvent, tryParseJson } from '../../wire/json/parse.ts'
+import {
+  eventLimits,
+  isObject,
+  passedEventLimits,
+  tryParseEvent,
+  tryParseJson,
+} from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -77,8 +83,7 @@ class ChunkReader {
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const repeated = event === 'error' ? undefined : this.#pattern.match(data)
     if (repeated?.text) return this.#toRepeatedFrame(bytes, repeated.text)
-    // One whose bytes pass unchanged may hold a whole answer.
-    const chunk = this.#options.reader ? tryParseEvent(data) : tryParseJson(data)
+    const chunk = tryParseEvent(data, this.#options.reader ? eventLimits : passedEventLimits)
     const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
     if (!isObject(chunk)) {
       if (event === 'error') return { ...quiet, kind: 'error', failure: toFrameFailure(data) }

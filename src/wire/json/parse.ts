@@ -13,12 +13,15 @@ export const answerLimits: JsonLimits = { maxDepth: 128, maxValues: 1_000_000 }
 /** An event of a stream is translated at once. Most have some tens of values. */
 export const eventLimits: JsonLimits = { maxDepth: 128, maxValues: 50_000 }
 
+/** An event whose bytes pass unchanged is parsed at once, too. It may hold a whole answer. */
+export const passedEventLimits: JsonLimits = { maxDepth: 128, maxValues: 400_000 }
+
 /** Shorter events have fewer values than may be. */
 const maxUncheckedEvent = 64 * 1024
 
-/** Parses an event that is translated, as `tryParseJson` does. It may have fewer values than an answer. */
-export function tryParseEvent(source: string): unknown {
-  if (source.length > maxUncheckedEvent) checkLimits(source, eventLimits)
+/** Parses an event as `tryParseJson` does. It may have fewer values than an answer, which is parsed in steps. */
+export function tryParseEvent(source: string, limits: JsonLimits): unknown {
+  if (source.length > maxUncheckedEvent) checkLimits(source, limits)
   return parseJson(source)
 }
 
