@@ -30,7 +30,7 @@ const alone = [
  * second or more. The others stay below half a minute together.
  */
 const system = [
-  'test/{docs,fuzz,growth,node}/**/*.test.ts',
+  'test/{conformance,docs,fuzz,growth,node}/**/*.test.ts',
   'test/admin/{keys-input,usage,usage-export}.test.ts',
   'test/api/{account-refusals,budget-periods,budgets,cache-model,cache-reservations}.test.ts',
   'test/api/{explain-agreement,failed-answer-charges,hidden-errors,keys,large-bodies}.test.ts',
