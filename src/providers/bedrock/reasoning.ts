@@ -149,7 +149,8 @@ function listBetas(
 }
 
 /**
- * The beta features of the tools that the client runs:
+ * The beta features of the tools that the client runs, by the pages of AWS and the demonstration of Anthropic. Later
+ * tools need none: https://github.com/anthropics/anthropic-quickstarts/blob/main/computer-use-demo/computer_use_demo/tools/groups.py,
  * https://docs.aws.amazon.com/bedrock/latest/userguide/computer-use.html and
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-tool-use.html
  */
