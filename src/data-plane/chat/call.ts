@@ -67,6 +67,7 @@ export function callChat(
     streamed: call.stream,
     maxAnswerBytes: maxBytes,
     request() {
+      if (!call.isHeavy) return build()
       // A link that is tried again has to be prepared again.
       const preparing = call.prepareFor?.(link, new TimeSlice(clock, scope))
       return preparing ? preparing.then(build) : build()

@@ -143,8 +143,9 @@ export class ParsedChat implements ChatCall, DoorCall {
   }
 
   prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
+    if (!this.isHeavy) return undefined
     const bound = this.bind(link)
-    if (!this.isHeavy || !bound.writesAnswer) return undefined
+    if (!bound.writesAnswer) return undefined
     return prepareLink(bound, { body: this.#body, slice })
   }
 
