@@ -1,8 +1,9 @@
-// Prices random usages of every entry of the catalogues that has steps, tiers, windows or dates, by the gateway and by
-// the catalogue's own package: `npm run prices:compare`. Equal to the nano-dollar, or listed with the reason.
+// Prices random usages of every entry of the catalogues that has steps, tiers, windows, dates or prices by modality, by
+// the gateway and by the catalogue's own package: `npm run prices:compare`. Equal to the nano-dollar, or listed with the reason.
 import { execFileSync } from 'node:child_process'
 import { genaiPrices, readGenaiPrices } from '../../adapters/node/prices/genai-prices.ts'
 import { litellmEntry, readLiteLlm } from '../../adapters/node/prices/litellm.ts'
+import { tokenPrices } from '../../adapters/node/prices/settings.ts'
 import type { Sheet } from '../../adapters/node/prices/sheet.ts'
 import { toSettings } from '../../adapters/node/prices/to-settings.ts'
 import { readCatalogues } from './catalogues.ts'
@@ -34,8 +35,13 @@ function drawCases(name: string, sheet: Sheet, toGiven: (usage: DrawnUsage) => o
   })
 }
 
-function hasConditions({ steps, tiers, factors, windows, later }: Sheet): boolean {
-  return [steps, tiers, factors, windows, later].some(({ length }) => length > 0)
+const modalityPrices = tokenPrices.filter((name) => /audio|image|video/.test(name))
+
+function hasConditions({ base, steps, tiers, factors, windows, later }: Sheet): boolean {
+  return (
+    [steps, tiers, factors, windows, later].some(({ length }) => length > 0) ||
+    modalityPrices.some((name) => name in base)
+  )
 }
 
 const genai = genaiPrices.parse(catalogues.genaiPrices).flatMap(({ id: provider, models }) =>
@@ -54,6 +60,13 @@ const genai = genaiPrices.parse(catalogues.genaiPrices).flatMap(({ id: provider,
         cache_write_tokens: usage.written,
         cache_write_1h_tokens: usage.written1h,
         output_reasoning_tokens: usage.reasoning,
+        input_audio_tokens: usage.audio + usage.cachedAudio,
+        cache_audio_read_tokens: usage.cachedAudio,
+        input_image_tokens: usage.image,
+        cache_image_read_tokens: 0,
+        input_video_tokens: usage.video,
+        output_audio_tokens: usage.audioOutput,
+        output_image_tokens: usage.imageOutput,
         web_searches: usage.webSearches,
         storage_searches: usage.fileSearches,
       },
@@ -119,11 +132,23 @@ function report(name: string, version: string, cases: readonly Case[], theirs: r
     const all = different.filter((each) => each.name === entry)
     const [first] = all
     if (!first) continue
-    const { own, other, usage, sheet } = first
+    const { own, other, usage, sheet, given } = first
     console.log(`  ${entry}: ${all.length} of ${usagesPerEntry}, such as ${own} and ${other}`)
     console.log(`    ${JSON.stringify(usage)}`)
-    if (sheet.unread.length > 0) console.log(`    not read: ${sheet.unread.join(', ')}`)
+    console.log(`    reason: ${findReason(sheet, given) ?? 'not known'}`)
   }
+}
+
+/** Returns why the catalogue's package has another price, where that is known. */
+function findReason({ base, unread }: Sheet, given: object): string | undefined {
+  const { entry } = given as { readonly entry?: Readonly<Record<string, unknown>> }
+  if (entry?.['output_cost_per_image_token'] && !base.cost_per_1m_output) {
+    return 'text of a model without a price of text is charged as images there'
+  }
+  if (entry?.['cache_read_input_token_cost'] === 0) {
+    return 'a price of 0 for what was read from a cache is taken as none here'
+  }
+  return unread.length > 0 ? `not read: ${unread.join(', ')}` : undefined
 }
 
 /** Prices of LiteLLM are doubles, whose error is far below a tenth of a nano-dollar here. */

@@ -43,7 +43,10 @@ def price_litellm(case):
         total_tokens=usage['prompt'] + usage['output'],
         prompt_tokens_details=PromptTokensDetailsWrapper(
             cached_tokens=usage['cached'],
-            audio_tokens=usage.get('audio_input', 0),
+            audio_tokens=usage['audio'] + usage['cachedAudio'],
+            image_tokens=usage['image'],
+            video_tokens=usage['video'],
+            cached_tokens_details={'audio_tokens': usage['cachedAudio']} if usage['cachedAudio'] else None,
             cache_creation_tokens=usage['written'],
             cache_creation_token_details=CacheCreationTokenDetails(
                 ephemeral_5m_input_tokens=usage['written'] - usage['written_1h'] - usage['written_12h'],
@@ -52,7 +55,10 @@ def price_litellm(case):
             ),
         ),
         completion_tokens_details=CompletionTokensDetailsWrapper(
-            reasoning_tokens=usage['reasoning'], audio_tokens=usage.get('audio_output', 0)
+            reasoning_tokens=usage['reasoning'],
+            audio_tokens=usage['audioOutput'],
+            image_tokens=usage['imageOutput'],
+
         ),
     )
     built.inference_geo = case['geo']

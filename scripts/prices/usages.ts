@@ -13,6 +13,15 @@ export interface DrawnUsage {
   readonly written1h: number
   readonly written12h: number
   readonly reasoning: number
+  /** Of the prompt tokens that are neither cached nor written. */
+  readonly audio: number
+  readonly image: number
+  readonly video: number
+  /** Of the cached tokens. */
+  readonly cachedAudio: number
+  /** Of the output that is not reasoning. */
+  readonly audioOutput: number
+  readonly imageOutput: number
   readonly webSearches: number
   readonly fileSearches: number
   readonly tier: string
@@ -37,17 +46,30 @@ export function drawUsage(random: () => number, sheet: Sheet, day: string): Draw
   const written1h = has('cost_per_1m_cache_write_1h') ? draw(random, written) : 0
   const written12h = has('cost_per_1m_cache_write_12h') ? draw(random, written - written1h) : 0
   const output = draw(random, 50_000)
+  const cached = draw(random, prompt - written)
+  const uncached = prompt - written - cached
+  const reasoning = draw(random, output)
+  const drawOf = (name: string, most: number) => (has(name) ? draw(random, most) : 0)
+  const audio = drawOf('cost_per_1m_audio_input', uncached)
+  const image = drawOf('cost_per_1m_image_input', uncached - audio)
+  const audioOutput = drawOf('cost_per_1m_audio_output', output - reasoning)
   const tools = sheet.fees.tool_costs_per_1k
   const tiers = [...sheet.tiers, ...sheet.factors].flatMap(({ tier }) => tier ?? [])
   const geos = sheet.factors.flatMap(({ geo }) => geo ?? [])
   return {
     prompt,
     output,
-    cached: draw(random, prompt - written),
+    cached,
     written,
     written1h,
     written12h,
-    reasoning: draw(random, output),
+    reasoning,
+    audio,
+    image,
+    video: drawOf('cost_per_1m_video_input', uncached - audio - image),
+    cachedAudio: drawOf('cost_per_1m_cached_audio_input', cached),
+    audioOutput,
+    imageOutput: drawOf('cost_per_1m_image_output', output - reasoning - audioOutput),
     webSearches: tools?.web_search === undefined ? 0 : draw(random, 3),
     fileSearches: tools?.file_search === undefined ? 0 : draw(random, 3),
     tier: pick(random, ['standard', ...tiers]),
@@ -83,7 +105,19 @@ export function createPricer(settings: PriceSettings): (usage: DrawnUsage) => bi
         cacheWrite12hTokens: own.written12h,
         reasoningTokens: own.reasoning,
         webSearches,
-        billing: { tier, geo, toolCalls: { file_search: fileSearches } },
+        billing: {
+          tier,
+          geo,
+          toolCalls: { file_search: fileSearches },
+          modalities: {
+            audioInput: own.audio + own.cachedAudio,
+            cachedAudioInput: own.cachedAudio,
+            imageInput: own.image,
+            videoInput: own.video,
+            audioOutput: own.audioOutput,
+            imageOutput: own.imageOutput,
+          },
+        },
         estimated: false,
       },
     }).cost

@@ -1,4 +1,8 @@
-import { type PriceSettings, tokenPrices } from '../../adapters/node/prices/settings.ts'
+import {
+  type PriceSettings,
+  type TokenPrice,
+  tokenPrices,
+} from '../../adapters/node/prices/settings.ts'
 import { findCell, findTierCell, type Sheet } from '../../adapters/node/prices/sheet.ts'
 import type { Prices } from '../../src/core/prices.ts'
 import { createPriceTable, toBasePrices } from '../../src/pricing/index.ts'
@@ -67,9 +71,15 @@ function findQuietTime({ windows }: Sheet): number {
   return Date.UTC(2026, 0, 5) + (free ?? 0) * 1_800_000
 }
 
-function read(prices: Prices, name: (typeof tokenPrices)[number]): bigint {
+function read(prices: Prices, name: TokenPrice): bigint {
   const { cacheWrite12h = prices.cacheWrite, reasoning = prices.output } = prices
-  const byName = {
+  const byName: Readonly<Record<TokenPrice, bigint>> = {
+    cost_per_1m_audio_input: prices.audioInput ?? prices.input,
+    cost_per_1m_image_input: prices.imageInput ?? prices.input,
+    cost_per_1m_video_input: prices.videoInput ?? prices.input,
+    cost_per_1m_cached_audio_input: prices.cachedAudioInput ?? prices.cachedInput,
+    cost_per_1m_audio_output: prices.audioOutput ?? prices.output,
+    cost_per_1m_image_output: prices.imageOutput ?? prices.output,
     cost_per_1m_input: prices.input,
     cost_per_1m_output: prices.output,
     cost_per_1m_reasoning: reasoning,

@@ -1,5 +1,5 @@
-import { type TokenCounts, writeBill } from '../core/bill.ts'
-import type { BillingFacts, ToolCalls } from '../core/billing.ts'
+import { type Bill, type TokenCounts, writeBill } from '../core/bill.ts'
+import type { BillingFacts, ModalityTokens, ToolCalls } from '../core/billing.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RecordPrice, RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -98,7 +98,9 @@ const noFacts: BillingFacts = Object.freeze({})
 function describeBill({ price, reserved, usage }: RequestRecord): string | null {
   const { prices, answers, calculated, isReported } = price ?? noPrice
   const written12h = (answers === undefined && usage?.cacheWrite12hTokens) || undefined
-  const isPlain = answers === undefined && written12h === undefined && !isReported
+  const modalities = answers === undefined ? keepWithoutColumn(usage) : undefined
+  const isPlain =
+    answers === undefined && written12h === undefined && modalities === undefined && !isReported
   if (isPlain && prices) {
     return reserved === undefined
       ? `{"price":"${prices.id}"}`
@@ -108,6 +110,7 @@ function describeBill({ price, reserved, usage }: RequestRecord): string | null 
     price: prices?.id,
     reserved,
     written12h,
+    modalities,
     calculated: isReported ? calculated : undefined,
     answers: answers?.map((parts) =>
       parts.map((part) => ({
@@ -131,8 +134,17 @@ function keepCounts(tokens: TokenCounts): TokenCounts {
     cacheWrite1hTokens: tokens.cacheWrite1hTokens,
     cacheWrite12hTokens: tokens.cacheWrite12hTokens,
     reasoningTokens: tokens.reasoningTokens,
+    modalities: tokens.modalities,
   }
 }
+
+/** The tokens of the other modalities have columns. */
+function keepWithoutColumn(usage: Usage | undefined): Bill['modalities'] {
+  const { cachedAudioInput, videoInput } = usage?.billing?.modalities ?? noModalities
+  return cachedAudioInput || videoInput ? { cachedAudioInput, videoInput } : undefined
+}
+
+const noModalities: ModalityTokens = Object.freeze({})
 
 function collectToolCalls({ webSearches, billing }: Usage): ToolCalls | null {
   const toolCalls = billing?.toolCalls

@@ -107,6 +107,24 @@ const modelSchema = setting(
         '`cost_per_1m_cache_write` applies.',
       price.optional(),
     ),
+    cost_per_1m_audio_input: setting(
+      'The price of a million input tokens of audio, 0 to 1000000. If absent, the input price ' +
+        'applies. Requests with audio [reserve](prices.md#audio-images-and-video) it.',
+      price.optional(),
+    ),
+    cost_per_1m_image_input: setting('The same for images.', price.optional()),
+    cost_per_1m_video_input: setting('The same for video.', price.optional()),
+    cost_per_1m_cached_audio_input: setting(
+      'The price of a million input tokens of audio read from a cache, 0 to 1000000. If absent, ' +
+        'the price of cached input applies.',
+      price.optional(),
+    ),
+    cost_per_1m_audio_output: setting(
+      'The price of a million output tokens of audio, 0 to 1000000. If absent, the output price ' +
+        'applies.',
+      price.optional(),
+    ),
+    cost_per_1m_image_output: setting('The same for images.', price.optional()),
     cost_per_1k_searches: setting(
       'The price of a thousand search units of rerank, 0 to 1000000.',
       price.optional(),

@@ -1,4 +1,4 @@
-import type { ToolCalls, UsageRun } from './billing.ts'
+import type { BillingFacts, ModalityTokens, ToolCalls, UsageRun } from './billing.ts'
 import type { NanoUsd } from './ids.ts'
 import type { Usage } from './usage.ts'
 
@@ -8,7 +8,9 @@ import type { Usage } from './usage.ts'
  */
 
 /** The tokens of one call of a model. */
-export type TokenCounts = UsageRun & Pick<Usage, 'reasoningTokens' | 'cacheWrite12hTokens'>
+export type TokenCounts = UsageRun &
+  Pick<Usage, 'reasoningTokens' | 'cacheWrite12hTokens'> &
+  Pick<BillingFacts, 'modalities'>
 
 /** What is billed apart from tokens. */
 export interface FeeCounts {
@@ -41,6 +43,8 @@ export interface Bill {
   readonly answers?: readonly BilledAnswer<string>[] | undefined
   /** The part of the writes to a cache that is for twelve hours; absent for none. */
   readonly written12h?: number | undefined
+  /** The tokens of modalities that have no column; absent for none. */
+  readonly modalities?: Pick<ModalityTokens, 'cachedAudioInput' | 'videoInput'> | undefined
   /** What was reserved of budgets with a cap. */
   readonly reserved?: NanoUsd | undefined
   /** What the counts cost by the prices, where the vendor states the cost. */

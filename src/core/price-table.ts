@@ -24,11 +24,30 @@ export interface PriceAsk {
   readonly hasStoredPrompt: boolean
   /** The vendor may be asked to keep what it writes to its cache for twelve hours. */
   readonly mayCacheLong: boolean
+  /** What the prompt may have, and what may be generated, besides text. */
+  readonly modalities: AskedModalities
   /** The tools that the vendor may run. Empty where no price depends on them. */
   readonly tools: AskedTools
   /** Absent where the tools of a request are not read. */
   readonly toolPaths?: ToolPaths | undefined
 }
+
+/** What a prompt may have besides text, and what may be generated besides it. */
+export interface AskedModalities {
+  readonly input: ReadonlySet<InputModality>
+  readonly output: ReadonlySet<OutputModality>
+}
+
+export const inputModalities = ['audio', 'image', 'video'] as const
+export type InputModality = (typeof inputModalities)[number]
+export const outputModalities = ['audio', 'image'] as const
+export type OutputModality = (typeof outputModalities)[number]
+
+/** Of a request that does not say it. */
+export const anyModalities: AskedModalities = Object.freeze({
+  input: new Set(inputModalities),
+  output: new Set(outputModalities),
+})
 
 /** How often a request lets a vendor run a tool. */
 export interface AskedCalls {
@@ -61,6 +80,8 @@ export interface PriceTable {
   listReachable(promptTokens: number, ask: PriceAsk): readonly ResolvedPrices[]
   /** True for the standard tier, for one that an entry names, and where no entry names any. */
   hasTier(tier: string): boolean
+  /** Tokens that are not text have prices of their own, in the base or in an entry. */
+  readonly hasModalities: boolean
   /** The tier and the region that are assumed where an answer does not name them. */
   readonly assumed: Pick<PriceFacts, 'tier' | 'geo'>
 }

@@ -25,11 +25,30 @@ export interface Prices {
   readonly cacheWrite1h: NanoUsd
   /** For tokens that are written to a cache for twelve hours; absent where they cost what other writes do. */
   readonly cacheWrite12h?: NanoUsd
+  /** For tokens that are not text; absent where they cost what others do. */
+  readonly audioInput?: NanoUsd
+  readonly imageInput?: NanoUsd
+  readonly videoInput?: NanoUsd
+  readonly cachedAudioInput?: NanoUsd
+  readonly audioOutput?: NanoUsd
+  readonly imageOutput?: NanoUsd
   readonly searches: NanoUsd
   /** For each thousand calls of a tool that the vendor runs. */
   readonly tools?: ToolPrices
   /** For each thousand requests. */
   readonly requests?: NanoUsd
+}
+
+/** True when a token that is not text has a price of its own. */
+export function hasModalityPrice(prices: Prices): boolean {
+  return (
+    prices.audioInput !== undefined ||
+    prices.imageInput !== undefined ||
+    prices.videoInput !== undefined ||
+    prices.cachedAudioInput !== undefined ||
+    prices.audioOutput !== undefined ||
+    prices.imageOutput !== undefined
+  )
 }
 
 /** By capability: the name of a setting of a price that is not configured. */

@@ -1,11 +1,12 @@
-import type { BillingFacts, UsageRun } from '../core/billing.ts'
+import type { TokenCounts } from '../core/bill.ts'
+import type { BillingFacts } from '../core/billing.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { PriceAsk, PriceFacts } from '../core/price-table.ts'
 import type { Prices } from '../core/prices.ts'
 import type { Model } from '../core/provider.ts'
 import type { RecordPrice } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
-import { calculateCost } from './cost.ts'
+import { calculateCost, toCounts } from './cost.ts'
 import { identifyPrices } from './identify.ts'
 import { type PricedPart, readFees, sumParts, toBilledAnswer } from './parts.ts'
 
@@ -87,8 +88,8 @@ function calculatePrice(link: Model, answered: AnsweredRequest): AnswerPrice {
 
 const noFacts: BillingFacts = Object.freeze({})
 
-function listRuns(usage: Usage): readonly UsageRun[] {
-  return usage.billing?.runs ?? [usage]
+function listRuns(usage: Usage): readonly TokenCounts[] {
+  return usage.billing?.runs ?? [toCounts(usage)]
 }
 
 /** Undefined for a model that the provider does not have. */

@@ -1,7 +1,7 @@
 import type { TokenCounts } from '../core/bill.ts'
-import { type VendorTool, vendorTools } from '../core/billing.ts'
+import { type ModalityTokens, type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { Prices, ToolPrices } from '../core/prices.ts'
+import { hasModalityPrice, type Prices, type ToolPrices } from '../core/prices.ts'
 import type { Usage } from '../core/usage.ts'
 
 /*
@@ -22,7 +22,7 @@ export function calculateCost(
   usage: Usage,
   searchUnits: number | undefined,
 ): NanoUsd {
-  return roundCost(sumTokens(prices, usage) + sumFees(prices, usage, searchUnits))
+  return roundCost(sumTokens(prices, toCounts(usage)) + sumFees(prices, usage, searchUnits))
 }
 
 /** Rounds millionths half up to nano-dollars. */
@@ -39,6 +39,12 @@ export type TokenKind =
   | 'written_12h'
   | 'output'
   | 'reasoning'
+  | 'audio_input'
+  | 'image_input'
+  | 'video_input'
+  | 'cached_audio_input'
+  | 'audio_output'
+  | 'image_output'
 
 /** Calls `visit` for the tokens of one call by their prices. Each token is in one kind. */
 export function visitTokens(
@@ -53,13 +59,61 @@ export function visitTokens(
   const { cacheWrite12h: perLongWrite = prices.cacheWrite } = prices
   const { reasoning: perReasoning = prices.output } = prices
   const reasoning = Math.min(usage.completionTokens, usage.reasoningTokens ?? 0)
-  visit('input', usage.promptTokens - written - cached, prices.input)
-  visit('cached', cached, prices.cachedInput)
+  const uncached = usage.promptTokens - written - cached
+  const text = usage.completionTokens - reasoning
   visit('written', written - writtenFor1h - writtenFor12h, prices.cacheWrite)
   visit('written_12h', writtenFor12h, perLongWrite)
   visit('written_1h', writtenFor1h, prices.cacheWrite1h)
-  visit('output', usage.completionTokens - reasoning, prices.output)
   visit('reasoning', reasoning, perReasoning)
+  if (usage.modalities && hasModalityPrice(prices)) {
+    visitModalities(prices, usage.modalities, { uncached, cached, text }, visit)
+    return
+  }
+  visit('input', uncached, prices.input)
+  visit('cached', cached, prices.cachedInput)
+  visit('output', text, prices.output)
+}
+
+/** The tokens of a call that are neither written nor reasoning. */
+interface PlainTokens {
+  readonly uncached: number
+  readonly cached: number
+  readonly text: number
+}
+
+/**
+ * Visits the tokens of other modalities, and what is left of the plain ones. Not more tokens than a call has are charged
+ * so: which of them a vendor has cached, it says for audio alone.
+ */
+function visitModalities(
+  prices: Prices,
+  modalities: ModalityTokens,
+  { uncached, cached, text }: PlainTokens,
+  visit: (kind: TokenKind, count: number, price: NanoUsd) => void,
+): void {
+  const { audioInput = 0, cachedAudioInput = 0, imageInput = 0, videoInput = 0 } = modalities
+  const { audioOutput = 0, imageOutput = 0 } = modalities
+  const cachedAudio = Math.min(cached, cachedAudioInput)
+  const audio = Math.min(uncached, Math.max(0, audioInput - cachedAudioInput))
+  const image = Math.min(uncached - audio, imageInput)
+  const video = Math.min(uncached - audio - image, videoInput)
+  const spoken = Math.min(text, audioOutput)
+  const drawn = Math.min(text - spoken, imageOutput)
+  visit('input', uncached - audio - image - video, prices.input)
+  visit('audio_input', audio, prices.audioInput ?? prices.input)
+  visit('image_input', image, prices.imageInput ?? prices.input)
+  visit('video_input', video, prices.videoInput ?? prices.input)
+  visit('cached', cached - cachedAudio, prices.cachedInput)
+  visit('cached_audio_input', cachedAudio, prices.cachedAudioInput ?? prices.cachedInput)
+  visit('output', text - spoken - drawn, prices.output)
+  visit('audio_output', spoken, prices.audioOutput ?? prices.output)
+  visit('image_output', drawn, prices.imageOutput ?? prices.output)
+}
+
+/** Returns the counts of an answer that is one call. */
+export function toCounts(usage: Usage): TokenCounts {
+  const modalities = usage.billing?.modalities
+  return modalities ? { ...usage, modalities } : usage
 }
 
 /** Prices the tokens of one call, in millionths. */

@@ -24,6 +24,12 @@ const names = [
   'cacheWrite',
   'cacheWrite1h',
   'cacheWrite12h',
+  'audioInput',
+  'imageInput',
+  'videoInput',
+  'cachedAudioInput',
+  'audioOutput',
+  'imageOutput',
   'searches',
   'requests',
 ] as const

@@ -1,6 +1,7 @@
 import type { Millis } from '../core/ids.ts'
 import { priceNames } from '../core/price-settings.ts'
 import type { PriceAsk, PriceFacts, PriceTable, ResolvedPrices } from '../core/price-table.ts'
+import { hasModalityPrice } from '../core/prices.ts'
 import { type Factor, multiplyFactor, one } from './factor.ts'
 import { type ConfiguredPrices, readToolCosts, toPrices } from './prices.ts'
 import { type ConfiguredWindow, createWindow, minute } from './windows.ts'
@@ -54,6 +55,7 @@ const maxKept = 500
 
 class EntryTable implements PriceTable {
   readonly assumed: PriceTable['assumed']
+  readonly hasModalities: boolean
   readonly #options: PriceTableOptions
   readonly #entries: readonly Entry[]
   readonly #tiers: ReadonlySet<string>
@@ -73,6 +75,8 @@ class EntryTable implements PriceTable {
     const steps = this.#entries.flatMap(({ above }) => (above === undefined ? [] : above + 1))
     this.#sizes = [...new Set([0, ...steps])].sort((a, b) => a - b)
     this.#isTimed = this.#entries.some(({ holdsAt }) => holdsAt)
+    const vectors = [options.base, ...options.entries].map((prices) => toPrices(prices))
+    this.hasModalities = vectors.some(hasModalityPrice)
     this.assumed = { tier: options.autoTiers[0], geo: options.autoGeos[0] }
   }
 

@@ -22,6 +22,18 @@ export interface ConfiguredPrices {
   readonly cost_per_1m_cache_write_1h?: number | undefined
   /** The price of a cache write by default. */
   readonly cost_per_1m_cache_write_12h?: number | undefined
+  /** The price of input by default. */
+  readonly cost_per_1m_audio_input?: number | undefined
+  /** The price of input by default. */
+  readonly cost_per_1m_image_input?: number | undefined
+  /** The price of input by default. */
+  readonly cost_per_1m_video_input?: number | undefined
+  /** The price of cached input by default. */
+  readonly cost_per_1m_cached_audio_input?: number | undefined
+  /** The price of output by default. */
+  readonly cost_per_1m_audio_output?: number | undefined
+  /** The price of output by default. */
+  readonly cost_per_1m_image_output?: number | undefined
   readonly cost_per_1k_searches?: number | undefined
   readonly cost_per_1k_web_searches?: number | undefined
   readonly cost_per_1k_requests?: number | undefined
@@ -51,6 +63,7 @@ export function toPrices(configured: ConfiguredPrices, factor: Factor = one): Pr
     ...(configured.cost_per_1m_reasoning !== undefined && {
       reasoning: ofTokens(configured.cost_per_1m_reasoning, output),
     }),
+    ...toModalityPrices(configured, factor),
     searches: toFee(configured.cost_per_1k_searches) ?? free,
     ...(tools && { tools: toToolPrices(tools) }),
     ...(configured.cost_per_1k_requests !== undefined && {
@@ -58,6 +71,26 @@ export function toPrices(configured: ConfiguredPrices, factor: Factor = one): Pr
     }),
   }
 }
+
+const modalitySettings = {
+  audioInput: 'cost_per_1m_audio_input',
+  imageInput: 'cost_per_1m_image_input',
+  videoInput: 'cost_per_1m_video_input',
+  cachedAudioInput: 'cost_per_1m_cached_audio_input',
+  audioOutput: 'cost_per_1m_audio_output',
+  imageOutput: 'cost_per_1m_image_output',
+} as const
+
+/** Only those that are configured: the others follow the prices that they default to. */
+function toModalityPrices(configured: ConfiguredPrices, factor: Factor): ModalityPrices {
+  const prices = Object.entries(modalitySettings).flatMap(([name, setting]) => {
+    const usd = configured[setting]
+    return usd === undefined ? [] : [[name, multiplyPrice(toNanoUsd(usd), factor)] as const]
+  })
+  return Object.fromEntries(prices)
+}
+
+type ModalityPrices = Pick<Prices, keyof typeof modalitySettings>
 
 /** `cost_per_1k_web_searches` is another name of the price of `web_search`. */
 export function readToolCosts({

@@ -2,8 +2,13 @@ import type { UsageEstimate } from '../core/admission.ts'
 import { type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { CacheLife } from '../core/layout.ts'
-import type { PriceAsk, ResolvedPrices } from '../core/price-table.ts'
-import type { Prices } from '../core/prices.ts'
+import {
+  anyModalities,
+  type InputModality,
+  type PriceAsk,
+  type ResolvedPrices,
+} from '../core/price-table.ts'
+import { hasModalityPrice, type Prices } from '../core/prices.ts'
 import type { Model } from '../core/provider.ts'
 import type { ProviderKind } from '../core/provider-kind.ts'
 import type { ModelRoute } from '../core/route.ts'
@@ -85,13 +90,11 @@ export function findDearest(
     tools === noTools ? noCalls : Object.fromEntries(tools.map((tool) => [tool.name, tool.calls]))
   const parts = listReachablePrices(link, promptTokens, estimate).map(({ prices, label }) => {
     const promptPrice = findPromptPrice(prices, link.provider.kind, estimate)
-    const { output: perText, reasoning: perReasoning = perText } = prices
-    const perOutput = perReasoning > perText ? perReasoning : perText
     return {
       label,
       promptPrice,
       prompt: multiply(promptTokens, prices[promptPrice] ?? prices.cacheWrite),
-      output: multiply(output.tokens, perOutput) * BigInt(output.choices),
+      output: multiply(output.tokens, findOutputPrice(prices, estimate)) * BigInt(output.choices),
       fees:
         multiplySearches(estimate.searchUnits, prices) +
         multiplyRequest(prices) +
@@ -130,8 +133,23 @@ const unknownAsk: PriceAsk = Object.freeze({
   at: 0,
   hasStoredPrompt: false,
   mayCacheLong: true,
+  modalities: anyModalities,
   tools: new Map(vendorTools.map((tool) => [tool, { calls: 0, isBounded: false }])),
 })
+
+const outputPrices = { audio: 'audioOutput', image: 'imageOutput' } as const
+
+/** Finds the dearest of the prices that the output of a request can have. */
+function findOutputPrice(prices: Prices, { ask = unknownAsk }: UsageEstimate): bigint {
+  const { output, reasoning = output } = prices
+  let dearest: bigint = reasoning > output ? reasoning : output
+  if (!hasModalityPrice(prices)) return dearest
+  for (const modality of ask.modalities.output) {
+    const price = prices[outputPrices[modality]]
+    if (price !== undefined && price > dearest) dearest = price
+  }
+  return dearest
+}
 
 /** The vendor may run its tools for each choice. */
 function listReachableTools(
@@ -165,7 +183,13 @@ function estimateMaxPrompt(
 type ShortPromptPrice = keyof Pick<Prices, 'input' | 'cachedInput' | 'cacheWrite' | 'cacheWrite1h'>
 
 /** The names of the prices that a token of a prompt may have. */
-export type PromptPrice = ShortPromptPrice | 'cacheWrite12h'
+export type PromptPrice =
+  | ShortPromptPrice
+  | 'cacheWrite12h'
+  | 'audioInput'
+  | 'imageInput'
+  | 'videoInput'
+  | 'cachedAudioInput'
 
 /** Finds the dearest of the prices that the prompt of a request can have. */
 function findPromptPrice(
@@ -178,10 +202,36 @@ function findPromptPrice(
   // Only vendors that write by themselves do so for twelve hours.
   const mayCacheLong = cacheLife !== undefined && kind.writesCache === undefined && ask.mayCacheLong
   const { cacheWrite12h: perLongWrite } = prices
-  return mayCacheLong && perLongWrite !== undefined && perLongWrite > prices[dearest]
-    ? 'cacheWrite12h'
-    : dearest
+  const ofText =
+    mayCacheLong && perLongWrite !== undefined && perLongWrite > prices[dearest]
+      ? 'cacheWrite12h'
+      : dearest
+  if (!hasModalityPrice(prices)) return ofText
+  return listModalityPrices(ask, cacheLife !== undefined).reduce<PromptPrice>((most, name) => {
+    const price = prices[name]
+    return price !== undefined && price > (prices[most] ?? 0n) ? name : most
+  }, ofText)
 }
+
+/** A prompt that the vendor has stored may have every modality. */
+function listModalityPrices(
+  { modalities, hasStoredPrompt }: PriceAsk,
+  mayRead: boolean,
+): readonly PromptPrice[] {
+  const { input } = hasStoredPrompt ? anyModalities : modalities
+  if (input.size === 0) return noPrices
+  return [...input].flatMap((modality) =>
+    mayRead ? modalityPrices[modality] : modalityPrices[modality].slice(0, 1),
+  )
+}
+
+const noPrices: readonly PromptPrice[] = Object.freeze([])
+/** The first is that of tokens which are not read from a cache. */
+const modalityPrices: Readonly<Record<InputModality, readonly PromptPrice[]>> = Object.freeze({
+  audio: Object.freeze(['audioInput', 'cachedAudioInput'] as const),
+  image: Object.freeze(['imageInput'] as const),
+  video: Object.freeze(['videoInput'] as const),
+})
 
 /** Any vendor may read what it has cached before: by another request, with or without a mark in this one. */
 function listReachable(

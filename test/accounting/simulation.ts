@@ -13,6 +13,7 @@ import type { BudgetPeriod } from '../../src/core/budget-period.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type Clock, headerEntries } from '../../src/core/ports.ts'
+import { anyModalities } from '../../src/core/price-table.ts'
 import { unixSeconds } from '../../src/core/unix-seconds.ts'
 import { createPriceTable, toPrices } from '../../src/pricing/index.ts'
 import {
@@ -415,6 +416,7 @@ export class Simulation {
         at: this.clock.now(),
         hasStoredPrompt: false,
         mayCacheLong: false,
+        modalities: anyModalities,
         tools: new Map(),
       },
     })

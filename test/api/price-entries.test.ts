@@ -201,6 +201,76 @@ describe('a reservation', () => {
     expect(await gateway.rows()).toMatchObject([{ cost, cacheWriteLongTokens: 50 }])
   })
 
+  describe('of a model with prices of audio and images', () => {
+    const spoken = `${pricedProvider}cost_per_1m_audio_input = 10\ncost_per_1m_audio_output = 50\n`
+    const text = { ...bounded, modalities: ['text'] }
+    const part = (content: object) => ({
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(400) }, content] }],
+    })
+
+    test('counts them where the prompt may have them', async () => {
+      const promptPrice = async (more: object, config = spoken) => {
+        const gateway = await keyedGateway(config)
+        const body = { ...prompt(80, text), ...more }
+        const { body: explained } = await gateway.admin('POST', '/admin/explain', {
+          path: '/v1/chat/completions',
+          body,
+        })
+        const { links } = explained as { links: readonly { prompt_price: string }[] }
+        return links[0]?.prompt_price
+      }
+      const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
+      expect(await promptPrice({})).toBe('cost_per_1m_input')
+      expect(await promptPrice(part(audio))).toBe('cost_per_1m_audio_input')
+      const film = { type: 'video_url', video_url: { url: 'https://a.example/b' } }
+      expect(await promptPrice(part(film))).toBe('cost_per_1m_input')
+      const drawn = spoken
+        .replace('audio_input', 'image_input')
+        .replace('id = "m"', 'id = "m"\nmodalities = ["text", "image"]')
+      const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,UklGRg==' } }
+      expect(await promptPrice(part(image), drawn)).toBe('cost_per_1m_image_input')
+      expect(await promptPrice(part(audio), drawn)).toBe('cost_per_1m_input')
+      const inEntry = pricedProvider + entry('tier = "priority"\ncost_per_1m_audio_input = 10')
+      const priority = { service_tier: 'priority' }
+      expect(await promptPrice(priority, inEntry)).toBe('cost_per_1m_input')
+      expect(await promptPrice({ ...part(audio), ...priority }, inEntry)).toBe(
+        'cost_per_1m_audio_input',
+      )
+    })
+
+    test('counts them where they may be generated', async () => {
+      const read = async (more: object) => (await reservation(spoken, prompt(80, more)))[0]
+      expect(await read(text)).toBe(0.0001)
+      expect(await read({ ...bounded, modalities: ['text', 'audio'] })).toBe(0.00058)
+      expect(await read(bounded)).toBe(0.00058)
+      expect(await read({ ...text, extra_body: { modalities: ['audio'] } })).toBe(0.00058)
+    })
+
+    test('and an answer is charged by them', async () => {
+      const gateway = await keyedGateway(spoken)
+      const key = await gateway.key()
+      const details = {
+        prompt_tokens_details: {
+          audio_tokens: 60,
+          cached_tokens: 20,
+          cached_tokens_details: { audio_tokens: 20 },
+        },
+        completion_tokens_details: { audio_tokens: 4 },
+      }
+      gateway.upstream.next(json(completion('Hi', { usage: { ...counts(100), ...details } })))
+      await gateway.ask(key, prompt())
+      const cost = (40n * 10n + 20n + 40n + 4n * 50n + 6n * 2n) * 1_000n
+      expect(await gateway.rows()).toMatchObject([
+        {
+          cost,
+          audioTokensIn: 60,
+          audioTokensOut: 4,
+          bill: expect.stringContaining('"modalities":{"cachedAudioInput":20}'),
+        },
+      ])
+    })
+  })
+
   test('counts a prompt that the vendor has stored as the longest one', async () => {
     const config = `${pricedProvider}max_input_tokens = 1000\n`
     const body = { model: 'm', input: 'x'.repeat(80 * 4), max_output_tokens: 16 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { UsageEstimate } from '../../src/core/admission.ts'
+import type { ModalityTokens } from '../../src/core/billing.ts'
 import type { ModelId } from '../../src/core/ids.ts'
 import type { CacheLife } from '../../src/core/layout.ts'
 import type { Prices } from '../../src/core/prices.ts'
@@ -52,6 +53,50 @@ describe('the cost of an answer', () => {
     expect(calculateCost(prices, counts, undefined)).toBe(usd(0.00035 + 0.00075))
     const same = usage({ promptTokens: 1_000, cachedTokens: 990, cacheWriteTokens: 990 })
     expect(calculateCost(prices, same, undefined)).toBe(usd(0.000005 + 0.002475))
+  })
+
+  describe('of other modalities', () => {
+    const own = {
+      ...prices,
+      audioInput: usd(10),
+      imageInput: usd(1),
+      cachedAudioInput: usd(0.7),
+      audioOutput: usd(80),
+    }
+    const cost = (modalities: ModalityTokens, counts: Partial<Usage>, given: Prices = own) =>
+      calculateCost(given, usage({ ...counts, billing: { modalities } }), undefined)
+
+    test('tokens are charged at prices of their own', () => {
+      const counts = { promptTokens: 1_000, completionTokens: 500, reasoningTokens: 100 }
+      expect(cost({ audioInput: 200, imageInput: 300, audioOutput: 50 }, counts)).toBe(
+        usd((200 * 10 + 300 * 1 + 500 * 2 + 50 * 80 + 450 * 8) / 1e6),
+      )
+    })
+
+    test('without such prices they cost what text does', () => {
+      const counts = { promptTokens: 1_000, completionTokens: 500 }
+      const all = { audioInput: 200, imageInput: 300, videoInput: 5, audioOutput: 50 }
+      expect(cost(all, counts, prices)).toBe(calculateCost(prices, usage(counts), undefined))
+    })
+
+    test('audio that was read from a cache is charged once', () => {
+      const counts = { promptTokens: 1_000, cachedTokens: 400 }
+      expect(cost({ audioInput: 300, cachedAudioInput: 100 }, counts)).toBe(
+        usd((200 * 10 + 100 * 0.7 + 400 * 2 + 300 * 0.5) / 1e6),
+      )
+    })
+
+    test('no more tokens are charged than there are', () => {
+      const counts = {
+        promptTokens: 100,
+        cachedTokens: 60,
+        completionTokens: 10,
+        reasoningTokens: 4,
+      }
+      expect(cost({ audioInput: 90, imageInput: 90, audioOutput: 90 }, counts)).toBe(
+        usd((40 * 10 + 60 * 0.5 + 6 * 80 + 4 * 8) / 1e6),
+      )
+    })
   })
 
   test('no more than the whole prompt is charged', () => {

@@ -3,7 +3,16 @@ import { describe, expect, test } from 'vitest'
 import type { UsageEstimate } from '../../src/core/admission.ts'
 import type { UsageRun, VendorTool } from '../../src/core/billing.ts'
 import type { CacheLife } from '../../src/core/layout.ts'
-import type { AskedCalls, PriceAsk, PriceFacts, PriceTable } from '../../src/core/price-table.ts'
+import {
+  type AskedCalls,
+  type InputModality,
+  inputModalities,
+  type OutputModality,
+  outputModalities,
+  type PriceAsk,
+  type PriceFacts,
+  type PriceTable,
+} from '../../src/core/price-table.ts'
 import type { Model } from '../../src/core/provider.ts'
 import type { ProviderKind } from '../../src/core/provider-kind.ts'
 import type { Usage } from '../../src/core/usage.ts'
@@ -177,6 +186,7 @@ const ask: PriceAsk = {
   at: noon,
   hasStoredPrompt: false,
   mayCacheLong: false,
+  modalities: { input: new Set(), output: new Set() },
   tools: new Map(),
 }
 
@@ -236,6 +246,15 @@ describe('no answer costs more than was reserved', () => {
   const geos = ['global', 'us', 'eu'] as const
   const price = fc.oneof(fc.nat(9), fc.constantFrom(0.000000001, 0.1, 2.5, 75))
   const optionalPrice = fc.option(price, { nil: undefined, freq: 3 })
+  const seldomPrice = fc.option(price, { nil: undefined, freq: 2 })
+  const modalityPrices = {
+    cost_per_1m_audio_input: seldomPrice,
+    cost_per_1m_image_input: seldomPrice,
+    cost_per_1m_video_input: seldomPrice,
+    cost_per_1m_cached_audio_input: seldomPrice,
+    cost_per_1m_audio_output: seldomPrice,
+    cost_per_1m_image_output: seldomPrice,
+  }
   const prices = {
     cost_per_1m_input: optionalPrice,
     cost_per_1m_output: optionalPrice,
@@ -244,10 +263,11 @@ describe('no answer costs more than was reserved', () => {
     cost_per_1m_cache_write: optionalPrice,
     cost_per_1m_cache_write_1h: optionalPrice,
     cost_per_1m_cache_write_12h: fc.option(price, { nil: undefined, freq: 2 }),
+    ...modalityPrices,
     cost_per_1k_requests: fc.option(price, { nil: undefined, freq: 2 }),
     tool_costs_per_1k: fc.option(
       fc.record({ web_search: price, file_search: price }, { requiredKeys: [] }),
-      { nil: undefined, freq: 1 },
+      { nil: undefined, freq: 2 },
     ),
   }
   const time = fc.nat(24 * 12 - 1).map((at) => {
@@ -294,6 +314,8 @@ describe('no answer costs more than was reserved', () => {
     geo: rarely(fc.constantFrom(...geos)),
     hasStoredPrompt: fc.boolean(),
     mayCacheLong: fc.boolean(),
+    sent: fc.subarray([...inputModalities]),
+    asked: fc.subarray([...outputModalities]),
     toolReserve: fc.record({ calls: fc.nat(4), tokens: fc.constantFrom(0, 0, 300) }),
     searches: asking,
     fileSearches: asking,
@@ -304,6 +326,7 @@ describe('no answer costs more than was reserved', () => {
     choices: fc.integer({ min: 1, max: 2 }),
     // What is answered.
     shares: fc.array(share, { minLength: 8, maxLength: 8 }),
+    media: fc.array(share, { minLength: 6, maxLength: 6 }),
     runs: fc.integer({ min: 1, max: 3 }),
     delay: fc.nat(100).map((percent) => percent / 100),
     served: fc.nat(9),
@@ -314,10 +337,11 @@ describe('no answer costs more than was reserved', () => {
 
   function toAsk(asked: Scenario): PriceAsk {
     const { tier, geo, at, hasStoredPrompt, mayCacheLong, searches, fileSearches } = asked
+    const modalities = { input: new Set(asked.sent), output: new Set(asked.asked) }
     const tools = new Map<VendorTool, AskedCalls>()
     if (searches) tools.set('web_search', searches)
     if (fileSearches) tools.set('file_search', fileSearches)
-    return { tier, geo, at, hasStoredPrompt, mayCacheLong, tools }
+    return { tier, geo, at, hasStoredPrompt, mayCacheLong, modalities, tools }
   }
 
   function build(asked: Scenario): { model: Model; estimate: UsageEstimate } {
@@ -379,6 +403,28 @@ describe('no answer costs more than was reserved', () => {
       tier: reachableTiers[asked.served % reachableTiers.length],
       geo: reachableGeos[asked.servedGeo % reachableGeos.length],
     }
+    // A stored prompt may have any modality.
+    const mayHave = (modality: InputModality) => hasStoredPrompt || asked.sent.includes(modality)
+    const [audio, image, video, cachedAudio, spoken, drawn] = asked.media.map((used, which) => {
+      const whole = which < 4 ? promptTokens : completionTokens
+      const isPossible = [
+        mayHave('audio'),
+        mayHave('image'),
+        mayHave('video'),
+        mayHave('audio'),
+        asked.asked.includes('audio'),
+        asked.asked.includes('image'),
+      ][which]
+      return isPossible ? part(whole, used) : 0
+    })
+    const modalities = {
+      audioInput: audio,
+      imageInput: image,
+      videoInput: video,
+      cachedAudioInput: cachedAudio,
+      audioOutput: spoken,
+      imageOutput: drawn,
+    }
     const usage: Usage = {
       ...(runs[0] as UsageRun),
       promptTokens,
@@ -389,6 +435,7 @@ describe('no answer costs more than was reserved', () => {
       estimated: false,
       webSearches,
       billing: {
+        modalities,
         toolCalls: { file_search: fileSearches },
         ...(asked.isTold && told),
         ...(asked.runs > 1 && { runs }),
@@ -431,6 +478,19 @@ describe('no answer costs more than was reserved', () => {
   const withAsk =
     (change: Partial<PriceAsk>): Mutate =>
     (model, estimate) => [model, { ...estimate, ask: { ...(estimate.ask as PriceAsk), ...change } }]
+
+  const withModalities =
+    (change: { input?: readonly InputModality[]; output?: readonly OutputModality[] }): Mutate =>
+    (model, estimate) => {
+      const asked = estimate.ask as PriceAsk
+      const kept = <Modality>(all: ReadonlySet<Modality>, left?: readonly Modality[]) =>
+        new Set([...all].filter((each) => left?.includes(each) ?? true))
+      const modalities = {
+        input: kept(asked.modalities.input, change.input),
+        output: kept(asked.modalities.output, change.output),
+      }
+      return [model, { ...estimate, ask: { ...asked, modalities } }]
+    }
 
   test.each<[string, Mutate]>([
     ['at the prices of short prompts', withTable((table, _, own) => table.listReachable(0, own))],
@@ -486,6 +546,36 @@ describe('no answer costs more than was reserved', () => {
           .listReachable(tokens, own)
           .map((one) => ({ ...one, prices: { ...one.prices, requests: nano(0) } })),
       ),
+    ],
+    ['as if the prompt were text', withModalities({ input: [] })],
+    ['as if nothing but text were generated', withModalities({ output: [] })],
+    ...inputModalities.map((modality): [string, Mutate] => [
+      `as if the prompt had no ${modality}`,
+      withModalities({ input: inputModalities.filter((other) => other !== modality) }),
+    ]),
+    ...outputModalities.map((modality): [string, Mutate] => [
+      `as if no ${modality} were generated`,
+      withModalities({ output: outputModalities.filter((other) => other !== modality) }),
+    ]),
+    [
+      'as if cached audio were text',
+      withTable((table, tokens, own) =>
+        table.listReachable(tokens, own).map((one) => ({
+          ...one,
+          prices: { ...one.prices, cachedAudioInput: one.prices.cachedInput },
+        })),
+      ),
+    ],
+    [
+      'as if a stored prompt had the modalities of the body',
+      (model, estimate, { hasStoredPrompt, maxInputTokens = 0, promptTokens }) => [
+        model,
+        {
+          ...estimate,
+          promptTokens: hasStoredPrompt ? Math.max(maxInputTokens, promptTokens) : promptTokens,
+          ask: { ...(estimate.ask as PriceAsk), hasStoredPrompt: false },
+        },
+      ],
     ],
     ['without the fees of tools', withAsk({ tools: new Map() })],
     [

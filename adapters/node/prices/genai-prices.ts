@@ -85,6 +85,12 @@ const names: Readonly<Record<string, TokenPrice>> = {
   cache_read_mtok: 'cost_per_1m_cached_input',
   cache_write_mtok: 'cost_per_1m_cache_write',
   cache_write_1h_mtok: 'cost_per_1m_cache_write_1h',
+  input_audio_mtok: 'cost_per_1m_audio_input',
+  input_image_mtok: 'cost_per_1m_image_input',
+  input_video_mtok: 'cost_per_1m_video_input',
+  cache_audio_read_mtok: 'cost_per_1m_cached_audio_input',
+  output_audio_mtok: 'cost_per_1m_audio_output',
+  output_image_mtok: 'cost_per_1m_image_output',
 }
 
 const tools: Readonly<Record<string, keyof NonNullable<Fees['tool_costs_per_1k']>>> = {

@@ -42,6 +42,12 @@ const names: Readonly<Record<string, TokenPrice>> = {
   cache_creation_input_token_cost: 'cost_per_1m_cache_write',
   cache_creation_input_token_cost_above_1hr: 'cost_per_1m_cache_write_1h',
   cache_creation_input_token_cost_above_12hr: 'cost_per_1m_cache_write_12h',
+  input_cost_per_audio_token: 'cost_per_1m_audio_input',
+  input_cost_per_image_token: 'cost_per_1m_image_input',
+  input_cost_per_video_token: 'cost_per_1m_video_input',
+  cache_read_input_audio_token_cost: 'cost_per_1m_cached_audio_input',
+  output_cost_per_audio_token: 'cost_per_1m_audio_output',
+  output_cost_per_image_token: 'cost_per_1m_image_output',
 }
 
 /** `_decisions` is the price of another API. */

@@ -63,8 +63,14 @@ function listRises(table: PriceTable, facts: PriceFacts): readonly (number | und
     divide(prices.cacheWrite, base.input),
     divide(prices.cacheWrite1h, base.input),
     divide(cacheWrite12h, base.input),
+    divide(prices.audioInput ?? prices.input, base.input),
+    divide(prices.imageInput ?? prices.input, base.input),
+    divide(prices.videoInput ?? prices.input, base.input),
+    divide(prices.cachedAudioInput ?? prices.cachedInput, base.input),
     divide(prices.output, base.output),
     divide(reasoning, base.output),
+    divide(prices.audioOutput ?? prices.output, base.output),
+    divide(prices.imageOutput ?? prices.output, base.output),
   ]
 }
 
@@ -110,8 +116,19 @@ function readStart(range: string): Millis {
 }
 
 function describe(prices: Prices): string {
-  const { output, cacheWrite, reasoning = output, cacheWrite12h = cacheWrite } = prices
-  const all = { ...prices, reasoning, cacheWrite12h }
+  const { input, output, cachedInput, cacheWrite } = prices
+  // What is not named has its default.
+  const all = {
+    reasoning: output,
+    cacheWrite12h: cacheWrite,
+    audioInput: input,
+    imageInput: input,
+    videoInput: input,
+    cachedAudioInput: cachedInput,
+    audioOutput: output,
+    imageOutput: output,
+    ...prices,
+  }
   const text = (value: unknown) => (typeof value === 'bigint' ? String(value) : value)
   return JSON.stringify(
     Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)),

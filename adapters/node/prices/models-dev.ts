@@ -45,6 +45,8 @@ const names: Readonly<Record<string, TokenPrice>> = {
   reasoning: 'cost_per_1m_reasoning',
   cache_read: 'cost_per_1m_cached_input',
   cache_write: 'cost_per_1m_cache_write',
+  input_audio: 'cost_per_1m_audio_input',
+  output_audio: 'cost_per_1m_audio_output',
 }
 
 /** The size of a tier is its first token, that of the older member the last one below it. */

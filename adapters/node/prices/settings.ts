@@ -10,6 +10,12 @@ export const tokenPrices = [
   'cost_per_1m_cache_write',
   'cost_per_1m_cache_write_1h',
   'cost_per_1m_cache_write_12h',
+  'cost_per_1m_audio_input',
+  'cost_per_1m_image_input',
+  'cost_per_1m_video_input',
+  'cost_per_1m_cached_audio_input',
+  'cost_per_1m_audio_output',
+  'cost_per_1m_image_output',
 ] as const
 export type TokenPrice = (typeof tokenPrices)[number]
 

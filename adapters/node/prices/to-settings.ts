@@ -71,6 +71,12 @@ const defaults: Readonly<Record<TokenPrice, TokenPrice | undefined>> = {
   cost_per_1m_cache_write: 'cost_per_1m_input',
   cost_per_1m_cache_write_1h: 'cost_per_1m_cache_write',
   cost_per_1m_cache_write_12h: 'cost_per_1m_cache_write',
+  cost_per_1m_audio_input: 'cost_per_1m_input',
+  cost_per_1m_image_input: 'cost_per_1m_input',
+  cost_per_1m_video_input: 'cost_per_1m_input',
+  cost_per_1m_cached_audio_input: 'cost_per_1m_cached_input',
+  cost_per_1m_audio_output: 'cost_per_1m_output',
+  cost_per_1m_image_output: 'cost_per_1m_output',
 }
 
 function findPrice(cell: Cell, name: TokenPrice): number {

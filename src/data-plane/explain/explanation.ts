@@ -128,6 +128,10 @@ const priceSettings: Readonly<Record<PromptPrice, string>> = {
   cacheWrite: 'cost_per_1m_cache_write',
   cacheWrite1h: 'cost_per_1m_cache_write_1h',
   cacheWrite12h: 'cost_per_1m_cache_write_12h',
+  audioInput: 'cost_per_1m_audio_input',
+  imageInput: 'cost_per_1m_image_input',
+  videoInput: 'cost_per_1m_video_input',
+  cachedAudioInput: 'cost_per_1m_cached_audio_input',
 }
 
 function renderCall({ url, body }: ExplainedCall): object {

@@ -2,11 +2,13 @@ import type { UsageEstimate } from '../../core/admission.ts'
 import { readGeo, readTier } from '../../core/billing.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Span } from '../../core/layout.ts'
-import type { PriceAsk } from '../../core/price-table.ts'
+import { anyModalities, type PriceAsk } from '../../core/price-table.ts'
+import { hasModalityPrice } from '../../core/prices.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { isObject, isSet, tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
+import { findInputModalities, readOutputModalities } from './asked-modalities.ts'
 import { listAskedTools } from './asked-tools.ts'
 import { type DefinedTool, listDefinedTools } from './defined-tools.ts'
 
@@ -37,6 +39,7 @@ const names = [
   'search_parameters',
   'plugins',
   'max_tool_calls',
+  'modalities',
 ] as const
 
 export interface AskOptions {
@@ -76,6 +79,12 @@ export function readPriceAsk(
       isStoredPrompt(body, spans.prompt.at(-1)) ||
       isSet(read(spans.cached_content.at(-1))),
     mayCacheLong: mayCacheLong(body),
+    modalities: chain.some(dependsOnModality)
+      ? {
+          input: findInputModalities(body),
+          output: readOutputModalities(read(spans.modalities.at(-1)), extra),
+        }
+      : anyModalities,
     ...(needsAll || chain.some(({ toolReserve }) => toolReserve !== undefined)
       ? readTools()
       : noTools),
@@ -122,6 +131,7 @@ const nothingAsked: Omit<PriceAsk, 'at'> = Object.freeze({
   geo: undefined,
   hasStoredPrompt: false,
   mayCacheLong: false,
+  modalities: anyModalities,
   ...noTools,
 })
 
@@ -137,8 +147,13 @@ function dependsOnAsk({ priceTable, maxInputTokens, toolReserve, prices }: Model
     priceTable !== undefined ||
     maxInputTokens !== undefined ||
     toolReserve !== undefined ||
-    prices.cacheWrite12h !== undefined
+    prices.cacheWrite12h !== undefined ||
+    hasModalityPrice(prices)
   )
+}
+
+function dependsOnModality({ priceTable, prices }: Model): boolean {
+  return priceTable?.hasModalities ?? hasModalityPrice(prices)
 }
 
 /**

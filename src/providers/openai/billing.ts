@@ -43,15 +43,21 @@ export function readBilling(source: BillingSource): BillingFacts | undefined {
   })
 }
 
-/** `video_tokens`: DashScope. https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope */
+/**
+ * `cached_tokens_details`: audio models of OpenAI. `video_tokens`: DashScope.
+ * https://platform.openai.com/docs/api-reference/realtime-server-events/response/done
+ * https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope
+ */
 function readModalities(input: unknown, output: unknown): ModalityTokens | undefined {
   const audioInput = readPositive(input, 'audio_tokens')
   const imageInput = readPositive(input, 'image_tokens')
   const videoInput = readPositive(input, 'video_tokens')
   const audioOutput = readPositive(output, 'audio_tokens')
   const imageOutput = readPositive(output, 'image_tokens')
+  const cached = isObject(input) ? input['cached_tokens_details'] : undefined
+  const cachedAudioInput = readPositive(cached, 'audio_tokens')
   return audioInput || imageInput || videoInput || audioOutput || imageOutput
-    ? { audioInput, imageInput, videoInput, audioOutput, imageOutput }
+    ? { audioInput, cachedAudioInput, imageInput, videoInput, audioOutput, imageOutput }
     : undefined
 }
 
