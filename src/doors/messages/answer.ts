@@ -5,6 +5,7 @@ import { stringifyJson } from '../../wire/json/raw.ts'
 import { type ChoiceContent, readChoice } from '../choice.ts'
 import { type GivenProof, readExtraContent } from '../proofs.ts'
 import type { ServedAnswer } from '../translated-link.ts'
+import { repairCharacters } from '../whole-characters.ts'
 import { newMessageId, ToolIds } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
 import {
@@ -23,7 +24,7 @@ export function* renderAnswer(
   { choices }: ChatAnswer,
   { usage, model }: ServedAnswer,
 ): Steps<Uint8Array> {
-  const choice = readChoice(choices[0] ?? {})
+  const choice = repairCharacters(readChoice(choices[0] ?? {}))
   yield
   const body = {
     id: newMessageId(),

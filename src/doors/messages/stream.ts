@@ -8,6 +8,7 @@ import { Slab } from '../../stream/slab.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
 import { type ChoiceContent, type JsonObject, readChoice } from '../choice.ts'
 import { type ExtraContent, readExtraContent } from '../proofs.ts'
+import { WholeCharacters } from '../whole-characters.ts'
 import { ContentBlocks } from './content-blocks.ts'
 import { renderMessagesError } from './error.ts'
 import { renderEvent } from './events.ts'
@@ -22,6 +23,7 @@ const maxRefusal = 64 * 1024
 export class MessagesStreamWriter implements StreamWriter {
   readonly #context: WriterContext
   readonly #slab = new Slab()
+  readonly #characters = new WholeCharacters()
   readonly #blocks: ContentBlocks
   /** The events that have not been returned. */
   #pending = ''
@@ -92,7 +94,8 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 
   #read(choice: RawChoice): void {
-    const { reasoning, past, thinkingBlocks, text, refusal, calls, ...rest } = readChoice(choice)
+    const content = this.#characters.read(readChoice(choice))
+    const { reasoning, past, thinkingBlocks, text, refusal, calls, ...rest } = content
     if (reasoning !== '') this.#addReasoning(reasoning)
     this.#addProven(thinkingBlocks.flatMap((block) => readProven(block) ?? []))
     if (past) this.#addPast(past, calls)

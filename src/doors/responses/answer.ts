@@ -3,6 +3,7 @@ import { renderResponsesUsage } from '../../core/responses-usage.ts'
 import type { Steps } from '../../core/steps.ts'
 import { readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
+import { repairCharacters } from '../whole-characters.ts'
 import { ResponseOutput } from './output.ts'
 import { type IncompleteReason, newResponseId, renderPieces } from './response.ts'
 import type { ToolNames } from './tools.ts'
@@ -30,7 +31,7 @@ export function* renderAnswer(answer: WholeAnswer): Steps<Uint8Array> {
   const id = newResponseId()
   const output = new ResponseOutput({ emit: () => {}, responseId: id, model: served.model, names })
   const choice = choices.find(isFirstChoice)
-  const content = choice && readChoice(choice)
+  const content = choice && repairCharacters(readChoice(choice))
   yield
   if (content) yield* output.addInSteps(content)
   const incompleteReason = findIncompleteReason(content?.finishReason)

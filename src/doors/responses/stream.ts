@@ -11,6 +11,7 @@ import type { FinalUsage, LastBytes, StreamWriter } from '../../stream/stream-wr
 import { concat } from '../../wire/byte-list.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
+import { WholeCharacters } from '../whole-characters.ts'
 import { type AnswerBase, findIncompleteReason, isFirstChoice } from './answer.ts'
 import { renderResponsesError } from './error.ts'
 import { ResponseOutput } from './output.ts'
@@ -33,6 +34,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   readonly #createdAt: number
   readonly #output: ResponseOutput
   readonly #slab = new Slab()
+  readonly #characters = new WholeCharacters()
   #incompleteReason: IncompleteReason | undefined
   #sequence = 0
   /** Events that have not been returned yet. */
@@ -57,7 +59,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     // Frames that were held together have a choice of each.
     for (const choice of choices ?? []) {
       if (!isFirstChoice(choice)) continue
-      const content = readChoice(choice)
+      const content = this.#characters.read(readChoice(choice))
       this.#output.add(content)
       this.#incompleteReason = findIncompleteReason(content.finishReason) ?? this.#incompleteReason
     }
