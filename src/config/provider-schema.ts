@@ -4,6 +4,7 @@ import { clouds } from '../core/cloud-credential.ts'
 import { fallbackCauses } from '../core/fallback.ts'
 import { costMethods, costUnits } from '../core/price-settings.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
+import { bodySchema } from './body-schema.ts'
 import { priceEntry, toolCosts } from './price-schema.ts'
 import { profileSetting } from './profile-schema.ts'
 import {
@@ -181,6 +182,7 @@ const modelSchema = setting(
         'request](resilience.md#windows-and-filters) after which the next link is tried.',
       distinct(z.enum(fallbackCauses)).default([]),
     ),
+    body: bodySchema.optional(),
   }),
 )
 

@@ -19,6 +19,7 @@ import { createPriceTable, isPriced, readToolCosts, toBasePrices } from '../pric
 import { bindNative, createCostReader, getKind } from '../providers/index.ts'
 import { toAffinityPolicy } from './affinity.ts'
 import { buildUsable } from './authorizer.ts'
+import { overrideBodies } from './body-overrides.ts'
 import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
 import { findCredentials } from './credential.ts'
@@ -261,10 +262,12 @@ function buildModel(
     missingPrices: findMissingPrices(entry),
     pricedTools: listPricedTools(entry),
     created,
-    chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
-    native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
-    embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
-    rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
+    ...overrideBodies(entry, {
+      chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
+      native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
+      embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
+      rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
+    }),
   }
 }
 
