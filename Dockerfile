@@ -16,7 +16,7 @@ ENV NODE_ENV=production \
     GATEWAY_SERVER__HOST=0.0.0.0 \
     NODE_COMPILE_CACHE=/app/compiled
 WORKDIR /app
-COPY --from=build /app/package.json /app/demo.toml ./
+COPY --from=build /app/package.json /app/demo.toml /app/NOTICE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # For the database, /data/gateway.db; mount a volume to keep it. Commands run here too, so a relative path fits.

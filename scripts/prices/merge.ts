@@ -81,11 +81,13 @@ export function mergeSheets(first: Sheet, second: Sheet): Sheet {
 }
 
 /**
- * Where only one catalogue has the price of a step in a tier, the other one means another price. The dearer one keeps
+ * Where only one catalogue has a step in a tier, the other one means other prices. The dearer one keeps
  * a budget.
  */
 function raiseSteps(steps: readonly Step[], first: Sheet, own: Tier): readonly Step[] {
-  return steps.map(({ above, prices }) => {
+  return steps.map((step) => {
+    const { above, prices } = step
+    if (own.steps.some((each) => isSameStep(each.above, above))) return step
     const implied = findTierCell(first, own, above)
     const raised = tokenPrices.flatMap((name) => {
       const price = prices[name]
