@@ -55,7 +55,7 @@ interface Translation {
 /** Returns the processor milliseconds of the whole process. */
 async function translateAll(door: ChatDoor, { link, body }: Translation): Promise<number> {
   const slice = new TimeSlice(webClock, new CancelScope(webClock))
-  const request = new Request(`http://gateway${door.path}`)
+  const request = new Request(`http://gateway${door.paths[0]}`)
   // A call caches its parsed parts, so every request needs its own call.
   const calls = await Promise.all(
     Array.from({ length: requests }, () =>

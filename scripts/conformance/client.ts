@@ -15,7 +15,7 @@ export interface Client {
   readonly title: string
   /** The package whose version the table shows. */
   readonly package: string
-  readonly api: 'Chat' | 'Messages' | 'Responses'
+  readonly api: 'Chat' | 'Messages' | 'Responses' | 'Gemini'
   /** Whether it can send back reasoning with its proof, as some vendors require. */
   readonly carriesProofs: boolean
   /** Milliseconds from its start within which its first request must reach the upstream. */

@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { claudeCode } from './agents/claude-code.ts'
 import { codexes } from './agents/codex.ts'
+import { geminiCli } from './agents/gemini-cli.ts'
 import { opencodes } from './agents/opencode.ts'
 import type { Client, Door } from './client.ts'
 import { startGateway } from './gateway.ts'
@@ -31,7 +32,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, kind: { type: 'string' }, requests: { type: 'string' } },
 })
 
-const allClients = [claudeCode, ...codexes, ...opencodes, ...sdks]
+const allClients = [claudeCode, ...codexes, geminiCli, ...opencodes, ...sdks]
 const clients = allClients.filter(({ name }) => name === (values.only ?? name))
 const chosenKinds = allKinds.filter((kind) =>
   values.kind === 'compatible' ? isCompatible(kind) : kind.name === (values.kind ?? kind.name),

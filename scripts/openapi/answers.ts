@@ -47,6 +47,15 @@ const messagesError = z.strictObject({
   request_id: requestId,
 })
 
+const geminiError = z.strictObject({
+  error: z.looseObject({
+    code: count.describe('The status.'),
+    message: text,
+    status: text.describe('The word of google.rpc.Code.'),
+    details: z.array(z.looseObject({ '@type': text })),
+  }),
+})
+
 const usage = z.looseObject({
   prompt_tokens: count.optional(),
   total_tokens: count.optional(),
@@ -96,6 +105,19 @@ const model = z.strictObject({
   modalities: z.array(z.enum(modalities)),
 })
 
+const geminiAnswer = z.looseObject({
+  candidates: z.array(z.looseObject({ index: count.optional() })).optional(),
+  usageMetadata: z.looseObject({ totalTokenCount: count.optional() }).optional(),
+  modelVersion: text.optional(),
+})
+
+const geminiModel = z.strictObject({
+  name: text.describe('`models/` and the id.'),
+  displayName: text,
+  outputTokenLimit: count.optional(),
+  supportedGenerationMethods: z.array(text),
+})
+
 const anthropicModel = z.looseObject({ type: z.literal('model'), id: text, display_name: text })
 
 const modelList = z.union([
@@ -103,6 +125,9 @@ const modelList = z.union([
   z
     .looseObject({ data: z.array(anthropicModel), has_more: z.boolean() })
     .describe('With a header `anthropic-version`.'),
+  z
+    .strictObject({ models: z.array(geminiModel), nextPageToken: text.optional() })
+    .describe('With a header `x-goog-api-key` or `x-goog-api-client`.'),
 ])
 
 const limits = {
@@ -397,15 +422,24 @@ export const answerSchemas = {
   Error: error,
   MessagesError: messagesError,
   ResponsesError: responsesError,
-  // The header `anthropic-version` decides.
-  ModelsError: z.union([error, messagesError]),
+  GeminiError: geminiError,
+  // The headers decide.
+  ModelsError: z.union([error, messagesError, geminiError]),
   Completion: completion,
   Message: message,
   TokenCount: z.looseObject({ input_tokens: count, estimated: z.boolean().optional() }),
   Response: response,
+  GeminiAnswer: geminiAnswer,
+  GeminiChunks: z.array(geminiAnswer),
+  GeminiTokenCount: z.looseObject({ totalTokens: count, estimated: z.boolean().optional() }),
+  GeminiModel: geminiModel,
+  GeminiModelList: z.strictObject({
+    models: z.array(geminiModel),
+    nextPageToken: text.optional(),
+  }),
   Embeddings: embeddings,
   Ranking: rerank,
-  Model: z.union([model, anthropicModel]),
+  Model: z.union([model, anthropicModel, geminiModel]),
   ModelList: modelList,
   Front: z.strictObject({ name: text, version: text, routes: z.array(text) }),
   Health: z.strictObject({ status: z.literal('ok') }),

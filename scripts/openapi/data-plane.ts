@@ -78,6 +78,17 @@ const rerank = ask({
   streams: false,
 })
 
+const parts = [{ role: 'user', parts: [{ text: 'Hello!' }] }]
+
+/** Creates the operation of a method of the API of Gemini. */
+function askGemini(asking: Pick<Asking, 'summary' | 'answer' | 'streams'>): Operation {
+  return ask({
+    ...asking,
+    body: { schema: 'GeminiRequest', example: { contents: parts } },
+    errorSchema: 'GeminiError',
+  })
+}
+
 const read = (operation: Pick<Operation, 'summary' | 'answers'>): Operation => ({
   tag: 'Operation',
   key: 'none',
@@ -124,6 +135,47 @@ export const dataPlane: Operations = {
       streams: false,
       errorSchema: 'MessagesError',
     }),
+  },
+  '/v1beta/models/{id}:generateContent': {
+    post: askGemini({
+      summary: 'Generate content, as in the API of Gemini',
+      answer: 'GeminiAnswer',
+      streams: false,
+    }),
+  },
+  '/v1beta/models/{id}:streamGenerateContent': {
+    post: askGemini({
+      summary: 'Generate content as a stream: of events with alt=sse, otherwise as a JSON array',
+      answer: 'GeminiChunks',
+      streams: true,
+    }),
+  },
+  '/v1beta/models/{id}:countTokens': {
+    post: askGemini({
+      summary: 'Count the tokens of a request to generate content',
+      answer: 'GeminiTokenCount',
+      streams: false,
+    }),
+  },
+  '/v1beta/models': {
+    get: {
+      summary: 'List the models that the key may use, as in the API of Gemini',
+      tag: 'Models',
+      key: 'client',
+      answers: { 200: { description: 'The models.', schema: 'GeminiModelList' } },
+      errorSchema: 'GeminiError',
+      errors: [400, 401, 408, 415, 417, 431, 500],
+    },
+  },
+  '/v1beta/models/{id}': {
+    get: {
+      summary: 'Show a model or a route, as in the API of Gemini',
+      tag: 'Models',
+      key: 'client',
+      answers: { 200: { description: 'The model.', schema: 'GeminiModel' } },
+      errorSchema: 'GeminiError',
+      errors: [400, 401, 403, 404, 408, 415, 417, 431, 500],
+    },
   },
   '/v1/responses': {
     post: ask({

@@ -69,6 +69,15 @@ const responses = z.looseObject({
   tools: z.array(z.looseObject({ type: z.string() })).nullish(),
 })
 
+const parts = z.looseObject({ role: z.string().nullish(), parts: z.array(z.looseObject({})) })
+
+const gemini = z.looseObject({
+  contents: z.array(parts).min(1),
+  systemInstruction: parts.nullish(),
+  tools: z.array(z.looseObject({})).nullish(),
+  generationConfig: z.looseObject({}).nullish(),
+})
+
 const embeddings = z.looseObject({
   model,
   input: z
@@ -99,6 +108,7 @@ export const requestSchemas = {
   MessagesRequest: messages,
   CountTokensRequest: count,
   ResponsesRequest: responses,
+  GeminiRequest: gemini,
   EmbeddingsRequest: embeddings,
   RerankRequest: rerank,
   NewKey: newKeyBody,

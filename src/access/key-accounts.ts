@@ -79,12 +79,11 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
     reserveOutputTokens,
   })
   const identify = (request: Request, origin: RequestOrigin): KeyEntry => {
-    const { headers } = request
     const now = unixSeconds(clock)
     try {
-      return ring.authenticate(headers, now)
+      return ring.authenticate(request, now)
     } catch (error) {
-      const why = () => ring.explain(headers, now)
+      const why = () => ring.explain(request, now)
       refusedLogins.add({ request, origin, status: 401, why })
       throw error
     }

@@ -15,6 +15,9 @@ interface KeyHolder {
   readonly record: VirtualKey
 }
 
+/** What of a request may hold a key. */
+export type SentCredentials = Pick<Request, 'headers'> & Partial<Pick<Request, 'url'>>
+
 /** Why a login was refused. */
 export interface RefusedLogin {
   readonly reason: string
@@ -69,11 +72,11 @@ export class KeyRing<Entry extends KeyHolder> {
   }
 
   /**
-   * Returns the entry of the first active key in the headers. Throws LM-4004 without one, always the
+   * Returns the entry of the first active key that was sent. Throws LM-4004 without one, always the
    * same error and after the same work per key. `now`: unix seconds.
    */
-  authenticate(headers: Headers, now: number): Entry {
-    for (const secret of readSecrets(headers)) {
+  authenticate(sent: SentCredentials, now: number): Entry {
+    for (const secret of readSecrets(sent)) {
       const entry = this.#find(secret, now)
       if (entry) return entry
     }
@@ -84,8 +87,8 @@ export class KeyRing<Entry extends KeyHolder> {
    * Says why `authenticate` refuses these headers, for the log alone: clients get one sentence for every reason. Takes
    * as long for every credential.
    */
-  explain(headers: Headers, now: number): RefusedLogin {
-    const sent = readTokens(headers)
+  explain(credentials: SentCredentials, now: number): RefusedLogin {
+    const sent = readTokens(credentials)
     if (sent.length === 0) return { reason: 'no key was sent' }
     const secrets = sent.filter(isKeyFormat)
     if (secrets.length === 0) {
@@ -135,14 +138,26 @@ const dummyKey = `sk-gw-${'-'.repeat(64)}`
  * none. A client may send a wrong key beside a right one: SDKs read keys for several of these headers
  * from the environment.
  */
-function readSecrets(headers: Headers): readonly string[] {
-  const secrets = readTokens(headers).filter(isKeyFormat)
+function readSecrets(sent: SentCredentials): readonly string[] {
+  const secrets = readTokens(sent).filter(isKeyFormat)
   return secrets.length > 0 ? secrets : [dummyKey]
 }
 
-function readTokens(headers: Headers): readonly string[] {
-  const sent = [bearerToken(headers), headers.get('x-api-key'), headers.get('api-key')]
-  return sent.flatMap((token) => token || [])
+function readTokens({ headers, url = '' }: SentCredentials): readonly string[] {
+  const sent = [bearerToken(headers), ...keyHeaders.map((name) => headers.get(name))]
+  return [...sent, readQueryKey(url)].flatMap((token) => token || [])
+}
+
+/** Those of the SDKs of Anthropic, Azure and Google. */
+const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const
+
+/**
+ * Google's clients may send the key in the query, at the paths of models. It is never logged, and never sent on.
+ * https://ai.google.dev/gemini-api/docs/api-key
+ */
+function readQueryKey(url: string): string | null {
+  if (!/[?&]key=/.test(url) || !/\/models[/?]/.test(url)) return null
+  return new URL(url).searchParams.get('key')
 }
 
 /** Says why the headers do not open the admin API. */

@@ -18,6 +18,8 @@ export interface KeyedRequest {
   /** Undefined without auth. */
   readonly account: Account | undefined
   readonly isStream: boolean
+  /** The media type of the stream, where it is not that of server-sent events. */
+  readonly streamType?: string | undefined
   /** The body: a valid JSON object. */
   readonly bytes: Uint8Array
   /** What the request sends to the vendor besides its body: headers and query, in a fixed order. */
@@ -49,12 +51,12 @@ export async function writeKeyTexts(
   request: KeyedRequest,
   slice: TimeSlice,
 ): Promise<KeyTexts | undefined> {
-  const { api, model, revision, account, isStream, bytes, vendorFields } = request
+  const { api, model, revision, account, isStream, streamType, bytes, vendorFields } = request
   const read = readCanonicalMembers(strictUtf8.decode(bytes), slice)
   const members = read instanceof Promise ? await read : read
   if (capabilityOf[api] === 'chat' && members.some(isStateful)) return undefined
   const body: CanonicalMember[] = []
-  let form = isStream ? 'stream' : 'whole'
+  let form = isStream ? (streamType ?? 'stream') : 'whole'
   for (const member of members) {
     if (member.name === streamOptions) form += ` ${member.value}`
     else if (member.name !== stream && !ignored.has(member.name)) body.push(member)

@@ -10,6 +10,8 @@ export interface CachedAnswer {
   /** The body, or the whole stream, as the client got it. */
   readonly body: BufferedBody
   readonly isStream: boolean
+  /** The media type of the stream, where it is not that of server-sent events. */
+  readonly streamType?: string | undefined
   /** The gateway wrote it, so its door can give it in another form. */
   readonly isWritten: boolean
   /** The id of the model that served. */

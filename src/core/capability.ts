@@ -8,6 +8,7 @@ export const capabilityOf = {
   messages: 'chat',
   responses: 'chat',
   completions: 'chat',
+  gemini: 'chat',
   embeddings: 'embed',
   rerank: 'rerank',
 } as const satisfies Record<string, Capability>
@@ -17,7 +18,7 @@ export type Api = keyof typeof capabilityOf
 export const apis = Object.keys(capabilityOf) as readonly Api[]
 
 /** The APIs for chat that some upstreams speak themselves, besides chat completions. */
-export type NativeApi = Extract<Api, 'messages' | 'responses' | 'completions'>
+export type NativeApi = Extract<Api, 'messages' | 'responses' | 'completions' | 'gemini'>
 
 /** The kinds of input that a model accepts. */
 export const modalities = ['text', 'image'] as const

@@ -35,13 +35,21 @@ export function jsonBytes(
   return { status, headers: asHeaderList([...jsonHeaders(body.length), ...headers]), body }
 }
 
-/** The headers of a stream of server-sent events. */
-export const streamHeaders: HeaderList = headerList({
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  // Otherwise nginx buffers the frames.
-  'x-accel-buffering': 'no',
-})
+/** The headers of a stream, by default of server-sent events. */
+export function streamHeaders(type: string | undefined): HeaderList {
+  return type === undefined ? eventHeaders : makeStreamHeaders(type)
+}
+
+function makeStreamHeaders(type: string): HeaderList {
+  return headerList({
+    'content-type': type,
+    'cache-control': 'no-cache',
+    // Otherwise nginx buffers the frames.
+    'x-accel-buffering': 'no',
+  })
+}
+
+const eventHeaders = makeStreamHeaders('text/event-stream; charset=utf-8')
 
 /** The headers of a JSON response of `length` bytes. */
 export function jsonHeaders(length: number): HeaderList {

@@ -30,6 +30,8 @@ export interface TranslatedRequest {
   toChat(target: ChatTarget): Steps<ChatRequest>
   /** Lists the fields that chat completions cannot carry to this target, as paths of this API. */
   listDropped(target: ChatTarget): readonly string[]
+  /** Fields of the chat request that clients send unasked: they are left out without a word. */
+  readonly unsaid?: ReadonlySet<string>
   /** Returns the path in this API of what is at a path of the chat request. */
   locate(path: string, target: ChatTarget): string
   /** Renders an answer in this API. */
@@ -113,9 +115,10 @@ export class TranslatedLink implements LinkCall {
   listUnsupported(): readonly string[] {
     const chat = this.#chat
     const dropped = this.#inOwnPaths(() => this.#endpoint.listUnsupported(chat))
+    const { unsaid } = this.#request
     return [
       ...this.#request.listDropped(this.#target),
-      ...dropped.map((path) => this.#locate(path)),
+      ...dropped.filter((path) => !unsaid?.has(path)).map((path) => this.#locate(path)),
     ]
   }
 

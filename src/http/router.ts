@@ -18,7 +18,10 @@ export type Handler<Context, Answer = Reply> = (
   routed: RoutedRequest<Context>,
 ) => Answer | Promise<Answer>
 
-/** Handlers by path and method. `:id` is a parameter; `:id+` is one that may contain slashes. */
+/**
+ * Handlers by path and method. `:id` is a parameter; `:id+` is one that may contain slashes; a part in `(…)?` may be
+ * absent, `(a|b)` is one of several, of which the first is documented, and `[:]` is a colon.
+ */
 export type Routes<Context, Answer = Reply> = Readonly<Record<string, Route<Context, Answer>>>
 
 /** The handlers of one path, and the form of its answers; by default that of the OpenAI API. */
@@ -69,7 +72,7 @@ export function createRouter<Context, Answer = Reply>(
   const router = Router<IttyRequest, []>()
   for (const [path, methods] of Object.entries(routes)) {
     const match = createMatch(path, methods)
-    if (!path.includes(':')) literal.set(path, match({}))
+    if (!/[:(]/.test(path)) literal.set(path, match({}))
     router.all(path, ({ params = {} }) => match(decodeParams(params)))
   }
   const search = async (target: string, path: string): Promise<RouteMatch<Context, Answer>> => {
@@ -104,7 +107,8 @@ export function listRoutes(routes: Routes<never>): readonly string[] {
 }
 
 function documentPath(path: string): string {
-  return path.replace(/:(\w+)\+?/g, '{$1}')
+  const plain = path.replace(/\([^()]*\)\?/g, '').replace(/\((\w+)(?:\|\w*)*\)/g, '$1')
+  return plain.replace(/:(\w+)\+?/g, '{$1}').replaceAll('[:]', ':')
 }
 
 /** Returns the path, query and fragment of an absolute URL unchanged, without the prefix `base`. */
@@ -198,18 +202,14 @@ function methodNotAllowed(methods: readonly string[], path: string): GatewayErro
   })
 }
 
-/** The methods of the Gemini API, in the paths of its clients, with the path that serves the same. */
+/** The methods of the Gemini API that are not served, with the path that serves the same. */
 const geminiMethods = new Map([
-  ['generateContent', '/v1/chat/completions'],
-  ['streamGenerateContent', '/v1/chat/completions'],
-  ['countTokens', '/v1/messages/count_tokens'],
   ['embedContent', '/v1/embeddings'],
   ['batchEmbedContents', '/v1/embeddings'],
 ])
 
 /**
- * Returns what a client of the Gemini API should do instead. Its paths end in `:method`, for all versions and on
- * Vertex AI. https://ai.google.dev/api
+ * Returns what a client of the Gemini API should do instead of a method that is not served. https://ai.google.dev/api
  */
 function findGeminiHint(path: string): string | undefined {
   const method = /(?::|%3A)([A-Za-z]+)$/i.exec(path)?.[1] ?? ''

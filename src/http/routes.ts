@@ -2,7 +2,7 @@ import type { Authenticator } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { MetricsPort } from '../core/metrics.ts'
 import { headerList } from '../core/ports.ts'
-import { type AnswerForm, jsonBytes, jsonReply, type Reply } from '../core/reply.ts'
+import { jsonBytes, jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
   type ChatDoor,
@@ -46,26 +46,16 @@ export function createRoutes({
 }: RouteOptions): Routes<Arrival> {
   const routes: Routes<Arrival> = {
     ...Object.fromEntries(services.flatMap((place) => createServiceRoutes(place, plane))),
-    ...Object.fromEntries(countDoors.map((door) => createCountRoute(door, plane))),
-    '/v1/models': {
-      GET: ({ request, context }) => {
-        const caller = authenticator.authenticate(request, context)
-        const { searchParams } = new URL(request.url)
-        const allowed = listAllowed({ snapshot: snapshot(), caller })
-        return listingReply(findListing(request.headers).list(allowed, searchParams))
-      },
-      form: findListingForm,
-      errorHeaders: noAttempts,
-    },
-    '/v1/models/:id+': {
-      GET: ({ request, context, params: { id = '' } }) => {
-        const caller = authenticator.authenticate(request, context)
-        const route = findAllowed(id, { snapshot: snapshot(), caller })
-        return listingReply(findListing(request.headers).describe(route))
-      },
-      form: findListingForm,
-      errorHeaders: noAttempts,
-    },
+    ...Object.fromEntries(countDoors.flatMap((door) => createCountRoutes(door, plane))),
+    ...createListRoutes('/v1/models', findListing, { snapshot, authenticator }),
+    ...Object.assign(
+      {},
+      ...listings.flatMap((listing) =>
+        (listing.paths ?? []).map((path) =>
+          createListRoutes(path, () => listing, { snapshot, authenticator }),
+        ),
+      ),
+    ),
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/ready': { GET: () => reportReadiness(readiness) },
     '/health/providers': { GET: async () => jsonReply(await health()) },
@@ -82,6 +72,36 @@ export function createRoutes({
   }
 }
 
+/** The routes of a list of models, and of one of them. */
+function createListRoutes(
+  path: string,
+  find: (headers: Headers) => ModelListing,
+  { snapshot, authenticator }: Pick<RouteOptions, 'snapshot' | 'authenticator'>,
+): Routes<Arrival> {
+  const form = (headers: Headers) => find(headers).form
+  return {
+    [path]: {
+      GET: ({ request, context }) => {
+        const caller = authenticator.authenticate(request, context)
+        const { searchParams } = new URL(request.url)
+        const allowed = listAllowed({ snapshot: snapshot(), caller })
+        return listingReply(find(request.headers).list(allowed, searchParams))
+      },
+      form,
+      errorHeaders: noAttempts,
+    },
+    [`${path}/:id+`]: {
+      GET: ({ request, context, params: { id = '' } }) => {
+        const caller = authenticator.authenticate(request, context)
+        const route = findAllowed(id, { snapshot: snapshot(), caller })
+        return listingReply(find(request.headers).describe(route))
+      },
+      form,
+      errorHeaders: noAttempts,
+    },
+  }
+}
+
 function listingReply(models: object): Reply {
   return jsonBytes(encoder.encode(JSON.stringify(models)), { headers: noAttempts })
 }
@@ -89,10 +109,6 @@ function listingReply(models: object): Reply {
 /** Returns the manner in which a request asks for models. */
 function findListing(headers: Headers): ModelListing {
   return listings.find(({ isFor }) => isFor(headers)) ?? plainListing
-}
-
-function findListingForm(headers: Headers): AnswerForm | undefined {
-  return findListing(headers).form
 }
 
 function createServiceRoutes(
@@ -103,9 +119,10 @@ function createServiceRoutes(
   return paths.map((path) => [path, route])
 }
 
-function createCountRoute(door: CountDoor, plane: DataPlane): [path: string, Route<Arrival>] {
-  const { api, path, form } = door
-  return [path, { POST: plane.unrecorded(api, serveCounts(door)), form, errorHeaders: noAttempts }]
+function createCountRoutes(door: CountDoor, plane: DataPlane): [path: string, Route<Arrival>][] {
+  const { api, paths, form } = door
+  const route = { POST: plane.unrecorded(api, serveCounts(door)), form, errorHeaders: noAttempts }
+  return paths.map((path) => [path, route])
 }
 
 /** Every method of an absent path is 404 with the reason. */

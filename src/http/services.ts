@@ -15,7 +15,7 @@ export interface ServicePlace {
 export const services: readonly ServicePlace[] = [
   ...doors.map((door) => ({
     service: createChatService(door),
-    paths: [door.path, ...(door.pathWithModel === undefined ? [] : [door.pathWithModel])],
+    paths: door.paths,
     form: door.form,
   })),
   { service: embeddings, paths: ['/v1/embeddings', '/openai/deployments/:model+/embeddings'] },

@@ -22,6 +22,8 @@ export type LastBytes = Uint8Array | Generator<Uint8Array>
  * in the order of the stream; after `complete` or `fail` none is called.
  */
 export interface StreamWriter {
+  /** The connection is cut behind a failure, because clients of this API take any other end for a complete one. */
+  readonly cutsFailures?: boolean
   /**
    * Writes a frame of the kind `content` or `quiet`. May return no bytes. Throws `UpstreamFault` when it
    * cannot go on; the stream then fails.

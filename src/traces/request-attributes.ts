@@ -18,6 +18,7 @@ export const operationOf = {
   messages: 'chat',
   responses: 'chat',
   completions: 'text_completion',
+  gemini: 'generate_content',
   embeddings: 'embeddings',
   rerank: 'rerank',
 } as const satisfies Record<Api, string>

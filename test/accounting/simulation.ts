@@ -404,7 +404,7 @@ export class Simulation {
   /** Takes the steps of a request up to its admission, in their order. */
   async #ask({ process, secret, model, demand }: Asking) {
     const headers = new Headers({ authorization: `Bearer ${secret}` })
-    const { record } = this.ring.authenticate(headers, unixSeconds(this.clock))
+    const { record } = this.ring.authenticate({ headers }, unixSeconds(this.clock))
     const caller = process.accounts.createPrincipal(this.#getEntry(record.id, process) as KeyEntry)
     if (!caller.mayUse(model)) throw new GatewayError('LM-4005', 'the key may not use this model')
     const estimate = () => ({

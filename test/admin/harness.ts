@@ -131,7 +131,10 @@ export class AdminHarness {
   /** Whether a secret is valid on the data plane now. */
   accepts(secret: string | undefined): boolean {
     try {
-      this.ring.authenticate(new Headers({ authorization: `Bearer ${secret}` }), this.now)
+      this.ring.authenticate(
+        { headers: new Headers({ authorization: `Bearer ${secret}` }) },
+        this.now,
+      )
       return true
     } catch {
       return false

@@ -89,8 +89,8 @@ describe('a rotation with a grace period', () => {
     const ring = new KeyRing<ReturnType<typeof registry.putKey>>()
     for (const row of rows.keys) ring.put(row, registry.putKey(row))
     const headers = new Headers({ authorization: `Bearer ${secret}` })
-    expect(ring.authenticate(headers, admin.now + 59).record.id).toBe(id)
-    expect(() => ring.authenticate(headers, admin.now + 60)).toThrow('not valid')
+    expect(ring.authenticate({ headers }, admin.now + 59).record.id).toBe(id)
+    expect(() => ring.authenticate({ headers }, admin.now + 60)).toThrow('not valid')
   })
 
   test('no answer shows a former secret or a digest', async () => {

@@ -49,7 +49,7 @@ const digestOf = (plaintext: string) => digest.blake3Hex(plaintext)
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 const identify = (headers: Record<string, string>, at = now) =>
-  ring.authenticate(new Headers(headers), at)
+  ring.authenticate({ headers: new Headers(headers) }, at)
 
 /** Returns the error that a client gets. */
 function refusal(headers: Record<string, string>, at = now): unknown {

@@ -59,6 +59,8 @@ export class BodyWriter implements SyncSink<Uint8Array> {
 
   abort(): void {
     this.#isOver = true
-    this.#response?.destroy()
+    const response = this.#response
+    // Node keeps what was written last until the end of the turn.
+    if (response) setImmediate(() => response.destroy())
   }
 }

@@ -10,7 +10,7 @@
  * |-----------|----------------------------------|----------------------------------------------------|
  * | OpenAI    | `http://127.0.0.1:PORT/openai/v1`| `chat/completions`                                 |
  * | Anthropic | `http://127.0.0.1:PORT/anthropic`| `v1/messages`, `v1/messages/count_tokens`          |
- * | Google    | `http://127.0.0.1:PORT/google`   | `:generateContent`, `:streamGenerateContent?alt=sse`|
+ * | Google    | `http://127.0.0.1:PORT/google`   | `:generateContent`, `:streamGenerateContent`, `:countTokens` |
  * | Bedrock   | `http://127.0.0.1:PORT/bedrock`  | `converse`, `converse-stream`                      |
  *
  * Ten more speak the OpenAI format as `compatible/` describes them, at `http://127.0.0.1:PORT/NAME/v1`: `deepseek`,

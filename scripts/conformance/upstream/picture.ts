@@ -23,6 +23,7 @@ const look: Step = {
   Read: (path) => ({ file_path: path }),
   read: (path) => ({ filePath: path }),
   view_image: (path) => ({ path }),
+  read_file: (path) => ({ file_path: path }),
   exec: (path) => ({ input: `image(await tools.view_image(${JSON.stringify({ path })}))` }),
 }
 

@@ -23,7 +23,7 @@ const quoted = `'${taskText.replaceAll("'", `'\\''`)}'`
 
 const write: Step = {
   Write: (path) => ({ file_path: path, content: `${taskText}\n` }),
-  write_file: (path) => ({ path, content: `${taskText}\n` }),
+  write_file: (path) => ({ path, file_path: path, content: `${taskText}\n` }),
   apply_patch: (path) => ({ input: toPatch(path) }),
   ...runners((path) => `printf '%s\\n' ${quoted} > ${path}`),
 }
@@ -32,7 +32,7 @@ const count: Step = runners((path) => `wc -c ${path}`)
 
 const read: Step = {
   Read: (path) => ({ file_path: path }),
-  read_file: (path) => ({ path }),
+  read_file: (path) => ({ path, file_path: path }),
   ...runners((path) => `cat ${path}`),
 }
 

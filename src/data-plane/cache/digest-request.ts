@@ -2,7 +2,7 @@ import { type AnswerCache, toScope } from '../../cache/index.ts'
 import type { Account } from '../../core/accounts.ts'
 import type { Api } from '../../core/capability.ts'
 import { strictUtf8 } from '../../wire/json/steps.ts'
-import { listVendorFields } from './lookup.ts'
+import { listAddressFields, listVendorFields } from './lookup.ts'
 
 export interface ReceivedBytes {
   readonly cache: AnswerCache
@@ -29,7 +29,8 @@ export function digestRequest({
   if (bytes.length > maxBytes || request.headers.has('x-gateway-cache')) return undefined
   const body = decode(bytes)
   if (body === undefined) return undefined
-  const parts = [api, ...toScope(account), ...listVendorFields(api, request)]
+  const fields = [...listVendorFields(api, request), ...listAddressFields(api, request)]
+  const parts = [api, ...toScope(account), ...fields]
   return cache.digest(`${JSON.stringify(parts)}${body}`)
 }
 

@@ -14,6 +14,9 @@ const finished: Readonly<Record<Api, z.ZodType | undefined>> = {
   completions: choices,
   messages: z.looseObject({ stop_reason: z.string() }),
   responses: z.looseObject({ status: z.enum(['completed', 'incomplete']) }),
+  gemini: z.looseObject({
+    candidates: z.array(z.looseObject({ finishReason: z.string() })).min(1),
+  }),
   embeddings: undefined,
   rerank: undefined,
 }

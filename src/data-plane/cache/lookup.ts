@@ -15,6 +15,7 @@ export interface CacheLookup {
   readonly slice: TimeSlice
   readonly api: Api
   readonly isStream: boolean
+  readonly streamType: string | undefined
   readonly route: ModelRoute
   /** The account that the request would be charged to. */
   readonly account: Account | undefined
@@ -29,7 +30,7 @@ export interface CachePlace {
 
 /** Finds the place of a request; undefined when the cache is neither read nor written for it. */
 export async function locateRequest(lookup: CacheLookup): Promise<CachePlace | undefined> {
-  const { cache, request, bytes, api, isStream, route, account } = lookup
+  const { cache, request, bytes, api, isStream, streamType, route, account } = lookup
   const directive = readDirective(request.headers)
   const revision = route.cache?.revision
   const mayCache = directive !== 'no-store' && bytes.length <= largeBodyBytes
@@ -37,7 +38,7 @@ export async function locateRequest(lookup: CacheLookup): Promise<CachePlace | u
   const model = route.id
   const vendorFields = listVendorFields(api, request)
   const place = await cache.locate(
-    { api, model, revision, account, isStream, bytes, vendorFields },
+    { api, model, revision, account, isStream, streamType, bytes, vendorFields },
     lookup.slice,
   )
   return place && { place, mayRead: directive !== 'no-cache' }
@@ -55,7 +56,17 @@ function readDirective(headers: Headers): Directive {
 }
 
 /** The APIs of which neither a header nor the query reaches a vendor. */
-const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'embeddings', 'rerank'])
+const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'embeddings', 'rerank', 'gemini'])
+
+/** The APIs whose addresses name the model and the form of the answer, which the body does not have. */
+const addressed: ReadonlySet<Api> = new Set(['gemini'])
+
+/** Lists what the address of a request says in place of its body. */
+export function listAddressFields(api: Api, { url }: Request): readonly string[] {
+  if (!addressed.has(api)) return []
+  const { pathname, searchParams } = new URL(url)
+  return [pathname, searchParams.get('alt') ?? searchParams.get('$alt') ?? '']
+}
 
 /** Lists everything besides the body that may reach the vendor. */
 export function listVendorFields(api: Api, { headers, url }: Request): readonly string[] {

@@ -52,6 +52,8 @@ export interface SentAnswer {
   readonly searchUnits?: number | undefined
   /** The gateway wrote it, so its door can give it in another form. */
   readonly isWritten?: boolean
+  /** The media type of a stream, where it is not that of server-sent events. */
+  readonly streamType?: string | undefined
 }
 
 /** A sent answer, with what its request adds. */

@@ -15,7 +15,8 @@ import type { ReceivedRequest } from './door.ts'
 /** An API that counts the tokens of a prompt without generating anything. */
 export interface CountDoor {
   readonly api: NativeApi
-  readonly path: string
+  /** The paths that are POSTed to. */
+  readonly paths: readonly string[]
   readonly form: AnswerForm
   /** Reads a request. Throws LM-1001 with the field at fault. */
   read(received: ReceivedRequest): Promise<CountCall>
@@ -58,7 +59,7 @@ export function serveCounts(door: CountDoor): Handler {
       const { count, attempts } = await askUpstream(door.api, call, { link: chain[0], context })
       return reply(count ?? door.renderEstimate(call.promptTokens), attempts)
     } catch (error) {
-      logRefusal(error, { context, path: door.path, keyId: authenticated.keyId })
+      logRefusal(error, { context, path: door.paths[0] ?? '', keyId: authenticated.keyId })
       throw error
     } finally {
       leave?.()

@@ -24,10 +24,11 @@ import type { KeptAnswer } from '../cache/use.ts'
 /** One API for chat that the gateway offers to clients. */
 export interface ChatDoor {
   readonly api: Api
-  /** The path that is POSTed to. */
-  readonly path: string
-  /** A second path, in which `:model+` names the model. It counts instead of the body's. */
-  readonly pathWithModel?: string
+  /**
+   * The paths that are POSTed to, as the router has them. A model that `:model+` names in a path is written into the
+   * body, in place of the body's own; a door that leaves it out of the body reads the address by itself.
+   */
+  readonly paths: readonly string[]
   /** Paths of the API that do not exist here, each with the reason. */
   readonly absent?: Readonly<Record<string, string>>
   /** The form of errors and headers; by default that of chat completions. */
@@ -51,6 +52,8 @@ export interface DoorCall {
   /** The id of the model that the client names. */
   readonly model: string
   readonly stream: boolean
+  /** The media type of the client's stream; by default that of server-sent events. */
+  readonly streamType?: string | undefined
   /** How many answers the client asks for. */
   readonly choices: number
   /** The images of the request, with their paths in this API. */

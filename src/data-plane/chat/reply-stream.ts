@@ -7,6 +7,7 @@ import type { ByteSource, Clock } from '../../core/ports.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../../core/streams.ts'
 import { type ChainEnd, ClientBytes } from '../../stream/client-bytes.ts'
 import { CommitGate, type FailedOpening } from '../../stream/commit-gate.ts'
+import { CutBody } from '../../stream/cut-body.ts'
 import { FrameSource } from '../../stream/frame-source.ts'
 import { Heartbeat } from '../../stream/heartbeat.ts'
 import type { StreamRecorder } from '../../stream/stream-recorder.ts'
@@ -92,7 +93,7 @@ export class ReplyStream implements ChainEnd {
   #onEnd: ((end: StreamEnd) => void) | undefined
 
   constructor({ upstream, frames }: PendingStream, options: ReplyStreamOptions) {
-    const { TransformStream } = options.streams
+    const { ReadableStream, TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
     const { streamEnd, tap, writer, recorder, toError, clock, scope } = options
@@ -101,7 +102,7 @@ export class ReplyStream implements ChainEnd {
     const pause = () => slice.pause().catch(() => {})
     this.#terminator = new Terminator({ streamEnd, upstream })
     this.#onEnd = options.onEnd
-    this.body = frames
+    const body = frames
       .pipeThrough(new TransformStream(this.#heartbeat, undefined, oneAhead))
       .pipeThrough(new TransformStream(this.#terminator))
       .pipeThrough(new TransformStream(tap))
@@ -112,6 +113,10 @@ export class ReplyStream implements ChainEnd {
           oneAhead,
         ),
       )
+    const hasFailed = () => this.#terminator.outcome?.complete === false
+    this.body = writer.cutsFailures
+      ? new ReadableStream(new CutBody(body.getReader(), hasFailed), unbuffered)
+      : body
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }
 

@@ -83,7 +83,7 @@ export function replyWithStream(
   admitted.markFirstToken()
   // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
   const { streamEnd, writesAnswer: isWritten } = call.bind(link)
-  const { choices } = call
+  const { choices, streamType } = call
   const writer = call.bind(link).createWriter({
     requestId: context.id,
     model: link.id,
@@ -117,7 +117,7 @@ export function replyWithStream(
       const error = failure && toTerminalError(failure, link)
       const { usage, output } = tap
       const whole = isKeepable(end, choices) ? recorder?.whole : undefined
-      if (whole) admitted.keepStream({ body: whole, link, usage, isWritten })
+      if (whole) admitted.keepStream({ body: whole, link, usage, isWritten, streamType })
       admitted.finish({
         status: error?.status ?? 200,
         errorCode: error?.code,
@@ -127,7 +127,7 @@ export function replyWithStream(
       })
     },
   })
-  const headers = asHeaderList([...streamHeaders, ...admitted.headersFor(link)])
+  const headers = asHeaderList([...streamHeaders(streamType), ...admitted.headersFor(link)])
   return { status: 200, headers, body }
 }
 

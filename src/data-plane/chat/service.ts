@@ -79,6 +79,10 @@ class PreparedChat extends PreparedRequest {
     return this.call.isHeavy
   }
 
+  override get streamType(): string | undefined {
+    return this.call.streamType
+  }
+
   override check(): void {
     checkImages(this.call.images, this.route, (link) => this.#isNative(link))
     checkExpressible(this.route, this)

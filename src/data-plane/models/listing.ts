@@ -14,7 +14,9 @@ export interface Listing {
 export interface ModelListing {
   /** The form of errors and headers; by default that of chat completions. */
   readonly form?: AnswerForm
-  /** Whether a request asks in the manner of this API. */
+  /** The paths at which every request asks in the manner of this API, besides `/v1/models`. */
+  readonly paths?: readonly string[]
+  /** Whether a request to `/v1/models` asks in the manner of this API. */
   isFor(headers: Headers): boolean
   /** Renders the models that the caller may use. Throws LM-1001 for an invalid query. */
   list(routes: readonly ModelRoute[], query: URLSearchParams): object

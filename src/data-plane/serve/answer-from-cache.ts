@@ -25,10 +25,10 @@ export async function answerFromCache(
   prepared: PreparedRequest,
   { context, digest }: CacheSearch,
 ): Promise<Reply | undefined> {
-  const { authenticated, request, bytes, slice, route } = prepared
+  const { authenticated, request, bytes, slice, route, streamType } = prepared
   const { account, isStream } = authenticated
   const { cache, api } = context
-  const lookup = { cache, request, bytes, slice, api, isStream, route, account }
+  const lookup = { cache, request, bytes, slice, api, isStream, streamType, route, account }
   const located = await locateRequest(lookup)
   if (!located) return authenticated.useCache(bypassed)
   const { place, mayRead } = located
@@ -72,8 +72,9 @@ interface Asked {
 
 /** Returns an answer to a request for another form in the form that this request asks for. */
 async function convert(answer: CachedAnswer, prepared: PreparedRequest): Promise<CachedAnswer> {
-  const { isStream } = prepared.authenticated
-  return { ...answer, body: await prepared.convertAnswer(answer), isStream }
+  const { streamType, authenticated } = prepared
+  const { isStream } = authenticated
+  return { ...answer, body: await prepared.convertAnswer(answer), isStream, streamType }
 }
 
 /** Waits for the answer to another request, until the total timeout. It counts as a hit. */

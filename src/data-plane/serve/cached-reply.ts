@@ -8,7 +8,7 @@ export function replyFromCache(answer: CachedAnswer, admitted: AdmittedRequest):
   const { chain } = admitted.route
   // The revision of the chain is part of the key, so the link that served is still in it.
   const served = chain.find(({ id }) => id === answer.servedBy) ?? chain[0]
-  const { body, isStream, usage, searchUnits, media, dropped } = answer
+  const { body, isStream, streamType, usage, searchUnits, media, dropped } = answer
   if (isStream) admitted.markFirstToken()
   if (media) admitted.addMedia(media)
   admitted.noteDropped(dropped)
@@ -16,5 +16,9 @@ export function replyFromCache(answer: CachedAnswer, admitted: AdmittedRequest):
   const headers = admitted.headersFor(served, cost)
   if (!isStream) return jsonBytes(body, { headers })
   const length = ['content-length', String(body.length)]
-  return { status: 200, headers: asHeaderList([...streamHeaders, ...length, ...headers]), body }
+  return {
+    status: 200,
+    headers: asHeaderList([...streamHeaders(streamType), ...length, ...headers]),
+    body,
+  }
 }

@@ -39,6 +39,11 @@ export abstract class PreparedRequest implements ArrivedRequest {
     return false
   }
 
+  /** The media type of the stream that the client asks for, where it is not that of server-sent events. */
+  get streamType(): string | undefined {
+    return undefined
+  }
+
   /** Checks the request against the whole chain; LM-1001 or LM-2xxx. */
   abstract check(): void
 

@@ -7,8 +7,7 @@ import { readCompletion } from './request.ts'
  */
 export const completionsDoor: ChatDoor = Object.freeze({
   api: 'completions',
-  path: '/v1/completions',
-  // Of the clients of Azure. https://learn.microsoft.com/azure/ai-foundry/openai/reference
-  pathWithModel: '/openai/deployments/:model+/completions',
+  // The second one is of the clients of Azure. https://learn.microsoft.com/azure/ai-foundry/openai/reference
+  paths: ['/v1/completions', '/openai/deployments/:model+/completions'],
   read: readCompletion,
 } satisfies ChatDoor)

@@ -13,7 +13,7 @@ const encoder = new TextEncoder()
 /** Counts the tokens of a Messages request. */
 export const countTokensDoor: CountDoor = Object.freeze<CountDoor>({
   api: 'messages',
-  path: '/v1/messages/count_tokens',
+  paths: ['/v1/messages/count_tokens'],
   form: messagesForm,
   async read({ bytes, request, slice, isUtf8 }: ReceivedRequest) {
     const api = readApiFacts(request)

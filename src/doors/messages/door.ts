@@ -5,7 +5,7 @@ import { readMessages } from './request.ts'
 /** The Messages API of Anthropic. */
 export const messagesDoor: ChatDoor = Object.freeze({
   api: 'messages',
-  path: '/v1/messages',
+  paths: ['/v1/messages'],
   absent: {
     '/v1/messages/:id+':
       'no such route; below /v1/messages there is only POST /v1/messages/count_tokens',

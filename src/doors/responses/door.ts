@@ -5,7 +5,7 @@ import { readResponses } from './request.ts'
 /** The Responses API of OpenAI. https://platform.openai.com/docs/api-reference/responses */
 export const responsesDoor: ChatDoor = Object.freeze({
   api: 'responses',
-  path: '/v1/responses',
+  paths: ['/v1/responses'],
   absent: {
     '/v1/responses/:id+':
       'no such route; only POST /v1/responses exists, because the id of a response names no model',

@@ -2,6 +2,8 @@ import type { ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithHeader } from '../base/credentials.ts'
 import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'
+import { geminiModel } from './models.ts'
+import { bindGemini } from './native.ts'
 import type { GeminiDialect } from './request.ts'
 import { googleModelUrl } from './url.ts'
 
@@ -20,6 +22,13 @@ export const google: ProviderKind = Object.freeze({
   createAuthorizer: authorizeWithHeader('x-goog-api-key'),
   chat: (target) =>
     geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),
+  native: {
+    gemini: ({ baseUrl, upstreamId }) =>
+      bindGemini({
+        model: geminiModel(upstreamId),
+        modelUrl: googleModelUrl(baseUrl, upstreamId),
+      }),
+  },
   embed: ({ baseUrl, upstreamId }) => geminiEmbed(googleModelUrl(baseUrl, upstreamId)),
 } satisfies ProviderKind)
 

@@ -1,6 +1,6 @@
 import { bracketedPath, type Dialect, parseBody, upstreamKey } from '../dialect.ts'
 import { check, Refusal } from '../refusal.ts'
-import { answer, readScenario } from '../scenario.ts'
+import { answer, countTokens, readScenario } from '../scenario.ts'
 import { streamReply, wholeReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
 import { requestSchema } from './request.ts'
@@ -11,10 +11,17 @@ import { checkSignatures, hasPlaceholder } from './signatures.ts'
 export const google: Dialect = {
   handle({ path, query, headers, body }) {
     const [, model = '', method] =
-      /^\/v1beta\/models\/([^:/]+):(generateContent|streamGenerateContent)$/.exec(path) ?? []
+      /^\/v1beta\/models\/([^:/]+):(generateContent|streamGenerateContent|countTokens)$/.exec(
+        path,
+      ) ?? []
     if (!method) throw new Refusal(404, `unknown path ${path}`)
     if (headers.get('x-goog-api-key') !== upstreamKey)
       throw new Refusal(401, 'API key not valid. Please pass a valid API key.')
+    if (method === 'countTokens') {
+      const { contents } = parseBody(requestSchema, body, bracketedPath)
+      const totalTokens = countTokens(JSON.stringify(contents))
+      return { kind: 'whole', model, body: { totalTokens } }
+    }
     const isStream = method === 'streamGenerateContent'
     check(!isStream || query.get('alt') === 'sse', 'only alt=sse is played')
     const request = parseBody(requestSchema, body, bracketedPath)

@@ -1,0 +1,228 @@
+import type { ChatMessage, ContentPart } from '../../core/chat.ts'
+import { mapInSteps, type Steps } from '../../core/steps.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { MadeMessage } from '../made-message.ts'
+import { addPastReasoning, addProofs } from '../proofs.ts'
+import type { RequestProofs } from '../request-proofs.ts'
+import { fitResults } from '../tool-results.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import { toFilePart, toResultText } from './chat-parts.ts'
+import {
+  type GeminiContent,
+  type GeminiPart,
+  type GeminiRequest,
+  listContents,
+  listParts,
+} from './schema.ts'
+import { isOwnSignature, toProofText } from './signatures.ts'
+
+export interface ConversationOptions {
+  readonly target: ChatTarget
+  readonly proofs: RequestProofs
+  /** Returns the exact JSON text of the value at a path; undefined when it is absent. */
+  readonly readText: (path: string) => string | undefined
+}
+
+interface PlacedPart {
+  readonly part: GeminiPart
+  readonly path: string
+}
+
+/** Neighbouring contents of one role: clients send the pieces of a stream back one by one. */
+interface Turn {
+  readonly isModel: boolean
+  readonly path: string
+  readonly parts: PlacedPart[]
+}
+
+/**
+ * Writes the conversation as chat messages. Results without an id belong to the calls of their name that have
+ * none yet, in order. Throws `UntranslatableError` for a result that belongs to no call.
+ */
+export function* toChatMessages(
+  request: GeminiRequest,
+  options: ConversationOptions,
+): Steps<readonly MadeMessage[]> {
+  const calls = new OpenCalls()
+  const turns = yield* mapInSteps(listTurns(listContents(request)), (turn) =>
+    turn.isModel ? toAssistant(turn, calls, options) : toUser(turn, calls, options),
+  )
+  yield
+  return fitResults([...toSystem(request), ...turns.flat()], options.target)
+}
+
+function listTurns(contents: readonly GeminiContent[]): readonly Turn[] {
+  const turns: Turn[] = []
+  for (const [index, content] of contents.entries()) {
+    const isModel = content.role === 'model'
+    const path = `contents.${index}`
+    const parts = listParts(content).map((part, at) => ({ part, path: `${path}.parts.${at}` }))
+    const last = turns.at(-1)
+    if (last?.isModel === isModel) last.parts.push(...parts)
+    else turns.push({ isModel, path, parts })
+  }
+  return turns
+}
+
+function toSystem({ systemInstruction: given }: GeminiRequest): readonly MadeMessage[] {
+  if (given === undefined || given === null) return []
+  const path = 'systemInstruction'
+  const parts = typeof given === 'string' ? [{ text: given }] : listParts(given)
+  const texts = parts.map((part, at) => {
+    const isText = typeof part.text === 'string' && !part.inlineData && !part.fileData
+    if (isText || Object.keys(part).length === 0) return part.text ?? ''
+    const place = `${path}.parts.${at}`
+    throw new UntranslatableError(`${place}: a system instruction holds only text`, place)
+  })
+  const text = texts.filter(Boolean).join('\n\n')
+  if (text === '') return []
+  const message: ChatMessage = { role: 'system', content: text }
+  return [{ message, path, parts: [path], calls: [] }]
+}
+
+/** The calls of the latest turn of the model that have no result yet. */
+class OpenCalls {
+  #open: { readonly id: string; readonly name: string }[] = []
+  #count = 0
+
+  /** Begins a turn of the model: results belong to the latest one. */
+  beginTurn(): void {
+    this.#open = []
+  }
+
+  /** Returns the id of a call; without one of its vendor, one that depends on its position alone. */
+  add(id: string | null | undefined, name: string): string {
+    this.#count++
+    const own = id || `call_${this.#count}`
+    this.#open.push({ id: own, name })
+    return own
+  }
+
+  /** Returns the id of the call that a result belongs to; undefined when there is none. */
+  answer(id: string | null | undefined, name: string): string | undefined {
+    const at = this.#open.findIndex((call) => (id ? call.id === id : call.name === name))
+    if (at < 0) return undefined
+    const [call] = this.#open.splice(at, 1)
+    return call?.id
+  }
+}
+
+function toAssistant(
+  { parts, path }: Turn,
+  open: OpenCalls,
+  { target, proofs, readText }: ConversationOptions,
+): readonly MadeMessage[] {
+  open.beginTurn()
+  const texts: PlacedPart[] = []
+  const thoughts: string[] = []
+  const calls: { readonly call: Readonly<Record<string, unknown>>; readonly path: string }[] = []
+  for (const placed of parts) {
+    const { functionCall: made, text, thought } = placed.part
+    if (made) {
+      const name = made.name ?? ''
+      const args = readText(`${placed.path}.functionCall.args`)
+      const called = { name, arguments: args === undefined || args === 'null' ? '{}' : args }
+      const id = open.add(made.id, name)
+      calls.push({ path: placed.path, call: { id, type: 'function', function: called } })
+    } else if (typeof text === 'string' && text !== '') {
+      if (thought) thoughts.push(text)
+      else texts.push(placed)
+    }
+  }
+  if (texts.length + calls.length === 0) return []
+  const message: ChatMessage = {
+    role: 'assistant',
+    content: texts.length === 0 ? null : texts.map(({ part }) => part.text).join(''),
+    ...(calls.length > 0 && { tool_calls: calls.map(({ call }) => call) }),
+  }
+  const [proven = message] = addProofs([message], readProofs(parts, proofs), target)
+  // Without a proof, thoughts are plain text, which some upstreams take back.
+  const shown = proven['past_reasoning'] ? [] : thoughts.map((text) => ({ text }))
+  return [
+    {
+      message: addPastReasoning(proven, shown, target),
+      path,
+      parts: texts.map((placed) => placed.path),
+      calls: calls.map((placed) => placed.path),
+    },
+  ]
+}
+
+function readProofs(parts: readonly PlacedPart[], proofs: RequestProofs) {
+  return parts.flatMap(({ part: { thoughtSignature: signature } }) => {
+    const proof = isOwnSignature(signature) ? proofs.read(toProofText(signature)) : undefined
+    return proof ? [proof] : []
+  })
+}
+
+/** The results of a turn come first, as the chat API demands; what else it has follows as the user's message. */
+function toUser(
+  { parts, path }: Turn,
+  open: OpenCalls,
+  options: ConversationOptions,
+): readonly MadeMessage[] {
+  const results: MadeMessage[] = []
+  const content: { readonly part: ContentPart; readonly path: string }[] = []
+  for (const { part, path: place } of parts) {
+    if (part.functionResponse) {
+      results.push(toResult(part.functionResponse, place, { open, options }))
+      continue
+    }
+    const written = toUserPart(part, place, options.target)
+    if (written) content.push({ part: written, path: place })
+  }
+  if (content.length === 0 && results.length > 0) return results
+  const isText = content.every(({ part }) => part.type === 'text')
+  const text = content.map(({ part }) => part.text).join('\n\n')
+  const message: ChatMessage = {
+    role: 'user',
+    content: isText ? text : content.map(({ part }) => part),
+  }
+  return [...results, { message, path, parts: content.map((each) => each.path), calls: [] }]
+}
+
+function toUserPart(part: GeminiPart, path: string, target: ChatTarget): ContentPart | undefined {
+  const { text, thought, inlineData, fileData } = part
+  if (inlineData) return toFilePart({ inlineData }, path, target)
+  if (fileData) return toFilePart({ fileData }, path, target)
+  return typeof text === 'string' && text !== '' && !thought ? { type: 'text', text } : undefined
+}
+
+interface ResultContext {
+  readonly open: OpenCalls
+  readonly options: ConversationOptions
+}
+
+function toResult(
+  given: NonNullable<GeminiPart['functionResponse']>,
+  path: string,
+  { open, options }: ResultContext,
+): MadeMessage {
+  const { target, readText } = options
+  const { id, name } = given
+  const callId = open.answer(id, name ?? '')
+  if (callId === undefined) {
+    const place = `${path}.functionResponse`
+    const which = id ? `id ${JSON.stringify(id)}` : `name ${JSON.stringify(name ?? '')}`
+    throw new UntranslatableError(
+      `${place}: no call of the model's turn before has the ${which} and no result yet`,
+      place,
+    )
+  }
+  const { text, isError } = toResultText(
+    given.response,
+    readText(`${path}.functionResponse.response`),
+  )
+  const media = (given.parts ?? []).flatMap((each, at) => {
+    const place = `${path}.functionResponse.parts.${at}`
+    const written = toFilePart(each, place, target)
+    return written ? [{ part: written, path: place }] : []
+  })
+  const message: ChatMessage = {
+    role: 'tool',
+    tool_call_id: callId,
+    content: media.length === 0 ? text : [{ type: 'text', text }, ...media.map(({ part }) => part)],
+    ...(isError && { is_error: true }),
+  }
+  return { message, path, parts: [path, ...media.map((each) => each.path)], calls: [] }
+}

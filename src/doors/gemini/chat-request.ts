@@ -1,0 +1,202 @@
+import type { ChatRequest } from '../../core/chat.ts'
+import type { Steps } from '../../core/steps.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { MadeMessage } from '../made-message.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import { type ConversationOptions, toChatMessages } from './chat-messages.ts'
+import { toChatTools } from './chat-tools.ts'
+import { toJsonSchema } from './json-schema.ts'
+import {
+  checkPart,
+  type GeminiRequest,
+  type GenerationConfig,
+  schemaObject,
+  toWhole,
+} from './schema.ts'
+
+/** A request as chat completions. */
+export interface WrittenChat {
+  readonly chat: ChatRequest
+  readonly places: ChatPlaces
+}
+
+/** Where the parts of a chat request come from. */
+export interface ChatPlaces {
+  readonly messages: readonly Pick<MadeMessage, 'path' | 'parts' | 'calls'>[]
+  /** The path of each tool. */
+  readonly tools: readonly string[]
+  /** The paths of what is not in the chat request. */
+  readonly dropped: readonly string[]
+}
+
+export interface WriteOptions extends ConversationOptions {
+  readonly isStream: boolean
+}
+
+/** Writes a request as chat completions. Throws `UntranslatableError` for one that no chat request can express. */
+export function* writeChat(request: GeminiRequest, options: WriteOptions): Steps<WrittenChat> {
+  const { target, isStream } = options
+  if (request.cachedContent) {
+    const rule = 'only Google has the content; send it in the request'
+    throw new UntranslatableError(`cachedContent: ${rule}`, 'cachedContent')
+  }
+  const config = request.generationConfig ?? {}
+  const placed = yield* toChatMessages(request, options)
+  yield
+  const tools = toChatTools(request)
+  const format = toFormat(config)
+  const chat = {
+    model: target.model,
+    messages: placed.map(({ message }) => message),
+    ...toBound(config, target),
+    ...(isStream && {
+      stream: true,
+      ...(target.asksStreamUsage && { stream_options: { include_usage: true } }),
+    }),
+    ...toSampling(config, target),
+    ...toThinking(config),
+    ...format.fields,
+    ...(config.responseModalities && toModalities(config.responseModalities)),
+    ...(request.serviceTier && { service_tier: request.serviceTier.toLowerCase() }),
+    ...tools.fields,
+  }
+  return {
+    chat,
+    places: {
+      messages: placed.map(({ path, parts, calls }) => ({ path, parts, calls })),
+      tools: tools.paths,
+      dropped: [...listDropped(request, config), ...format.dropped, ...tools.dropped],
+    },
+  }
+}
+
+function toBound(config: GenerationConfig, { boundField, maxOutputTokens }: ChatTarget): object {
+  const bound = toWhole(config.maxOutputTokens)
+  if (bound === undefined) return {}
+  return { [boundField]: Math.min(bound, maxOutputTokens ?? bound) }
+}
+
+function toSampling(config: GenerationConfig, { takesTopK }: ChatTarget): object {
+  const { stopSequences: stop, topK } = config
+  const seed = toWhole(config.seed)
+  const choices = toWhole(config.candidateCount)
+  return {
+    ...withValue('temperature', config.temperature),
+    ...withValue('top_p', config.topP),
+    ...(takesTopK && withValue('top_k', topK)),
+    ...(stop && stop.length > 0 && { stop }),
+    ...withValue('seed', seed),
+    ...withValue('presence_penalty', config.presencePenalty),
+    ...withValue('frequency_penalty', config.frequencyPenalty),
+    ...(choices !== undefined && choices !== 1 && { n: choices }),
+  }
+}
+
+function withValue(name: string, value: unknown): object {
+  return value === undefined || value === null ? {} : { [name]: value }
+}
+
+/** What the client wants of thinking, for the kind of the link to say in its vendor's words. */
+function toThinking({ thinkingConfig }: GenerationConfig): object {
+  const { thinkingLevel: level } = thinkingConfig ?? {}
+  const budget = toWhole(thinkingConfig?.thinkingBudget)
+  if (level && !/unspecified$/i.test(level)) return { reasoning_effort: level.toLowerCase() }
+  if (budget === undefined || budget < 0) return {}
+  return {
+    thinking: budget === 0 ? { type: 'disabled' } : { type: 'enabled', budget_tokens: budget },
+  }
+}
+
+interface WrittenFormat {
+  readonly fields: object
+  readonly dropped: readonly string[]
+}
+
+function toFormat(config: GenerationConfig): WrittenFormat {
+  const { responseMimeType: type } = config
+  if (!type || type === 'text/plain') return { fields: {}, dropped: [] }
+  const path = 'generationConfig.'
+  if (type !== 'application/json') return { fields: {}, dropped: [`${path}responseMimeType`] }
+  const { responseSchema: own, responseJsonSchema: json } = config
+  const given = json ?? own
+  if (given === undefined || given === null) {
+    return { fields: { response_format: { type: 'json_object' } }, dropped: [] }
+  }
+  const place = `${path}${json ? 'responseJsonSchema' : 'responseSchema'}`
+  const schema = toJsonSchema(checkPart(schemaObject, given, place))
+  const format = { type: 'json_schema', json_schema: { name: 'response', schema } }
+  return { fields: { response_format: format }, dropped: [] }
+}
+
+function toModalities(modalities: readonly string[]): object {
+  const names = modalities.map((name) => name.toLowerCase())
+  return names.every((name) => name === 'text') ? {} : { modalities: names }
+}
+
+/** What only Google's APIs have, by the names of the members. */
+const ownMembers = ['safetySettings', 'labels', 'store'] as const
+const ownSettings = [
+  'responseLogprobs',
+  'logprobs',
+  'speechConfig',
+  'mediaResolution',
+  'imageConfig',
+  'audioTimestamp',
+  'enableEnhancedCivicAnswers',
+] as const
+
+function listDropped(request: GeminiRequest, config: GenerationConfig): readonly string[] {
+  return [
+    ...ownMembers.filter((name) => isSaying(request[name])),
+    ...ownSettings
+      .filter((name) => isSaying(config[name]))
+      .map((name) => `generationConfig.${name}`),
+  ]
+}
+
+/** Clients send empty lists and objects with each request. */
+function isSaying(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return false
+  return typeof value !== 'object' || Object.keys(value).length > 0
+}
+
+/** Returns the path in a request of what is at a path of the chat request written for it. */
+export function locatePath(path: string, { messages, tools }: ChatPlaces): string {
+  const [field = '', index, ...rest] = path.split('.')
+  switch (field) {
+    case 'messages': {
+      const place = messages[Number(index)]
+      if (!place) return 'contents'
+      const at = Number(rest[1])
+      if (rest[0] === 'content') return place.parts[at] ?? place.path
+      return rest[0] === 'tool_calls' ? (place.calls[at] ?? place.path) : place.path
+    }
+    case 'tools': {
+      const inner = rest[0] === 'function' ? rest.slice(1) : rest
+      return [tools[Number(index)] ?? 'tools', ...inner].join('.')
+    }
+    case 'tool_choice':
+      return 'toolConfig.functionCallingConfig'
+    default:
+      return `${names[field] ?? field}`
+  }
+}
+
+const names: Readonly<Record<string, string>> = {
+  max_tokens: 'generationConfig.maxOutputTokens',
+  max_completion_tokens: 'generationConfig.maxOutputTokens',
+  temperature: 'generationConfig.temperature',
+  top_p: 'generationConfig.topP',
+  top_k: 'generationConfig.topK',
+  stop: 'generationConfig.stopSequences',
+  seed: 'generationConfig.seed',
+  n: 'generationConfig.candidateCount',
+  presence_penalty: 'generationConfig.presencePenalty',
+  frequency_penalty: 'generationConfig.frequencyPenalty',
+  reasoning_effort: 'generationConfig.thinkingConfig.thinkingLevel',
+  thinking: 'generationConfig.thinkingConfig.thinkingBudget',
+  response_format: 'generationConfig.responseSchema',
+  modalities: 'generationConfig.responseModalities',
+  service_tier: 'serviceTier',
+  web_search_options: 'tools',
+}

@@ -1,0 +1,86 @@
+import { isObject } from '../../wire/json/parse.ts'
+
+/** The types by their numbers in protocol buffers: https://ai.google.dev/api/caching#Type */
+const numbered = ['', 'string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
+
+/** Members whose values are schemas, lists of schemas, or schemas by names of the user's. */
+const nested: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not', 'contains'])
+const lists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+const byName: ReadonlySet<string> = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+])
+
+/** Members that only Gemini reads, or that say nothing to a model. */
+const dropped: ReadonlySet<string> = new Set([
+  'propertyOrdering',
+  'property_ordering',
+  'title',
+  'nullable',
+])
+
+/**
+ * Writes a schema of Gemini's API as JSON Schema: types in small letters, `nullable` as a type. The fields for
+ * JSON Schema need it too: Gemini CLI writes capital types there.
+ */
+export function toJsonSchema(schema: unknown): unknown {
+  if (!isObject(schema)) return schema
+  const written: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(schema)) {
+    if (!dropped.has(name)) written[toKeyword(name)] = writeMember(name, value, schema)
+  }
+  return written
+}
+
+function writeMember(
+  name: string,
+  value: unknown,
+  schema: Readonly<Record<string, unknown>>,
+): unknown {
+  const keyword = toKeyword(name)
+  if (keyword === 'type') return toType(value, schema['nullable'] === true)
+  if (keyword === 'enum' && schema['nullable'] === true && Array.isArray(value)) {
+    return value.includes(null) ? value : [...value, null]
+  }
+  if (nested.has(keyword)) return toJsonSchema(value)
+  if (lists.has(keyword) && Array.isArray(value)) return value.map(toJsonSchema)
+  if (!byName.has(keyword) || !isObject(value)) return toCount(keyword, value)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toJsonSchema(inner)]))
+}
+
+const keywords: Readonly<Record<string, string>> = {
+  any_of: 'anyOf',
+  one_of: 'oneOf',
+  all_of: 'allOf',
+  max_items: 'maxItems',
+  min_items: 'minItems',
+  max_length: 'maxLength',
+  min_length: 'minLength',
+  max_properties: 'maxProperties',
+  min_properties: 'minProperties',
+  additional_properties: 'additionalProperties',
+  defs: '$defs',
+  ref: '$ref',
+}
+
+function toKeyword(name: string): string {
+  return keywords[name] ?? name
+}
+
+/** Bounds are texts where the client writes 64-bit numbers as protocol buffers do. */
+function toCount(keyword: string, value: unknown): unknown {
+  return /^m(?:ax|in)[A-Z]/.test(keyword) && typeof value === 'string' ? Number(value) : value
+}
+
+function toType(type: unknown, isNullable: boolean): unknown {
+  const types = (Array.isArray(type) ? type : [type]).map(toTypeName)
+  const all = isNullable && !types.includes('null') ? [...types, 'null'] : types
+  return all.length === 1 ? all[0] : all
+}
+
+function toTypeName(type: unknown): unknown {
+  if (typeof type === 'number') return numbered[type] ?? type
+  return typeof type === 'string' ? type.toLowerCase() : type
+}

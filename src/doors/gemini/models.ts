@@ -1,0 +1,53 @@
+import { GatewayError, invalid } from '../../core/errors.ts'
+import type { ModelRoute } from '../../core/route.ts'
+import type { ModelListing } from '../../data-plane/index.ts'
+import { listPaths } from './address.ts'
+import { geminiForm } from './error.ts'
+
+/** The longest page, and the length of a page when the client names none. https://ai.google.dev/api/models#method:-models.list */
+const maxPage = 1000
+const defaultPage = 50
+
+/** The models in the form of Google's API, at its paths and for requests with its headers. */
+export const geminiModels: ModelListing = Object.freeze<ModelListing>({
+  form: geminiForm,
+  paths: listPaths,
+  isFor: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
+  list(routes, query) {
+    const models = routes.filter(isServed)
+    const token = query.get('pageToken') ?? ''
+    const from = token === '' ? 0 : models.findIndex(({ id }) => id === token)
+    if (from < 0) throw invalid('pageToken: no page begins with this token', 'pageToken')
+    const end = from + readSize(query.get('pageSize'))
+    const next = models[end]
+    return {
+      models: models.slice(from, end).map(renderModel),
+      ...(next && { nextPageToken: next.id }),
+    }
+  },
+  describe(route) {
+    if (isServed(route)) return renderModel(route)
+    throw new GatewayError('LM-2001', 'the model does not serve chat', { param: 'model' })
+  },
+})
+
+function isServed({ capabilities }: ModelRoute): boolean {
+  return capabilities.includes('chat')
+}
+
+function renderModel({ id, chain }: ModelRoute): object {
+  const { maxOutputTokens } = chain[0]
+  return {
+    name: `models/${id}`,
+    displayName: id,
+    ...(maxOutputTokens !== undefined && { outputTokenLimit: maxOutputTokens }),
+    supportedGenerationMethods: ['generateContent', 'countTokens'],
+  }
+}
+
+function readSize(text: string | null): number {
+  if (text === null || text === '') return defaultPage
+  const size = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (size < 1) throw invalid('pageSize: must be a whole number from 1', 'pageSize')
+  return Math.min(size, maxPage)
+}

@@ -1,0 +1,129 @@
+import * as z from 'zod'
+import { list, loose, validateAsSent } from '../../core/as-sent.ts'
+import { invalidField, untranslatableField } from '../../core/invalid-field.ts'
+
+/*
+ * What the gateway reads of a request, after its spelling was unified. Everything else reaches Google's own
+ * upstreams unchanged, so every object is loose.
+ */
+
+const text = z.string().nullish()
+const anyObject = loose({}).nullish()
+
+/** By the JSON form of protocol buffers, whole numbers may be texts. */
+const whole = z.union([z.int(), z.string().regex(/^-?\d+$/, 'must be a whole number')]).nullish()
+const number = z.number().nullish()
+
+const blob = loose({ mimeType: text, data: text })
+const file = loose({ fileUri: text, mimeType: text })
+
+const part = loose({
+  text,
+  thought: z.boolean().nullish(),
+  thoughtSignature: text,
+  inlineData: blob.nullish(),
+  fileData: file.nullish(),
+  functionCall: loose({ id: text, name: text, args: anyObject }).nullish(),
+  functionResponse: loose({
+    id: text,
+    name: text,
+    response: z.unknown().optional(),
+    parts: list(loose({ inlineData: blob.nullish(), fileData: file.nullish() })).nullish(),
+  }).nullish(),
+})
+
+const parts = z.union([list(part), part]).nullish()
+const content = loose({ role: text, parts })
+const contents = z.union([list(content, 1), content, z.string()])
+
+const declaration = loose({ name: text, description: text })
+
+const generationConfig = loose({
+  candidateCount: whole,
+  stopSequences: list(z.string()).nullish(),
+  maxOutputTokens: whole,
+  temperature: number,
+  topP: number,
+  topK: number,
+  seed: whole,
+  presencePenalty: number,
+  frequencyPenalty: number,
+  responseMimeType: text,
+  responseModalities: list(z.string()).nullish(),
+  thinkingConfig: loose({
+    includeThoughts: z.boolean().nullish(),
+    thinkingBudget: whole,
+    thinkingLevel: text,
+  }).nullish(),
+})
+
+const members = {
+  systemInstruction: z.union([content, z.string()]).nullish(),
+  tools: list(loose({ functionDeclarations: list(declaration).nullish() })).nullish(),
+  toolConfig: loose({
+    functionCallingConfig: loose({
+      mode: z.union([z.string(), z.int()]).nullish(),
+      allowedFunctionNames: list(z.string()).nullish(),
+    }).nullish(),
+  }).nullish(),
+  generationConfig: generationConfig.nullish(),
+  serviceTier: text,
+  cachedContent: text,
+}
+
+const request = loose({ contents, ...members })
+const countRequest = loose({
+  contents: contents.nullish(),
+  ...members,
+  generateContentRequest: request.nullish(),
+})
+
+export type GeminiRequest = z.infer<typeof request>
+export type GeminiContent = z.infer<typeof content>
+export type GeminiPart = z.infer<typeof part>
+export type GeminiTools = GeminiRequest['tools']
+export type GenerationConfig = z.infer<typeof generationConfig>
+
+/** Checks a request to generate; LM-1001 with the field at fault. */
+export function checkRequest(value: unknown): GeminiRequest {
+  const read = validateAsSent(request, value)
+  if (!read.success) throw invalidField(read.error)
+  return read.data
+}
+
+/** Checks a request to count, and returns what is counted: old clients put it into `generateContentRequest`. */
+export function checkCountRequest(value: unknown): GeminiRequest {
+  const read = validateAsSent(countRequest, value)
+  if (!read.success) throw invalidField(read.error)
+  const { generateContentRequest: inner, ...outer } = read.data
+  return inner ?? checkRequest(outer)
+}
+
+/** The schema of parameters or of an answer: an object. */
+export const schemaObject = loose({})
+
+/** Checks a value that is to be translated. Throws `UntranslatableError` with the field at fault. */
+export function checkPart<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
+  const read = validateAsSent(schema, value)
+  if (!read.success) throw untranslatableField(read.error, path)
+  return read.data
+}
+
+/** Returns the contents as a list: one may stand there by itself, or as a text. */
+export function listContents({
+  contents: given,
+}: Pick<GeminiRequest, 'contents'>): readonly GeminiContent[] {
+  if (typeof given === 'string') return [{ role: 'user', parts: [{ text: given }] }]
+  return Array.isArray(given) ? given : [given]
+}
+
+/** Returns the parts of a content as a list. */
+export function listParts({ parts: given }: GeminiContent): readonly GeminiPart[] {
+  if (given === undefined || given === null) return []
+  return Array.isArray(given) ? given : [given]
+}
+
+/** Reads a whole number, which may be a text. */
+export function toWhole(value: number | string | null | undefined): number | undefined {
+  return value === undefined || value === null ? undefined : Number(value)
+}

@@ -1,0 +1,50 @@
+import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
+import { encodeProof, type GivenProof, proofPrefix } from '../proofs.ts'
+import type { PlacedProof } from '../request-proofs.ts'
+import { type GeminiRequest, listContents, listParts } from './schema.ts'
+
+/*
+ * What other vendors expect back of their reasoning stands in the `thoughtSignature` of a part, which clients
+ * return. It must be base64: Python decodes it, and sends it back in the alphabet for URLs.
+ */
+
+/** How the base64 of a proof begins: its first bytes name the gateway. */
+const ownStart = encodeBase64(new TextEncoder().encode(proofPrefix)).slice(0, 12)
+
+/** The value with which Gemini accepts a call that another model has made: https://ai.google.dev/gemini-api/docs/thought-signatures */
+export const skippedSignature = 'skip_thought_signature_validator'
+
+/** Returns a proof as a signature; undefined if it is too long. */
+export function encodeSignature(proof: GivenProof): string | undefined {
+  const encoded = encodeProof(proof)
+  if (encoded === undefined) return undefined
+  const json = decodeBase64(encoded.slice(proofPrefix.length)) ?? new Uint8Array(0)
+  const bytes = new Uint8Array(prefixBytes.length + json.length)
+  bytes.set(prefixBytes)
+  bytes.set(json, prefixBytes.length)
+  return encodeBase64(bytes)
+}
+
+const prefixBytes = new TextEncoder().encode(proofPrefix)
+
+/** True for a signature of the gateway, which no vendor accepts. */
+export function isOwnSignature(signature: unknown): signature is string {
+  return typeof signature === 'string' && signature.startsWith(ownStart)
+}
+
+/** Returns the text of the proof in a signature of the gateway, in either alphabet. */
+export function toProofText(signature: string): string {
+  const standard = signature.replaceAll('-', '+').replaceAll('_', '/')
+  const bytes = decodeBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='))
+  return proofPrefix + encodeBase64(bytes?.subarray(prefixBytes.length) ?? new Uint8Array(0))
+}
+
+/** Lists the proofs of the gateway in a request, with the paths of their fields. */
+export function listProofs(request: GeminiRequest): readonly PlacedProof[] {
+  return listContents(request).flatMap((content, index) =>
+    listParts(content).flatMap(({ thoughtSignature: signature }, at) => {
+      const path = `contents.${index}.parts.${at}.thoughtSignature`
+      return isOwnSignature(signature) ? [{ text: toProofText(signature), path }] : []
+    }),
+  )
+}

@@ -1,0 +1,97 @@
+import type { GatewayError } from '../../core/errors.ts'
+import type { Frame, RawChoice } from '../../core/frame.ts'
+import type { WriterContext } from '../../data-plane/index.ts'
+import { noBytes } from '../../stream/chunk-writer.ts'
+import { Slab } from '../../stream/slab.ts'
+import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
+import { readChoice } from '../choice.ts'
+import type { AnswerShape } from './address.ts'
+import { ChunkFraming } from './chunks.ts'
+import { renderGeminiError } from './error.ts'
+import { newResponseId } from './ids.ts'
+import { CandidateParts, listImageParts } from './parts.ts'
+import { renderUsageMetadata } from './usage.ts'
+
+export interface StreamOptions {
+  readonly shape: AnswerShape
+  /** The client has asked to see thoughts. */
+  readonly showsThoughts: boolean
+}
+
+/** Writes the stream of another API as chunks. The reasons to end and the usage are in the last one. */
+export class GeminiStreamWriter implements StreamWriter {
+  readonly cutsFailures = true
+  readonly #context: WriterContext
+  readonly #showsThoughts: boolean
+  readonly #framing: ChunkFraming
+  readonly #slab = new Slab()
+  readonly #id = newResponseId()
+  readonly #candidates = new Map<number, CandidateParts>()
+
+  constructor(context: WriterContext, { shape, showsThoughts }: StreamOptions) {
+    this.#context = context
+    this.#showsThoughts = showsThoughts
+    this.#framing = new ChunkFraming(shape)
+  }
+
+  write({ choices }: Frame): Uint8Array {
+    const candidates = (choices ?? []).flatMap((choice) => this.#read(choice))
+    return candidates.length === 0 ? noBytes : this.#encode({ candidates })
+  }
+
+  ping(): Uint8Array {
+    return this.#slab.encode(this.#framing.ping)
+  }
+
+  complete(_: Frame, { usage }: FinalUsage): Uint8Array {
+    if (this.#candidates.size === 0) this.#find(0)
+    const candidates = [...this.#candidates].map(([index, candidate]) => ({
+      content: { parts: candidate.finish(''), role: 'model' },
+      finishReason: candidate.finishReason,
+      index,
+      ...candidate.grounding,
+    }))
+    const last = this.#frame({ candidates, usageMetadata: renderUsageMetadata(usage) })
+    return this.#slab.encode(last + this.#framing.end)
+  }
+
+  fail(error: GatewayError): Uint8Array {
+    return this.#slab.encode(
+      this.#framing.frame(JSON.stringify(renderGeminiError(error, this.#context.requestId))),
+    )
+  }
+
+  /** Returns the candidate of a choice, if it has something to show already. */
+  #read(choice: RawChoice): readonly object[] {
+    const { index: given } = choice
+    const index = typeof given === 'number' ? given : 0
+    const content = readChoice(choice)
+    this.#find(index).add(content)
+    const { reasoning, text, refusal } = content
+    const parts = [
+      ...(this.#showsThoughts && reasoning !== '' ? [{ text: reasoning, thought: true }] : []),
+      ...(text === '' ? [] : [{ text }]),
+      ...(refusal === '' ? [] : [{ text: refusal }]),
+      ...listImageParts(choice),
+    ]
+    return parts.length === 0 ? [] : [{ content: { parts, role: 'model' }, index }]
+  }
+
+  #find(index: number): CandidateParts {
+    const known = this.#candidates.get(index)
+    if (known) return known
+    const candidate = new CandidateParts(this.#context.model)
+    this.#candidates.set(index, candidate)
+    return candidate
+  }
+
+  #encode(chunk: object): Uint8Array {
+    return this.#slab.encode(this.#frame(chunk))
+  }
+
+  #frame(chunk: object): string {
+    const whole = { ...chunk, modelVersion: this.#context.model, responseId: this.#id }
+    return this.#framing.frame(stringifyJson(whole))
+  }
+}

@@ -1,0 +1,132 @@
+import type { UpstreamFailure } from '../../core/failure.ts'
+import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
+import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { RepeatedJson } from '../../wire/json/repeated.ts'
+import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { parseFailure } from './errors.ts'
+import { repeatedPieces } from './events.ts'
+import { findFailedFinish } from './finish-reason.ts'
+import type { GeminiModel } from './models.ts'
+import { joinOutput } from './native-output.ts'
+import { type GeminiResponse, listCandidates } from './response.ts'
+import { countSearches } from './searches.ts'
+import { parseUsage } from './usage.ts'
+
+const decoder = new TextDecoder()
+
+/**
+ * Classifies the events of a stream whose bytes the client gets unchanged. The stream ends with its body; it is
+ * complete once every candidate has a finish reason.
+ */
+export class NativeStream implements FrameDecoder {
+  readonly #model: GeminiModel
+  readonly #splitter = new SseSplitter()
+  readonly #events = new RepeatedJson(repeatedPieces)
+  /** The candidates so far, and whether each has ended. */
+  readonly #finished = new Map<number, boolean>()
+  /** Without a prototype, because the vendor chooses the names of its members. */
+  readonly #usage: Record<string, unknown> = Object.create(null)
+  #searches: number | undefined
+
+  constructor(model: GeminiModel) {
+    this.#model = model
+  }
+
+  push(bytes: Uint8Array): Frame[] {
+    return flatMapFrames(this.#splitter.push(bytes), (event) => this.#read(event))
+  }
+
+  end(): Frame[] {
+    // A torn event is dropped: the client would read it as malformed JSON.
+    const whole = this.#splitter
+      .end()
+      .filter(({ data }) => data !== undefined && tryParseJson(data) !== undefined)
+      .map(closeEvent)
+    return [...flatMapFrames(whole, (event) => this.#read(event)), ...this.#finish()]
+  }
+
+  breakOff(): Frame[] {
+    return this.#finish()
+  }
+
+  #read({ data, bytes: given }: RawEvent): Frame[] {
+    // Some proxies add the terminator of the OpenAI API, which no client of this API reads.
+    if (data?.startsWith('[DONE]')) return this.#finish()
+    const response = data ? this.#events.parse(data) : undefined
+    if (response) return [this.#classify(skipBlankLines(given), response)]
+    const failure = parseFailure(tryParseJson(data ?? decoder.decode(given)))
+    if (failure) return this.#fail(failure)
+    return data ? this.#fail(malformed) : [createDroppedFrame(given)]
+  }
+
+  /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
+  #fail(failure: UpstreamFailure): Frame[] {
+    const end = this.#finish()
+    return end.length > 0 ? end : [createFailedFrame(failure, this.#parseUsage())]
+  }
+
+  #classify(bytes: Uint8Array, response: GeminiResponse): Frame {
+    const candidates = listCandidates(response)
+    const { usageMetadata } = response
+    // Counts are running totals, and some appear in early events only: the last of each counts.
+    if (isObject(usageMetadata)) Object.assign(this.#usage, usageMetadata)
+    this.#searches = countSearches(candidates, this.#model.generation) ?? this.#searches
+    const usage = isObject(usageMetadata) ? this.#parseUsage() : undefined
+    const failure = findFailedFinish(candidates)
+    if (failure) return createFailedFrame(failure, this.#parseUsage())
+    let isContent = false
+    for (const { index, finishReason, content } of candidates) {
+      const isOver = Boolean(finishReason)
+      this.#finished.set(index, isOver || (this.#finished.get(index) ?? false))
+      isContent ||= isOver || (content?.parts ?? []).some(isShown)
+    }
+    const output = joinOutput(response)
+    return {
+      bytes,
+      kind: isContent ? 'content' : 'quiet',
+      usage,
+      output: output === '' ? undefined : output,
+      outputBytes: countUtf8Bytes(output),
+      finished: this.#progress,
+    }
+  }
+
+  get #progress(): Frame['finished'] {
+    const states = new Set(this.#finished.values())
+    if (!states.has(true)) return undefined
+    return states.has(false) ? 'some' : 'all'
+  }
+
+  #parseUsage(): ReportedUsage | undefined {
+    if (Object.keys(this.#usage).length === 0) return undefined
+    return parseUsage(this.#usage, { tier: undefined, webSearches: this.#searches })
+  }
+
+  /** Returns the end of a complete stream; no frames when it is incomplete. A second call is harmless. */
+  #finish(): Frame[] {
+    return this.#progress === 'all' ? [{ bytes: noBytes, kind: 'done', outputBytes: 0 }] : []
+  }
+}
+
+/** A part that says nothing does not commit a stream. */
+function isShown({ text, ...others }: Readonly<Record<string, unknown>>): boolean {
+  return Boolean(text) || Object.keys(others).some((name) => name !== 'thought')
+}
+
+/** Adds the blank line that the last event of a body may lack. */
+function closeEvent(event: RawEvent): RawEvent {
+  if (event.closed) return event
+  const closed = new Uint8Array(event.bytes.length + 2).fill(lf)
+  closed.set(event.bytes)
+  return { ...event, bytes: closed, closed: true }
+}
+
+const lf = 0x0a
+
+const malformed: UpstreamFailure = {
+  kind: 'malformed',
+  detail: 'a stream event is not a GenerateContentResponse',
+}

@@ -1,0 +1,102 @@
+import type {
+  AnswerBody,
+  AnswerResult,
+  NativeAnswer,
+  NativeEndpoint,
+} from '../../core/endpoints.ts'
+import { type CountNames, isCount, listEstimated, type Usage } from '../../core/usage.ts'
+import { mergeIntoMember } from '../../wire/json/merge.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { parseError } from './errors.ts'
+import { findFailedFinish } from './finish-reason.ts'
+import type { GeminiModel } from './models.ts'
+import { joinOutput } from './native-output.ts'
+import { NativeStream } from './native-stream.ts'
+import { listCandidates, parseGeminiResponse } from './response.ts'
+import { countSearches } from './searches.ts'
+import { methodUrl } from './url.ts'
+import { parseUsage } from './usage.ts'
+
+export interface NativeGeminiTarget {
+  readonly model: GeminiModel
+  /** The address of the model. `:generateContent` is appended to its path; its query is kept. */
+  readonly modelUrl: URL
+}
+
+/** The Gemini API for clients that speak it too: bytes pass as they are, and the model is in the address. */
+export function bindGemini({ model, modelUrl }: NativeGeminiTarget): NativeEndpoint {
+  const answerUrl = methodUrl(modelUrl, 'generateContent').href
+  const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
+  // The gateway frames the chunks for its client, who may have asked for a JSON array.
+  streamUrl.searchParams.set('alt', 'sse')
+  const countUrl = methodUrl(modelUrl, 'countTokens').href
+  return {
+    buildRequest: ({ bytes, stream }) => ({
+      url: stream ? streamUrl.href : answerUrl,
+      headers: {},
+      body: bytes,
+    }),
+    parseAnswer: (body) => readAnswer(body, model),
+    createDecoder: () => new NativeStream(model),
+    parseError,
+    streamEnd: 'terminator',
+    counting: {
+      buildRequest: ({ bytes }) => ({ url: countUrl, headers: {}, body: bytes }),
+      isCount: (body) => {
+        const value = tryParseJson(body)
+        return isObject(value) && isCount(value['totalTokens'])
+      },
+    },
+  }
+}
+
+/** The names of the counts of `usageMetadata`. */
+const geminiCounts: CountNames = Object.freeze({
+  prompt: ['promptTokenCount'],
+  completion: ['candidatesTokenCount'],
+  always: ['totalTokenCount'],
+})
+
+function readAnswer(body: AnswerBody, model: GeminiModel): AnswerResult<NativeAnswer> {
+  const { text, value } = body
+  const response = parseGeminiResponse(text, value)
+  if (!response) return malformed('the answer is not a GenerateContentResponse')
+  const candidates = listCandidates(response)
+  const usage = parseUsage(response.usageMetadata, {
+    tier: undefined,
+    webSearches: countSearches(candidates, model.generation),
+  })
+  const failure = findFailedFinish(candidates)
+  if (failure) return { ok: false, failure }
+  if (candidates.length === 0) return malformed('the answer is empty')
+  const output = joinOutput(response)
+  return {
+    ok: true,
+    answer: {
+      usage,
+      output,
+      outputBytes: countUtf8Bytes(output),
+      render: (resolved) =>
+        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : body.bytes,
+    },
+  }
+}
+
+function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
+  const { promptTokens, completionTokens, totalTokens } = usage
+  const members = {
+    promptTokenCount: promptTokens,
+    candidatesTokenCount: completionTokens,
+    totalTokenCount: totalTokens,
+    estimated: true,
+  }
+  return mergeIntoMember(body, 'usageMetadata', {
+    members,
+    replaced: listEstimated(usage, geminiCounts),
+  })
+}
+
+function malformed(detail: string): AnswerResult<NativeAnswer> {
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}

@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'vitest'
+import { completion } from '../../support/answers.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { asking, geminiGateway, post } from './support.ts'
+
+/** The chat request that an upstream of the OpenAI format gets. */
+async function translate(body: unknown, model = 'm'): Promise<Record<string, unknown>> {
+  const gateway = await geminiGateway()
+  gateway.upstream.next(json(completion()))
+  const response = await post(gateway, body, { path: `/v1beta/models/${model}:generateContent` })
+  expect([response.status, await response.text()]).toEqual([200, expect.anything()])
+  return gateway.upstream.body() as Record<string, unknown>
+}
+
+async function refuse(body: unknown): Promise<{ message: string; param: unknown }> {
+  const gateway = await geminiGateway()
+  const response = await post(gateway, body)
+  expect(response.status).toBe(400)
+  expect(gateway.upstream.requests).toEqual([])
+  const { error } = await response.json()
+  return { message: error.message, param: error.details[0].metadata.param }
+}
+
+const schema = {
+  type: 'OBJECT',
+  properties: {
+    path: { type: 'STRING', nullable: true },
+    title: { type: 'INTEGER' },
+    many: { type: 'ARRAY', items: { type: 'NUMBER' }, maxItems: '3' },
+  },
+  required: ['path'],
+  propertyOrdering: ['path'],
+}
+
+describe('a request becomes a chat request', () => {
+  test('with its system text, settings, functions and format', async () => {
+    const sent = await translate(
+      asking({
+        systemInstruction: { role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] },
+        tools: [
+          { functionDeclarations: [{ name: 'read', description: 'Reads', parameters: schema }] },
+        ],
+        toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['read'] } },
+        generationConfig: {
+          maxOutputTokens: '100',
+          temperature: 0.5,
+          topP: 0.9,
+          topK: 64,
+          stopSequences: ['END'],
+          seed: 7,
+          responseMimeType: 'application/json',
+          responseJsonSchema: { type: 'OBJECT', properties: { a: { type: 'BOOLEAN' } } },
+        },
+        safetySettings: [],
+      }),
+    )
+    expect(sent).toMatchObject({
+      model: 'upstream-m',
+      messages: [
+        { role: 'system', content: 'Be brief.\n\nBe kind.' },
+        { role: 'user', content: 'Hi' },
+      ],
+      max_completion_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      stop: ['END'],
+      seed: 7,
+      tool_choice: { type: 'function', function: { name: 'read' } },
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 'response',
+          schema: { type: 'object', properties: { a: { type: 'boolean' } } },
+        },
+      },
+    })
+    expect(sent['tools']).toEqual([
+      {
+        type: 'function',
+        function: {
+          name: 'read',
+          description: 'Reads',
+          parameters: {
+            type: 'object',
+            properties: {
+              path: { type: ['string', 'null'] },
+              title: { type: 'integer' },
+              many: { type: 'array', items: { type: 'number' }, maxItems: 3 },
+            },
+            required: ['path'],
+          },
+        },
+      },
+    ])
+  })
+
+  test('in either spelling, at every level', async () => {
+    const sent = await translate({
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: 'Look' }, { inlineData: { mime_type: 'image/png', data: 'AAA_' } }],
+        },
+      ],
+      system_instruction: 'Be brief.',
+      tools: [
+        {
+          function_declarations: [
+            { name: 'f', parameters_json_schema: { type: 'object', properties: { a_b: {} } } },
+          ],
+        },
+      ],
+      generation_config: { max_output_tokens: 9, thinkingConfig: { include_thoughts: true } },
+    })
+    expect(sent).toMatchObject({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAA/' } },
+          ],
+        },
+      ],
+      max_completion_tokens: 9,
+      tools: [{ function: { parameters: { properties: { a_b: {} } } } }],
+    })
+  })
+
+  test('whose results without ids belong to the calls of their name, in order', async () => {
+    const sent = await translate({
+      contents: [
+        { parts: [{ text: 'Go' }] },
+        {
+          role: 'model',
+          parts: [{ functionCall: { name: 'a', args: { n: 1 } } }, { functionCall: { name: 'b' } }],
+        },
+        {
+          role: 'model',
+          parts: [{ functionCall: { id: 'own', name: 'a', args: { n: 2 } } }, { text: '' }],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { name: 'a', response: { output: 'first' } } },
+            { functionResponse: { name: 'a', response: { result: 'second' } } },
+            { functionResponse: { name: 'b', response: { error: 'broken' } } },
+            { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+          ],
+        },
+      ],
+    })
+    expect(sent['messages']).toMatchObject([
+      { role: 'user', content: 'Go' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'call_1', function: { name: 'a', arguments: '{"n":1}' } },
+          { id: 'call_2', function: { name: 'b', arguments: '{}' } },
+          { id: 'own', function: { name: 'a', arguments: '{"n":2}' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'first' },
+      { role: 'tool', tool_call_id: 'call_2', content: expect.stringContaining('broken') },
+      { role: 'tool', tool_call_id: 'own', content: 'second' },
+      { role: 'user', content: [{ type: 'image_url' }] },
+    ])
+  })
+
+  test('with the exact text of arguments and responses', async () => {
+    const contents = `[{"parts":[{"text":"Go"}]},
+      {"role":"model","parts":[{"function_call":{"name":"a","args":{"n":12345678901234567890,"x":1.0}}}]},
+      {"role":"user","parts":[{"functionResponse":{"name":"a","response":{"n":1.50,"m":98765432109876543210}}}]}]`
+    const sent = await translate(`{"contents":${contents}}`)
+    expect(sent['messages']).toMatchObject([
+      {},
+      { tool_calls: [{ function: { arguments: '{"n":12345678901234567890,"x":1.0}' } }] },
+      { content: '{"n":1.50,"m":98765432109876543210}' },
+    ])
+  })
+
+  test.each([
+    [{ thinkingLevel: 'LOW' }, { thinking: { type: 'enabled', budget_tokens: 1024 } }],
+    [{ thinkingBudget: 0 }, { thinking: { type: 'disabled' } }],
+    [{ thinkingBudget: 8000 }, { thinking: { type: 'enabled', budget_tokens: 8000 } }],
+  ])('with thinking as the vendor of its link says it: %j', async (thinkingConfig, expected) => {
+    const gateway = await geminiGateway()
+    gateway.upstream.next(
+      json({
+        id: 'msg',
+        type: 'message',
+        role: 'assistant',
+        model: 'c',
+        content: [{ type: 'text', text: 'Hi' }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }),
+    )
+    const body = asking({ generationConfig: { maxOutputTokens: 10_000, thinkingConfig } })
+    await post(gateway, body, { path: '/v1beta/models/claude:generateContent' })
+    const { thinking } = gateway.upstream.body() as Record<string, unknown>
+    expect({ thinking }).toEqual(expected)
+  })
+
+  test('and names what it leaves out in its own paths', async () => {
+    const gateway = await geminiGateway()
+    gateway.upstream.next(json(completion()))
+    const response = await post(
+      gateway,
+      asking({
+        tools: [{ codeExecution: {} }],
+        safetySettings: [{ category: 'x' }],
+        labels: { a: 'b' },
+        generationConfig: { mediaResolution: 'LOW', topK: 64 },
+      }),
+    )
+    expect(response.headers.get('x-gateway-dropped')).toBe(
+      'safetySettings,labels,generationConfig.mediaResolution,tools.0.codeExecution',
+    )
+  })
+})
+
+describe('a request is refused', () => {
+  test.each([
+    [
+      'a name in both spellings',
+      asking({ generationConfig: { topP: 1, top_p: 1 } }),
+      'generationConfig.topP',
+    ],
+    [
+      'both forms of the settings',
+      asking({ generationConfig: {}, generation_config: {} }),
+      'generationConfig',
+    ],
+    [
+      'a repeated bound',
+      '{"contents":[{"parts":[]}],"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9}}',
+      'generationConfig.maxOutputTokens',
+    ],
+    ['no contents', { model: 'm' }, 'contents'],
+    ['contents of another type', { contents: 5 }, 'contents'],
+    [
+      'a text that is none',
+      asking({ contents: [{ parts: [{ text: 5 }] }] }),
+      'contents.0.parts.0.text',
+    ],
+    [
+      'a result without a call',
+      asking({ contents: [{ parts: [{ functionResponse: { name: 'a', response: {} } }] }] }),
+      'contents.0.parts.0.functionResponse',
+    ],
+    [
+      'content that only Google has',
+      asking({ cachedContent: 'cachedContents/1' }),
+      'cachedContent',
+    ],
+    [
+      'a picture as system text',
+      asking({
+        systemInstruction: { parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
+      }),
+      'systemInstruction.parts.0',
+    ],
+  ])('%s', async (_, body, param) => {
+    const refusal = await refuse(body)
+    expect(refusal.param).toBe(param)
+    expect(refusal.message).toContain(param.split('.').at(-1))
+  })
+})
