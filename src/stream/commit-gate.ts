@@ -113,7 +113,7 @@ export interface FailedOpening {
 }
 
 /** How many choices may be held: they are written at once when the gate opens. */
-const maxHeldChoices = 10_000
+const maxHeldChoices = 5_000
 
 const closedEarly: UpstreamFailure = { kind: 'closed-early' }
 const noContent: UpstreamFailure = { kind: 'malformed', detail: 'the stream has no content' }

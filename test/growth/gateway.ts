@@ -139,11 +139,14 @@ export async function sendQuestion(
   upstream.always(respondWith(answer, isStream ? headers : jsonHeaders))
   const body = JSON.stringify({ model, stream: isStream, ...asked })
   const response = await get(`/v1/${door}`, { method: 'POST', body })
-  const bytes = Buffer.from(await response.arrayBuffer())
+  // Not `arrayBuffer`: joining tens of megabytes would hold the event loop itself.
+  const pieces: Uint8Array[] = []
+  for await (const piece of response.body ?? []) pieces.push(piece)
+  const [first] = pieces
   return {
     status: response.status,
-    body: bytes.toString('utf8', 0, 10_000),
-    written: bytes.length,
-    readAll: () => bytes.toString(),
+    body: Buffer.from(first ?? []).toString('utf8', 0, 10_000),
+    written: pieces.reduce((sum, { length }) => sum + length, 0),
+    readAll: () => Buffer.concat(pieces).toString(),
   }
 }

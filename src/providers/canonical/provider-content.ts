@@ -41,7 +41,7 @@ export class ProviderContent {
 export const maxContentLength = 4 * 1024 * 1024
 
 /** Nor are those of an answer with more blocks, each of which takes microseconds to write. */
-export const maxBlocks = 10_000
+export const maxBlocks = 5_000
 
 /** A block of an answer, and its place among all blocks of the answer. */
 export interface PlacedBlock<Block> {
