@@ -1,4 +1,4 @@
-import type { Unsaved } from '../accounting/index.ts'
+import type { UnsavedUsage } from '../accounting/index.ts'
 import type {
   AdminRoutes,
   Circuit,
@@ -52,7 +52,7 @@ export interface AccessControl {
   /** Applies, from now on, what other processes that share the state change in the database. */
   followChanges(deps: FollowDeps): void
   /** Writes pending usage to the database and closes it. Resolves to what could not be saved. */
-  close(): Promise<Unsaved>
+  close(): Promise<UnsavedUsage>
   /** Fails every pending call to the database, so that `close` ends. */
   abandon(): void
 }

@@ -3,7 +3,7 @@ import type { Clock, Log, Timer } from '../core/ports.ts'
 import { type JournalRow, SpendSums, type Store, UsageBatchBuilder } from '../store/index.ts'
 import type { RowJournal } from './journal-writer.ts'
 import { OutageLogger } from './outage-logger.ts'
-import type { Unsaved, UsageLog } from './usage-log.ts'
+import type { UnsavedUsage, UsageLog } from './usage-log.ts'
 
 export interface SpendFlusherOptions {
   readonly store: Pick<Store, 'addSpend'>
@@ -79,7 +79,7 @@ export class SpendFlusher {
   }
 
   /** Flushes for the last time. Resolves to the rows and the spend that could not be saved. */
-  async close(): Promise<Unsaved> {
+  async close(): Promise<UnsavedUsage> {
     this.#isClosed = true
     this.#timer?.cancel()
     const unsaved = await this.#options.usageLog.close()

@@ -30,7 +30,7 @@ export interface UsageLogOptions {
 }
 
 /** The rows and the spend that were neither saved nor kept in the journal before the end. */
-export interface Unsaved {
+export interface UnsavedUsage {
   readonly rows: number
   readonly spend: NanoUsd
 }
@@ -108,7 +108,7 @@ export class UsageLog {
   }
 
   /** Writes all waiting rows for the last time. Resolves to those that are lost. */
-  async close(): Promise<Unsaved> {
+  async close(): Promise<UnsavedUsage> {
     this.#isClosed = true
     this.#timer?.cancel()
     await this.flush()
@@ -179,7 +179,7 @@ export class UsageLog {
   }
 }
 
-function sumUp(batches: readonly UsageBatchBuilder[]): Unsaved {
+function sumUp(batches: readonly UsageBatchBuilder[]): UnsavedUsage {
   const rows = batches.reduce((sum, { length }) => sum + length, 0)
   // A sum of nano-dollars.
   return { rows, spend: batches.reduce((sum, { cost }) => sum + cost, 0n) as NanoUsd }

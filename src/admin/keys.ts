@@ -29,13 +29,13 @@ import { noContent, renderKey, withoutCaching } from './render.ts'
 
 export interface KeyRouteDeps extends AccountRouteDeps {
   readonly store: Pick<Store, 'audited'>
-  readonly accounts: KeyAccounts
+  readonly accounts: ListedKeys
   readonly ring: Pick<KeyRing<KeyState>, 'put'>
   readonly notify: Notify
 }
 
 /** The keys in memory, tombstones included. */
-export interface KeyAccounts {
+export interface ListedKeys {
   /** In order of creation. */
   listKeys(): Iterable<KeyState>
   getKey(id: KeyId): KeyState | undefined

@@ -89,14 +89,14 @@ export function toFailure(error: unknown): UpstreamFailure {
 }
 
 /** What a failure means for the rest of the request. */
-export type Verdict = 'retry' | 'fail-over' | 'surface' | 'end'
+export type FailureVerdict = 'retry' | 'fail-over' | 'surface' | 'end'
 
 /**
  * Decides what follows a failure: `retry` the same link; `fail-over` to the next link, because a retry
  * would fail in the same way; `surface` the error at once, because the request itself is at fault;
  * `end`, because the client has left or no time remains.
  */
-export function judgeFailure(failure: UpstreamFailure): Verdict {
+export function judgeFailure(failure: UpstreamFailure): FailureVerdict {
   switch (failure.kind) {
     case 'status':
       // The next link may be another model, or at another vendor, which serves the request.
@@ -123,7 +123,7 @@ export function judgeFailure(failure: UpstreamFailure): Verdict {
   }
 }
 
-function judgeStatus(status: number): Verdict {
+function judgeStatus(status: number): FailureVerdict {
   if (status === 408 || status === 429 || status >= 500) return 'retry'
   if (status >= 400) return isCredentialStatus(status) ? 'fail-over' : 'surface'
   // Redirects are not followed, and the remaining statuses are not answers.

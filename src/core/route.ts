@@ -6,7 +6,7 @@ import type { Model, Provider } from './provider.ts'
 
 /** How a route orders its targets for each request. */
 export const strategies = ['weighted', 'fastest', 'cheapest', 'least_busy'] as const
-export type Strategy = (typeof strategies)[number]
+export type RouteStrategy = (typeof strategies)[number]
 
 /** An id that clients may ask for, with the chain of models that serve it. */
 export interface ModelRoute {
@@ -43,7 +43,7 @@ export interface RouteCache {
 
 /** The targets at the head of a chain whose order is decided for each request. */
 export interface Balance {
-  readonly strategy: Strategy
+  readonly strategy: RouteStrategy
   readonly targets: readonly Target[]
   readonly fallbacks: readonly Model[]
 }

@@ -2,8 +2,8 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type {
   BreakerPolicy,
+  CircuitProbe,
   CircuitReading,
-  Probe,
   ProbeOutcome,
   SharedCircuit,
 } from './circuit.ts'
@@ -131,7 +131,7 @@ export class Breaker {
     return this.#permit(policy, ownProbe)
   }
 
-  #permit(policy: BreakerPolicy, probe?: Probe): Permit {
+  #permit(policy: BreakerPolicy, probe?: CircuitProbe): Permit {
     const over = (outcome: ProbeOutcome) => {
       this.#probingUntil = 0
       probe?.end(outcome)
@@ -177,4 +177,4 @@ function refuseBesideProbe({ cooldown }: BreakerPolicy): Refusal {
 }
 
 /** The probe of a process that decides alone. */
-const ownProbe: Probe = { end() {} }
+const ownProbe: CircuitProbe = { end() {} }

@@ -19,7 +19,7 @@ export interface CircuitReading {
 }
 
 /** The one probe of a half-open circuit. */
-export interface Probe {
+export interface CircuitProbe {
   end(outcome: ProbeOutcome): void
 }
 
@@ -34,5 +34,5 @@ export interface SharedCircuit {
   fault(policy: BreakerPolicy): void
   recover(): void
   /** Takes the place of the probe. `away`: the server does not answer, so each process decides alone. */
-  takeProbe(): Promise<Probe | 'refused' | 'away'>
+  takeProbe(): Promise<CircuitProbe | 'refused' | 'away'>
 }

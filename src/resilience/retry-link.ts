@@ -21,7 +21,7 @@ export interface RetriedRequest extends RecordedRequest {
   readonly resilience: Resilience
 }
 
-export interface LinkCall<T> {
+export interface RetriedCall<T> {
   readonly link: Model
   /** Bounds all attempts together. */
   readonly scope: CancelScope
@@ -40,7 +40,7 @@ export type LinkOutcome<T> =
  */
 export async function retryLink<T>(
   request: RetriedRequest,
-  { link, scope, call }: LinkCall<T>,
+  { link, scope, call }: RetriedCall<T>,
 ): Promise<LinkOutcome<T>> {
   const { retry, breaker: policy, breakers, credentials, random } = request.resilience
   const breaker = breakers.get(link)

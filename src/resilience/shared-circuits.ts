@@ -1,7 +1,7 @@
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { SharedState } from '../core/shared-state.ts'
-import type { CircuitReading, Probe, ProbeOutcome, SharedCircuit } from './circuit.ts'
+import type { CircuitProbe, CircuitReading, ProbeOutcome, SharedCircuit } from './circuit.ts'
 
 export interface SharedCircuitsOptions {
   readonly shared: SharedState
@@ -55,7 +55,7 @@ export class SharedCircuits {
     }
   }
 
-  async #takeProbe(name: string): Promise<Probe | 'refused' | 'away'> {
+  async #takeProbe(name: string): Promise<CircuitProbe | 'refused' | 'away'> {
     const id = crypto.randomUUID()
     const reply = await this.#call('circuit_probe', [name, id, toText(this.#options.lease)])
     if (!reply) return 'away'

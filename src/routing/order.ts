@@ -1,6 +1,6 @@
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
-import type { Balance, Strategy } from '../core/route.ts'
+import type { Balance, RouteStrategy } from '../core/route.ts'
 import type { Pace } from './link-traffic.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -74,7 +74,7 @@ function compareRanked(a: Ranked, b: Ranked): number {
 }
 
 /** The targets with the lowest score come first. */
-function score(strategy: Strategy, target: Model, conditions: Conditions): number | bigint {
+function score(strategy: RouteStrategy, target: Model, conditions: Conditions): number | bigint {
   switch (strategy) {
     case 'weighted':
       return 0

@@ -2,14 +2,14 @@ import type { AffinityPolicy } from '../core/affinity.ts'
 import type { FallbackCause } from '../core/fallback.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
-import type { ModelRoute, Strategy } from '../core/route.ts'
+import type { ModelRoute, RouteStrategy } from '../core/route.ts'
 import type { Pace } from './link-traffic.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A route of the configuration, and what its strategy knows now. */
 export interface RouteReport {
   readonly id: string
-  readonly strategy: Strategy
+  readonly strategy: RouteStrategy
   readonly affinity: AffinityPolicy
   readonly fallbackOn: readonly FallbackCause[] | undefined
   readonly targets: readonly TargetReport[]

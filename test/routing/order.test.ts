@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Model } from '../../src/core/provider.ts'
-import type { Strategy } from '../../src/core/route.ts'
+import type { RouteStrategy } from '../../src/core/route.ts'
 import { type Conditions, orderLinks } from '../../src/routing/index.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 import { makeBalance, makeConditions } from './support.ts'
@@ -53,7 +53,7 @@ function toConditions(targets: readonly Case[], random: () => number): Condition
 }
 
 /** The plain model: what is compared, in this order. */
-const rules: Readonly<Record<Strategy, (target: Case) => readonly number[]>> = {
+const rules: Readonly<Record<RouteStrategy, (target: Case) => readonly number[]>> = {
   weighted: () => [],
   fastest: ({ pace }) => [
     ['new', 'measured', 'being-measured', 'failed'].indexOf(pace.kind),
@@ -63,7 +63,7 @@ const rules: Readonly<Record<Strategy, (target: Case) => readonly number[]>> = {
   least_busy: ({ inFlight }) => [inFlight],
 }
 
-function toKey(strategy: Strategy, target: Case): readonly number[] {
+function toKey(strategy: RouteStrategy, target: Case): readonly number[] {
   return [Number(target.isOpen), Number(target.weight === 0), ...rules[strategy](target)]
 }
 

@@ -1,6 +1,6 @@
 import type { ModelId, ProviderName } from '../../src/core/ids.ts'
 import type { Model } from '../../src/core/provider.ts'
-import type { Balance, Strategy } from '../../src/core/route.ts'
+import type { Balance, RouteStrategy } from '../../src/core/route.ts'
 import type { Conditions } from '../../src/routing/index.ts'
 import { called } from '../support/chain.ts'
 import type { ScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -71,7 +71,10 @@ export function makeTarget(id: string): Model {
 }
 
 /** A balance over targets `0`, `1`, … with these weights. */
-export function makeBalance(weights: readonly number[], strategy: Strategy = 'weighted'): Balance {
+export function makeBalance(
+  weights: readonly number[],
+  strategy: RouteStrategy = 'weighted',
+): Balance {
   const targets = weights.map((weight, at) => ({ model: makeTarget(String(at)), weight }))
   return { strategy, targets, fallbacks: [makeTarget('f')] }
 }

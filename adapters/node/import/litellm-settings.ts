@@ -1,4 +1,4 @@
-import type { Strategy } from '../../../src/core/route.ts'
+import type { RouteStrategy } from '../../../src/core/route.ts'
 import type { Environment } from '../../../src/index.ts'
 import { knownOwn, knownRouter, type LitellmFile } from './litellm-file.ts'
 import { type Notes, noteUnknown } from './litellm-notes.ts'
@@ -82,14 +82,14 @@ export function readAliases({ router_settings: router }: Settings) {
 }
 
 /** The strategies of LiteLLM that a route has. https://docs.litellm.ai/docs/routing */
-const strategies: ReadonlyMap<string, Strategy> = new Map([
+const strategies: ReadonlyMap<string, RouteStrategy> = new Map([
   ['simple-shuffle', 'weighted'],
   ['least-busy', 'least_busy'],
   ['latency-based-routing', 'fastest'],
   ['cost-based-routing', 'cheapest'],
 ])
 
-export function readStrategy({ router_settings: router }: Settings, notes: Notes): Strategy {
+export function readStrategy({ router_settings: router }: Settings, notes: Notes): RouteStrategy {
   const name = router?.routing_strategy ?? undefined
   const strategy = name === undefined ? 'weighted' : strategies.get(name)
   if (strategy === undefined) {

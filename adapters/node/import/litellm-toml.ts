@@ -1,4 +1,4 @@
-import type { Strategy } from '../../../src/core/route.ts'
+import type { RouteStrategy } from '../../../src/core/route.ts'
 import type { Entry } from './litellm-file.ts'
 
 /** A provider to write, with its models. */
@@ -87,7 +87,7 @@ export interface WeightedTarget {
 
 interface RouteEntry {
   readonly id: string
-  readonly strategy: Strategy
+  readonly strategy: RouteStrategy
   readonly targets: readonly WeightedTarget[]
   readonly fallbacks: readonly string[]
 }

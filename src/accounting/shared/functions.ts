@@ -50,17 +50,17 @@ export interface SharedAsk {
 }
 
 /** A hold that this process has to charge, because its own has died: its id and its record. */
-export type Claim = readonly [id: string, record: string]
+export type HoldClaim = readonly [id: string, record: string]
 
 export type SharedDecision = ReplyHead &
   (
     | {
         readonly status: 'admitted' | 'refused'
         readonly subjects: readonly SharedSubject[]
-        readonly claims: readonly Claim[]
+        readonly claims: readonly HoldClaim[]
       }
     /** Refused because of other requests, which may be over. */
-    | { readonly status: 'busy'; readonly claims: readonly Claim[] }
+    | { readonly status: 'busy'; readonly claims: readonly HoldClaim[] }
     | Unseeded
     /** Nothing was done: the deadline was over, or the server has lost its data. */
     | { readonly status: 'late' | 'empty' }
@@ -140,12 +140,12 @@ export class SharedFunctions {
       case 'refused': {
         // In the form of the function, and so are all casts below.
         const written = values.slice(0, accounts.length) as WrittenSubject[]
-        const claims = values.slice(accounts.length) as Claim[]
+        const claims = values.slice(accounts.length) as HoldClaim[]
         const { now, epoch } = head
         return { now, epoch, status, subjects: written.map(readSubject), claims }
       }
       case 'busy':
-        return { ...head, status, claims: values as Claim[] }
+        return { ...head, status, claims: values as HoldClaim[] }
       case 'unseeded':
         return { ...head, ...readUnseeded(values) }
       default:
@@ -180,10 +180,10 @@ export class SharedFunctions {
   /** Renews leases. Resolves to the holds that the server does not know, and to the claims. */
   async renew(
     ids: readonly string[],
-  ): Promise<{ readonly unknown: readonly string[]; readonly claims: readonly Claim[] }> {
+  ): Promise<{ readonly unknown: readonly string[]; readonly claims: readonly HoldClaim[] }> {
     const { lease, onLostHold } = this.#options
     const { rest } = await this.#call('renew', [lease, onLostHold, ids])
-    const list = rest as (string | Claim)[]
+    const list = rest as (string | HoldClaim)[]
     return {
       unknown: list.filter((one) => typeof one === 'string'),
       claims: list.filter((one) => typeof one !== 'string'),

@@ -5,7 +5,7 @@ import type { Clock, Log } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { ChargedRow, FoundRequest, Store, UsageRequest } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
-import type { Claim, EndOutcome } from './functions.ts'
+import type { EndOutcome, HoldClaim } from './functions.ts'
 import { type LostHold, processOf, readRecord } from './hold.ts'
 import { isLoss } from './loss.ts'
 import { toLostRow } from './lost-row.ts'
@@ -44,7 +44,7 @@ export class LostHolds {
   }
 
   /** Ends holds that this process has claimed. What cannot be decided now is claimed again later. */
-  end(claims: readonly Claim[]): void {
+  end(claims: readonly HoldClaim[]): void {
     const { settlements, log } = this.#options
     // The claim may be ours from before.
     const newClaims = claims.filter(([id]) => !this.#open.has(id) && !settlements.isPending(id))
