@@ -218,6 +218,10 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       bodyLimiter,
       bodyLimit: () => snapshot().bodyLimit,
       providers: () => snapshot().providers.map(({ name }) => name),
+      findModel: (id) =>
+        snapshot()
+          .models()
+          .find((model) => model.id === id),
       clearCache: () => cache.clear(),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
       explain,

@@ -133,6 +133,14 @@ export const admin: Operations = {
       answers: { 200: { description: 'A page of rows.', schema: 'UsageRows' } },
     }),
   },
+  '/admin/usage/reprice': {
+    post: manage('Usage', {
+      summary:
+        'Price rows of the usage log again, by the prices in force when each request arrived',
+      body: { schema: 'Repricing', example: { since: 1764000000, write: false } },
+      answers: { 200: { description: 'Sums of a page of rows.', schema: 'RepricedSums' } },
+    }),
+  },
   '/admin/usage/rows/{request_id}': {
     get: manage('Usage', {
       summary: 'Show what the cost of a request is made of',

@@ -457,6 +457,20 @@ export const answerSchemas = {
     truncated: z.boolean(),
     groups: z.array(usageSum),
   }),
+  RepricedSums: z.strictObject({
+    ...window,
+    groups: z.array(
+      z.strictObject({
+        key_id: text,
+        model: text,
+        requests: count,
+        inexact: count,
+        cost: usd,
+        cost_repriced: usd,
+      }),
+    ),
+    next_cursor: cursor,
+  }),
   UsageCosts: z.strictObject({ rows: z.array(explainedRow) }),
   UsageRows: z.strictObject({ ...window, rows: z.array(usageRow), next_cursor: cursor }),
   AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),

@@ -4,6 +4,7 @@ import { explainBody } from '../../src/admin/explain.ts'
 import { groupChangeBody, newGroupBody } from '../../src/admin/groups.ts'
 import { keyChangeBody, newKeyBody, rotationBody } from '../../src/admin/keys.ts'
 import { providerKeyBody } from '../../src/admin/provider-keys.ts'
+import { repriceBody } from '../../src/admin/usage-reprice.ts'
 import { signingKeyBody } from '../../src/admin/webhooks.ts'
 import { webhookSettings } from '../../src/config/index.ts'
 
@@ -118,6 +119,7 @@ export const requestSchemas = {
   GroupChange: groupChangeBody,
   Grant: grantBody,
   Question: explainBody,
+  Repricing: repriceBody,
   ProviderKey: providerKeyBody,
   WebhookSettings: webhookSettings,
   SigningKey: signingKeyBody,

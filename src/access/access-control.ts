@@ -14,6 +14,7 @@ import type { GatewayEvents } from '../core/gateway-events.ts'
 import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
 import type { RequestRecord } from '../core/request-record.ts'
 import type { SharedState, SharedStateName } from '../core/shared-state.ts'
 import type { Workers } from '../core/workers.ts'
@@ -70,6 +71,8 @@ export interface AdminDeps extends RouteRouteDeps {
   readonly bodyLimiter: BodyLimiter
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
+  /** Finds a model of the configuration in force. */
+  readonly findModel: (id: string) => Model | undefined
   /** Removes all answers from the cache, and returns how many they were. */
   readonly clearCache: () => Promise<number>
   readonly reloadProviderKeys: () => Promise<void>

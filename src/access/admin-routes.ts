@@ -9,6 +9,7 @@ import {
   groupRoutes,
   keyRoutes,
   providerKeyRoutes,
+  repriceRoutes,
   requestRoutes,
   requireMasterKey,
   routeRoutes,
@@ -50,6 +51,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...keyRoutes({ ...shared, store, accounts: registry, flush, ring, notify }),
     ...groupRoutes({ ...shared, store, accounts: registry, flush }),
     ...usageRoutes({ store, clock }),
+    ...repriceRoutes({ ...shared, store, findModel: deps.findModel }),
     ...auditRoutes({ store, clock }),
     ...requestRoutes({ recent, flushRecords, workers }),
     ...statusRoutes({

@@ -22,4 +22,5 @@ export {
   statusRoutes,
 } from './status.ts'
 export { type UsageRouteDeps, usageRoutes } from './usage.ts'
+export { type RepriceRouteDeps, repriceRoutes } from './usage-reprice.ts'
 export { type WebhookRouteDeps, webhookRoutes } from './webhooks.ts'

@@ -16,6 +16,7 @@ export const auditActions = [
   'provider_key.store',
   'provider_key.delete',
   'cache.clear',
+  'usage.reprice',
   'webhooks.replace',
   'webhooks.disable',
   'signing_key.store',

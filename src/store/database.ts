@@ -24,6 +24,7 @@ import {
   readPrices,
   sumUsage,
   sumUsageByInterval,
+  writeRepriced,
 } from './usage.ts'
 import type { LostCharge, LostLookup, UsageListQuery, UsageText } from './usage-queries.ts'
 
@@ -91,6 +92,7 @@ const operations: Operations = {
   sumUsage,
   sumUsageByInterval,
   readPrices,
+  writeRepriced,
   listUsage,
   readSealed,
   putSealed,

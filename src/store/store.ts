@@ -18,6 +18,7 @@ import type { UsageRow } from './usage-columns.ts'
 import type {
   LostCharge,
   LostLookup,
+  RepricedRow,
   UsageBatch,
   UsageFindings,
   UsageFindQuery,
@@ -99,6 +100,8 @@ export interface Store {
   sumUsageByInterval(query: UsageIntervalQuery): Promise<readonly UsageIntervalSum[]>
   /** Reads the texts of prices that rows name, by their ids. Those that are not known are left out. */
   readPrices(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Keeps in rows what they cost at later prices. */
+  writeRepriced(rows: readonly RepricedRow[]): Promise<void>
   /** Returns rows by increasing id. */
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]>
 
@@ -168,6 +171,7 @@ export const storeMethods = Object.keys({
   sumUsage: true,
   sumUsageByInterval: true,
   readPrices: true,
+  writeRepriced: true,
   listUsage: true,
   readSealed: true,
   putSealed: true,

@@ -136,6 +136,13 @@ export interface UsageIntervalSum
   readonly start: number
 }
 
+/** What a row cost at later prices. */
+export interface RepricedRow {
+  /** The id of the row. */
+  readonly id: number
+  readonly cost: NanoUsd
+}
+
 export interface UsageListQuery {
   /** Both inclusive, unix seconds. */
   readonly since: number

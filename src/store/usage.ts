@@ -28,6 +28,7 @@ import { firstWeek, type UsageInterval } from './usage-interval.ts'
 import type {
   LostCharge,
   LostLookup,
+  RepricedRow,
   UsageFilter,
   UsageFindings,
   UsageFindQuery,
@@ -86,6 +87,26 @@ export async function readPrices(
   const wanted = sql`(select value from json_each(${JSON.stringify(ids)}))`
   const rows = await db.select().from(prices).where(inArray(prices.id, wanted))
   return new Map(rows.map((row) => [row.id, row.prices]))
+}
+
+/** Keeps in rows what they cost at later prices. What they were charged stays as it is. */
+export async function writeRepriced(
+  db: LibSQLDatabase,
+  rows: readonly RepricedRow[],
+): Promise<void> {
+  const costs = JSON.stringify(rows.map(({ id, cost }) => [id, String(cost)]))
+  const repriced = db
+    .select({
+      id: sql<number>`value ->> 0`.as('repriced_id'),
+      cost: sql<string>`value ->> 1`.as('repriced_cost'),
+    })
+    .from(sql`json_each(${costs})`)
+    .as('repriced')
+  await db
+    .update(usageLog)
+    .set({ bill: sql`json_set(coalesce(${usageLog.bill}, '{}'), '$.repriced', ${repriced.cost})` })
+    .from(repriced)
+    .where(eq(usageLog.id, repriced.id))
 }
 
 /** The statements that insert the rows of a batch, by the columns that vary. */

@@ -50,6 +50,44 @@ describe('rows', () => {
     expect(found).toEqual(rows.map((row, at) => ({ id: at + 1, ...row })))
   })
 
+  test('the prices that rows name are kept once, and read by their ids', async () => {
+    const store = await memoryStore()
+    const vectors = { id: 'aa', text: '{"input":"1"}' }
+    const row = { ...usageRow({ bill: '{"price":"aa"}' }), vectors }
+    const parts = [[{ prices: { id: 'bb', text: '{}' } }, { prices: vectors }]]
+    await store.addUsage(usageBatch('1', [row, row]))
+    const split = { ...row, vectors: parts }
+    await store.addUsage(usageBatch('2', [row, split]))
+    expect(await store.readPrices(['aa', 'bb', 'cc'])).toEqual(
+      new Map([
+        ['aa', '{"input":"1"}'],
+        ['bb', '{}'],
+      ]),
+    )
+    expect(await store.readPrices([])).toEqual(new Map())
+  })
+
+  test('rows are found by their request', async () => {
+    const store = await storeWith([{ requestId: 'a' }, { requestId: 'b' }, { requestId: 'a' }])
+    const found = await store.listUsage({ ...everything, cursor: 0, limit: 10, requestId: 'a' })
+    expect(found.map(({ id }) => id)).toEqual([1, 3])
+  })
+
+  test('later costs are kept in the bill, beside what it says, and rows keep what they cost', async () => {
+    const store = await storeWith([{ bill: '{"price":"aa","reserved":"7"}' }, {}, {}])
+    await store.writeRepriced([
+      { id: 1, cost: maxBudget },
+      { id: 2, cost: usd(0.5) },
+    ])
+    await store.writeRepriced([{ id: 2, cost: usd(0.25) }])
+    const rows = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(rows.map(({ bill, cost }) => [bill === null ? null : JSON.parse(bill), cost])).toEqual([
+      [{ price: 'aa', reserved: '7', repriced: String(maxBudget) }, usd(0.001)],
+      [{ repriced: '250000000' }, usd(0.001)],
+      [null, usd(0.001)],
+    ])
+  })
+
   test('metadata can contain the name __proto__', async () => {
     const metadata = JSON.parse('{"__proto__":"x"}')
     const store = await storeWith([{ metadata }])

@@ -1,5 +1,6 @@
 import type { BudgetGroup } from '../../src/core/accounts.ts'
 import type { AuditEntry } from '../../src/core/audit.ts'
+import { readBill, writeBill } from '../../src/core/bill.ts'
 import { type BudgetTerm, periodEnd, periodStart } from '../../src/core/budget-period.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import {
@@ -21,6 +22,7 @@ import {
   type NewKey,
   type NewUsageRow,
   type ProcessShare,
+  type RepricedRow,
   type Rotation,
   type SavedSpend,
   type SealedPurpose,
@@ -297,6 +299,18 @@ export class MemoryStore implements Store {
       'readPrices',
       () => new Map([...this.prices].filter(([id]) => ids.includes(id))),
     )
+  }
+
+  writeRepriced(rows: readonly RepricedRow[]): Promise<void> {
+    return this.#call('writeRepriced', () => {
+      for (const { id, cost } of rows) {
+        const at = this.usage.findIndex((row) => row.id === id)
+        const row = this.usage[at]
+        if (!row) continue
+        const bill = writeBill({ ...readBill(row.bill), repriced: cost })
+        this.usage[at] = { ...row, bill }
+      }
+    })
   }
 
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]> {

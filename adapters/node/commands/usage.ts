@@ -8,6 +8,7 @@ import { createStyle } from '../output/style.ts'
 import { isDate, parseTime } from '../output/times.ts'
 import { print } from '../process/print.ts'
 import { readSums, readUsage, type UsageFilters } from './usage-query.ts'
+import { renderRepriced, reprice } from './usage-reprice.ts'
 import { renderUsage, toCsv } from './usage-text.ts'
 import { readCost, renderCost } from './usage-why.ts'
 
@@ -31,6 +32,8 @@ export function addUsageCommand(root: Command): void {
     .option('--json', 'print the answer of the admin API')
     .option('--csv', 'print comma-separated values')
     .option('--why <request id>', 'show what the cost of one request is made of')
+    .option('--reprice', 'price the rows again by the configuration in force; changes nothing')
+    .option('--write', 'with --reprice: keep the new costs in the rows')
     .option('--watch', 'show the table again every 2 seconds, until Ctrl-C')
   addAdminOptions(usage)
     .addHelpText('after', examples)
@@ -55,20 +58,39 @@ interface UsageOptions extends Omit<UsageFilters, 'since' | 'until'> {
   readonly json?: boolean
   readonly csv?: boolean
   readonly watch?: boolean
+  readonly reprice?: boolean
+  readonly write?: boolean
   /** The value of `x-request-id`. */
   readonly why?: string
 }
 
 async function showUsage(admin: AdminClient, options: UsageOptions): Promise<void> {
-  const { json = false, csv = false, watch = false, why } = options
+  const { json = false, csv = false, watch = false, write = false, why } = options
   if (Number(json) + Number(csv) + Number(watch) > 1) {
     throw new CommandFailure(2, 'give only one of --json, --csv and --watch')
   }
+  if (options.reprice) return repriceUsage(admin, options)
+  if (write) throw new CommandFailure(2, '--write needs --reprice')
   if (why !== undefined) return showCost(admin, why, options)
   if (json) return printJson(await readSums(admin, resolveWindow(options)))
   if (csv) return print(toCsv(await readUsage(admin, resolveWindow(options))))
   if (watch) return watchUsage(admin, options)
   await print(await renderTable(admin, options))
+}
+
+async function repriceUsage(admin: AdminClient, options: UsageOptions): Promise<void> {
+  const { json = false, csv = false, watch = false, write = false, why, model } = options
+  const { keyId, groupId, provider } = options
+  if (csv || watch || why !== undefined || (keyId ?? groupId ?? provider) !== undefined) {
+    throw new CommandFailure(
+      2,
+      '--reprice takes only --since, --until, --model, --write and --json',
+    )
+  }
+  const { since, until } = resolveWindow(options)
+  const groups = await reprice(admin, { since, until, model, write })
+  if (json) return printJson({ since, until, groups })
+  await print(await renderRepriced(groups, { write, style: createStyle() }))
 }
 
 async function showCost(
