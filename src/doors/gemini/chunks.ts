@@ -14,10 +14,11 @@ export class ChunkFraming {
 
   /** Frames the JSON text of a chunk. */
   frame(json: string): string {
-    if (!this.#isArray) return `data: ${json}\n\n`
+    const line = json.replace(otherLineEnds, escape)
+    if (!this.#isArray) return `data: ${line}\n\n`
     const start = this.#hasStarted ? ',\r\n' : '['
     this.#hasStarted = true
-    return start + json
+    return start + line
   }
 
   /** A sign of life: an empty event is the only one that every client takes, and white space between items. */
@@ -30,4 +31,11 @@ export class ChunkFraming {
     if (!this.#isArray) return ''
     return this.#hasStarted ? '\n]' : '[]'
   }
+}
+
+/** Characters that Python takes for line ends. In JSON they stand only inside of texts. */
+const otherLineEnds = /[\u0085\u2028\u2029]/g
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,6 +1,7 @@
 import { newCallId } from '../../core/ids.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { RawJson } from '../../wire/json/raw.ts'
+import { minifyJson } from '../../wire/json/text.ts'
 import { type CallContent, type ChoiceContent, type JsonObject } from '../choice.ts'
 import {
   type CallProof,
@@ -95,7 +96,9 @@ export class CandidateParts {
   /** Some servers leave out the index, or repeat it for a further call, which then has an id of its own. */
   #addCall({ index, id, name, arguments: piece, extra }: CallContent): void {
     const last = this.#calls.at(-1)
-    const known = index === undefined ? last : this.#calls.findLast((call) => call.index === index)
+    const isKnown = (call: Call) =>
+      index === undefined ? id !== '' && call.given === id : call.index === index
+    const known = this.#calls.findLast(isKnown) ?? (index === undefined ? last : undefined)
     const isOther = known !== undefined && id !== '' && name !== '' && known.given !== id
     const isNamed = index === undefined && id === '' && name !== ''
     if (!known || isOther || isNamed) {
@@ -137,11 +140,12 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['content_filter', 'SAFETY'],
 ])
 
-/** The exact text of an object; any other text stays visible inside of one. */
+/** The exact text of an object, in one line as a chunk must be; any other text stays visible inside of one. */
 function toArguments(text: string): RawJson | object {
   const trimmed = text.trim()
   if (trimmed === '' || trimmed === 'null') return {}
-  return isObject(tryParseJson(trimmed)) ? new RawJson(trimmed) : { rawInvalidInput: text }
+  if (!isObject(tryParseJson(trimmed))) return { rawInvalidInput: text }
+  return new RawJson(/[\r\n]/.test(trimmed) ? minifyJson(trimmed) : trimmed)
 }
 
 /** Returns the images of a choice, as the chat APIs of some vendors answer them. */

@@ -98,6 +98,50 @@ describe('a stream of another API', () => {
     expect(parseChunks(text).at(-1)).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
   })
 
+  test.each([streaming, array])('is one line for each chunk at %s', async (path) => {
+    const gateway = await geminiGateway()
+    const text = 'a\n\nb,\r\ndata: c\u2028d\u0085'
+    const args = '{\r\n  "n": 12345678901234567890,\n\n  "t": ",\\r\\ndata: "\n}'
+    gateway.upstream.next(
+      stream([
+        chunk({ content: text }),
+        argue(0, { id: 'a', function: { name: 'f', arguments: args } }),
+        stop,
+        done,
+      ]),
+    )
+    const sent = await (await post(gateway, asking(), { path })).text()
+    const chunks = path === array ? JSON.parse(sent) : parseChunks(sent)
+    expect(listParts(...chunks)).toEqual([
+      { text },
+      { functionCall: { id: 'a', name: 'f', args: JSON.parse(args) } },
+    ])
+    expect(sent).toContain('"n":12345678901234567890')
+    const ends = sent.match(/[\r\n\u0085\u2028]+/g)
+    expect(ends).toEqual(path === array ? ['\r\n', '\n'] : ['\n\n', '\n\n'])
+  })
+
+  test('joins the pieces of calls that have ids alone', async () => {
+    const gateway = await geminiGateway()
+    const piece = (id: string, name: string, text: string) =>
+      chunk({ tool_calls: [{ id, function: { ...(name && { name }), arguments: text } }] })
+    gateway.upstream.next(
+      stream([
+        piece('a', 'f', '{"x":'),
+        piece('b', 'g', '{"y":'),
+        piece('a', '', '1}'),
+        piece('b', 'g', '2}'),
+        stop,
+        done,
+      ]),
+    )
+    const response = await post(gateway, asking(), { path: streaming })
+    expect(listParts(...parseChunks(await response.text()))).toEqual([
+      { functionCall: { id: 'a', name: 'f', args: { x: 1 } } },
+      { functionCall: { id: 'b', name: 'g', args: { y: 2 } } },
+    ])
+  })
+
   test('is a JSON array for a client that does not ask for events', async () => {
     const gateway = await geminiGateway()
     gateway.upstream.next(stream([role, hello, stop, usageChunk, done]))
