@@ -82,7 +82,7 @@ function toSystem({ systemInstruction: given }: GeminiRequest): readonly MadeMes
 
 /** The calls of the latest turn of the model that have no result yet. */
 class OpenCalls {
-  #open: { readonly id: string; readonly name: string }[] = []
+  #open: { readonly id: string; readonly name: string; readonly isNamed: boolean }[] = []
   #count = 0
 
   /** Begins a turn of the model: results belong to the latest one. */
@@ -94,13 +94,16 @@ class OpenCalls {
   add(id: string | null | undefined, name: string): string {
     this.#count++
     const own = id || `call_${this.#count}`
-    this.#open.push({ id: own, name })
+    this.#open.push({ id: own, name, isNamed: Boolean(id) })
     return own
   }
 
   /** Returns the id of the call that a result belongs to; undefined when there is none. */
   answer(id: string | null | undefined, name: string): string | undefined {
-    const at = this.#open.findIndex((call) => (id ? call.id === id : call.name === name))
+    const byId = id ? this.#open.findIndex((call) => call.isNamed && call.id === id) : -1
+    // A call whose id the client has not kept cannot be found by it.
+    const at =
+      byId >= 0 ? byId : this.#open.findIndex((call) => call.name === name && !(id && call.isNamed))
     if (at < 0) return undefined
     const [call] = this.#open.splice(at, 1)
     return call?.id
@@ -120,8 +123,8 @@ function toAssistant(
     const { functionCall: made, text, thought } = placed.part
     if (made) {
       const name = made.name ?? ''
-      const args = readText(`${placed.path}.functionCall.args`)
-      const called = { name, arguments: args === undefined || args === 'null' ? '{}' : args }
+      const args = made.args ? readText(`${placed.path}.functionCall.args`) : undefined
+      const called = { name, arguments: args ?? '{}' }
       const id = open.add(made.id, name)
       calls.push({ path: placed.path, call: { id, type: 'function', function: called } })
     } else if (typeof text === 'string' && text !== '') {
@@ -211,7 +214,7 @@ function toResult(
   }
   const { text, isError } = toResultText(
     given.response,
-    readText(`${path}.functionResponse.response`),
+    isGiven(given.response) ? readText(`${path}.functionResponse.response`) : undefined,
   )
   const media = (given.parts ?? []).flatMap((each, at) => {
     const place = `${path}.functionResponse.parts.${at}`
@@ -225,4 +228,8 @@ function toResult(
     ...(isError && { is_error: true }),
   }
   return { message, path, parts: [path, ...media.map((each) => each.path)], calls: [] }
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
 }

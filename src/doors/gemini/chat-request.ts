@@ -10,8 +10,10 @@ import {
   checkPart,
   type GeminiRequest,
   type GenerationConfig,
+  listContents,
+  listParts,
   schemaObject,
-  toWhole,
+  toNumber,
 } from './schema.ts'
 
 /** A request as chat completions. */
@@ -57,7 +59,7 @@ export function* writeChat(request: GeminiRequest, options: WriteOptions): Steps
     ...toThinking(config),
     ...format.fields,
     ...(config.responseModalities && toModalities(config.responseModalities)),
-    ...(request.serviceTier && { service_tier: request.serviceTier.toLowerCase() }),
+    ...toTier(request),
     ...tools.fields,
   }
   return {
@@ -71,24 +73,25 @@ export function* writeChat(request: GeminiRequest, options: WriteOptions): Steps
 }
 
 function toBound(config: GenerationConfig, { boundField, maxOutputTokens }: ChatTarget): object {
-  const bound = toWhole(config.maxOutputTokens)
+  const bound = toNumber(config.maxOutputTokens)
   if (bound === undefined) return {}
   return { [boundField]: Math.min(bound, maxOutputTokens ?? bound) }
 }
 
 function toSampling(config: GenerationConfig, { takesTopK }: ChatTarget): object {
   const { stopSequences: stop, topK } = config
-  const seed = toWhole(config.seed)
-  const choices = toWhole(config.candidateCount)
+  const seed = toNumber(config.seed)
+  const choices = toNumber(config.candidateCount)
   return {
-    ...withValue('temperature', config.temperature),
-    ...withValue('top_p', config.topP),
-    ...(takesTopK && withValue('top_k', topK)),
+    ...withValue('temperature', toNumber(config.temperature)),
+    ...withValue('top_p', toNumber(config.topP)),
+    ...(takesTopK && withValue('top_k', toNumber(topK))),
     ...(stop && stop.length > 0 && { stop }),
     ...withValue('seed', seed),
-    ...withValue('presence_penalty', config.presencePenalty),
-    ...withValue('frequency_penalty', config.frequencyPenalty),
-    ...(choices !== undefined && choices !== 1 && { n: choices }),
+    ...withValue('presence_penalty', toNumber(config.presencePenalty)),
+    ...withValue('frequency_penalty', toNumber(config.frequencyPenalty)),
+    // Nothing is 0 in protocol buffers.
+    ...(choices !== undefined && choices > 1 && { n: choices }),
   }
 }
 
@@ -99,12 +102,17 @@ function withValue(name: string, value: unknown): object {
 /** What the client wants of thinking, for the kind of the link to say in its vendor's words. */
 function toThinking({ thinkingConfig }: GenerationConfig): object {
   const { thinkingLevel: level } = thinkingConfig ?? {}
-  const budget = toWhole(thinkingConfig?.thinkingBudget)
-  if (level && !/unspecified$/i.test(level)) return { reasoning_effort: level.toLowerCase() }
+  const budget = toNumber(thinkingConfig?.thinkingBudget)
+  if (typeof level === 'string' && level !== '' && !/unspecified$/i.test(level))
+    return { reasoning_effort: level.toLowerCase() }
   if (budget === undefined || budget < 0) return {}
   return {
     thinking: budget === 0 ? { type: 'disabled' } : { type: 'enabled', budget_tokens: budget },
   }
+}
+
+function toTier({ serviceTier: tier }: GeminiRequest): object {
+  return typeof tier === 'string' && tier !== '' ? { service_tier: tier.toLowerCase() } : {}
 }
 
 interface WrittenFormat {
@@ -113,24 +121,59 @@ interface WrittenFormat {
 }
 
 function toFormat(config: GenerationConfig): WrittenFormat {
-  const { responseMimeType: type } = config
+  const { type, schema, place } = readFormat(config)
   if (!type || type === 'text/plain') return { fields: {}, dropped: [] }
-  const path = 'generationConfig.'
-  if (type !== 'application/json') return { fields: {}, dropped: [`${path}responseMimeType`] }
-  const { responseSchema: own, responseJsonSchema: json } = config
-  const given = json ?? own
-  if (given === undefined || given === null) {
+  if (type !== 'application/json') return { fields: {}, dropped: [`${settings}${place}`] }
+  if (schema === undefined || schema === null) {
     return { fields: { response_format: { type: 'json_object' } }, dropped: [] }
   }
-  const place = `${path}${json ? 'responseJsonSchema' : 'responseSchema'}`
-  const schema = toJsonSchema(checkPart(schemaObject, given, place))
-  const format = { type: 'json_schema', json_schema: { name: 'response', schema } }
+  const written = toJsonSchema(checkPart(schemaObject, schema, `${settings}${place}`))
+  const format = { type: 'json_schema', json_schema: { name: 'response', schema: written } }
   return { fields: { response_format: format }, dropped: [] }
 }
 
-function toModalities(modalities: readonly string[]): object {
-  const names = modalities.map((name) => name.toLowerCase())
-  return names.every((name) => name === 'text') ? {} : { modalities: names }
+const settings = 'generationConfig.'
+
+interface AskedFormat {
+  readonly type: string | undefined
+  readonly schema: unknown
+  /** The member that asks for it. */
+  readonly place: string
+}
+
+/** Reads the newest form, in which words name the type, before the older ones. */
+function readFormat(config: GenerationConfig): AskedFormat {
+  const { responseMimeType: type } = config
+  const at = config.responseFormat?.findIndex(({ text }) => text) ?? -1
+  const { mimeType, schema } = config.responseFormat?.[at]?.text ?? {}
+  if (at >= 0) {
+    const isJson = schema !== undefined && schema !== null
+    const word = mimeType ?? (isJson ? 'application/json' : undefined)
+    return { type: toMediaType(word), schema, place: `responseFormat.${at}.text` }
+  }
+  const place = schemaNames.find((name) => config[name] !== undefined && config[name] !== null)
+  return {
+    type: type ?? undefined,
+    schema: place && config[place],
+    place: place ?? 'responseMimeType',
+  }
+}
+
+const schemaNames = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema'] as const
+
+/** `APPLICATION_JSON` is `application/json`. */
+function toMediaType(word: string | number | undefined): string | undefined {
+  return typeof word === 'string' ? word.toLowerCase().replace('_', '/') : undefined
+}
+
+/** The modalities by their numbers: https://ai.google.dev/api/generate-content#Modality */
+const modalities = ['', 'text', 'image', 'audio']
+
+function toModalities(given: readonly (string | number)[]): object {
+  const names = given.map((one) =>
+    typeof one === 'number' ? (modalities[one] ?? '') : one.toLowerCase(),
+  )
+  return names.every((name) => name === 'text') ? {} : { modalities: names.filter(Boolean) }
 }
 
 /** What only Google's APIs have, by the names of the members. */
@@ -146,13 +189,31 @@ const ownSettings = [
 ] as const
 
 function listDropped(request: GeminiRequest, config: GenerationConfig): readonly string[] {
+  const { serviceTier: tier, toolConfig } = request
+  const level = config.thinkingConfig?.thinkingLevel
   return [
     ...ownMembers.filter((name) => isSaying(request[name])),
-    ...ownSettings
-      .filter((name) => isSaying(config[name]))
-      .map((name) => `generationConfig.${name}`),
+    ...(typeof tier === 'number' && tier > 0 ? ['serviceTier'] : []),
+    ...ownSettings.filter((name) => isSaying(config[name])).map((name) => `${settings}${name}`),
+    ...(typeof level === 'number' && level > 0 ? [`${settings}thinkingConfig.thinkingLevel`] : []),
+    ...ownToolSettings
+      .filter((name) => isSaying(toolConfig?.[name]))
+      .map((name) => `toolConfig.${name}`),
+    ...listContents(request).flatMap((content, index) =>
+      listParts(content).flatMap((part, at) =>
+        ownParts
+          .filter((name) => isSaying(part[name]))
+          .map((name) => `contents.${index}.parts.${at}.${name}`),
+      ),
+    ),
   ]
 }
+
+/** What steers the tools that run at Google. */
+const ownToolSettings = ['includeServerSideToolInvocations', 'retrievalConfig'] as const
+
+/** What narrows a part of media. */
+const ownParts = ['videoMetadata', 'mediaProcessing', 'mediaResolution'] as const
 
 /** Clients send empty lists and objects with each request. */
 function isSaying(value: unknown): boolean {

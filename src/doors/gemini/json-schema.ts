@@ -14,12 +14,7 @@ const byName: ReadonlySet<string> = new Set([
 ])
 
 /** Members that only Gemini reads, or that say nothing to a model. */
-const dropped: ReadonlySet<string> = new Set([
-  'propertyOrdering',
-  'property_ordering',
-  'title',
-  'nullable',
-])
+const dropped: ReadonlySet<string> = new Set(['propertyOrdering', 'title', 'nullable'])
 
 /**
  * Writes a schema of Gemini's API as JSON Schema: types in small letters, `nullable` as a type. The fields for
@@ -27,46 +22,49 @@ const dropped: ReadonlySet<string> = new Set([
  */
 export function toJsonSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema
-  const written: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(schema)) {
-    if (!dropped.has(name)) written[toKeyword(name)] = writeMember(name, value, schema)
-  }
-  return written
+  const isNullable = schema['nullable'] === true
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([name, value]) => {
+      const keyword = keywords.get(name) ?? name
+      if (dropped.has(keyword) || (keyword === 'type' && isUnspecified(value))) return []
+      return [[keyword, writeMember(keyword, value, isNullable)]]
+    }),
+  )
 }
 
-function writeMember(
-  name: string,
-  value: unknown,
-  schema: Readonly<Record<string, unknown>>,
-): unknown {
-  const keyword = toKeyword(name)
-  if (keyword === 'type') return toType(value, schema['nullable'] === true)
-  if (keyword === 'enum' && schema['nullable'] === true && Array.isArray(value)) {
+function writeMember(keyword: string, value: unknown, isNullable: boolean): unknown {
+  if (keyword === 'type') return toType(value, isNullable)
+  if (keyword === 'enum' && isNullable && Array.isArray(value)) {
     return value.includes(null) ? value : [...value, null]
   }
   if (nested.has(keyword)) return toJsonSchema(value)
-  if (lists.has(keyword) && Array.isArray(value)) return value.map(toJsonSchema)
+  if (lists.has(keyword) && Array.isArray(value)) {
+    const written = value.map(toJsonSchema)
+    return isNullable && keyword === 'anyOf' ? [...written, { type: 'null' }] : written
+  }
   if (!byName.has(keyword) || !isObject(value)) return toCount(keyword, value)
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toJsonSchema(inner)]))
 }
 
-const keywords: Readonly<Record<string, string>> = {
-  any_of: 'anyOf',
-  one_of: 'oneOf',
-  all_of: 'allOf',
-  max_items: 'maxItems',
-  min_items: 'minItems',
-  max_length: 'maxLength',
-  min_length: 'minLength',
-  max_properties: 'maxProperties',
-  min_properties: 'minProperties',
-  additional_properties: 'additionalProperties',
-  defs: '$defs',
-  ref: '$ref',
-}
+const keywords: ReadonlyMap<string, string> = new Map([
+  ['any_of', 'anyOf'],
+  ['one_of', 'oneOf'],
+  ['all_of', 'allOf'],
+  ['max_items', 'maxItems'],
+  ['min_items', 'minItems'],
+  ['max_length', 'maxLength'],
+  ['min_length', 'minLength'],
+  ['max_properties', 'maxProperties'],
+  ['min_properties', 'minProperties'],
+  ['additional_properties', 'additionalProperties'],
+  ['property_ordering', 'propertyOrdering'],
+  ['defs', '$defs'],
+  ['ref', '$ref'],
+])
 
-function toKeyword(name: string): string {
-  return keywords[name] ?? name
+/** The word, or the number, for a type that is not given. */
+function isUnspecified(type: unknown): boolean {
+  return type === 0 || type === null || type === 'TYPE_UNSPECIFIED'
 }
 
 /** Bounds are texts where the client writes 64-bit numbers as protocol buffers do. */

@@ -35,7 +35,7 @@ import { type ChatPlaces, locatePath, type WrittenChat, writeChat } from './chat
 import { estimatePrompt } from './estimate.ts'
 import { convertShape } from './forms.ts'
 import { NativeStreamWriter } from './native.ts'
-import { checkRequest, type GeminiRequest, listContents, listParts, toWhole } from './schema.ts'
+import { checkRequest, type GeminiRequest, listContents, listParts, toNumber } from './schema.ts'
 import { listProofs, skippedSignature } from './signatures.ts'
 import { unifySpelling } from './spelling.ts'
 import { GeminiStreamWriter } from './stream.ts'
@@ -132,8 +132,8 @@ export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest 
     this.model = address.model
     this.stream = address.shape !== 'whole'
     this.streamType = address.shape === 'array' ? 'application/json' : undefined
-    this.choices = Math.max(1, toWhole(config?.candidateCount) ?? 1)
-    this.#maxTokens = toWhole(config?.maxOutputTokens)
+    this.choices = Math.max(1, toNumber(config?.candidateCount) ?? 1)
+    this.#maxTokens = toNumber(config?.maxOutputTokens)
     this.#showsThoughts = config?.thinkingConfig?.includeThoughts === true
     this.#hasOwnProofs = hasOwnProofs
     this.#proofs = proofs
@@ -283,32 +283,47 @@ const ownSignatures = /"Z2F0ZXdheS0x[A-Za-z0-9+/_=-]*"/g
 
 /** The values that go to other vendors as text, in both spellings. */
 const exactPaths = [
-  'contents.*.parts.*.functionCall.args',
-  'contents.*.parts.*.function_call.args',
-  'contents.*.parts.*.functionResponse.response',
-  'contents.*.parts.*.function_response.response',
+  'functionCall.args',
+  'function_call.args',
+  'functionResponse.response',
+  'function_response.response',
 ]
 
-/** Creates a reader of values as the client wrote them: parsing would round large numbers. */
+/**
+ * Creates a reader of values as the client wrote them: parsing would round large numbers. Where one content, or one
+ * part, stands in place of a list, its path has the index 0.
+ */
 function createTextReader(bytes: Uint8Array): (path: string) => string | undefined {
-  let texts: ReadonlyMap<string, string> | undefined
+  let listed: ReadonlyMap<string, string> | undefined
+  let single: ReadonlyMap<string, string> | undefined
   return (path) => {
-    texts ??= readExactTexts(decoder.decode(bytes))
-    return texts.get(path)
+    listed ??= readExactTexts(decoder.decode(bytes), ['contents.*.parts.*'])
+    const text = listed.get(path)
+    if (text !== undefined) return text
+    const places = ['contents.*.parts', 'contents.parts.*', 'contents.parts']
+    single ??= readExactTexts(decoder.decode(bytes), places)
+    return single.get(path)
   }
 }
 
-function readExactTexts(json: string): ReadonlyMap<string, string> {
+function readExactTexts(json: string, places: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
-    exactPaths.flatMap((pattern) =>
-      [...extractTexts(json, pattern)].map(([path, text]) => [
-        path
-          .replace('.function_call.', '.functionCall.')
-          .replace('.function_response.', '.functionResponse.'),
-        text,
-      ]),
+    places.flatMap((place) =>
+      exactPaths.flatMap((inner) =>
+        [...extractTexts(json, `${place}.${inner}`)].map(([path, text]) => [toListed(path), text]),
+      ),
     ),
   )
+}
+
+/** Returns the path of a value once the spelling is unified. */
+function toListed(path: string): string {
+  const [, content = '0', part = '0', inner] =
+    /^contents(?:\.(\d+))?\.parts(?:\.(\d+))?\.(.+)$/.exec(path) ?? []
+  const spelled = inner
+    ?.replace('function_call.', 'functionCall.')
+    .replace('function_response.', 'functionResponse.')
+  return `contents.${content}.parts.${part}.${spelled}`
 }
 
 function listImages(request: GeminiRequest): readonly ImagePart[] {

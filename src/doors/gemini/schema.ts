@@ -10,9 +10,17 @@ import { invalidField, untranslatableField } from '../../core/invalid-field.ts'
 const text = z.string().nullish()
 const anyObject = loose({}).nullish()
 
-/** By the JSON form of protocol buffers, whole numbers may be texts. */
-const whole = z.union([z.int(), z.string().regex(/^-?\d+$/, 'must be a whole number')]).nullish()
-const number = z.number().nullish()
+/** By the JSON form of protocol buffers, numbers may be texts, and words may be numbers. */
+const whole = z
+  .union([z.int(), z.string().regex(/^-?\d{1,15}$/, 'must be a whole number')])
+  .nullish()
+const number = z
+  .union([
+    z.number(),
+    z.string().regex(/^-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?$/, 'must be a number'),
+  ])
+  .nullish()
+const word = z.union([z.string(), z.int()])
 
 const blob = loose({ mimeType: text, data: text })
 const file = loose({ fileUri: text, mimeType: text })
@@ -32,9 +40,8 @@ const part = loose({
   }).nullish(),
 })
 
-const parts = z.union([list(part), part]).nullish()
-const content = loose({ role: text, parts })
-const contents = z.union([list(content, 1), content, z.string()])
+const content = loose({ role: text, parts: list(part).nullish() })
+const contents = z.union([list(content, 1), z.string()])
 
 const declaration = loose({ name: text, description: text })
 
@@ -49,11 +56,12 @@ const generationConfig = loose({
   presencePenalty: number,
   frequencyPenalty: number,
   responseMimeType: text,
-  responseModalities: list(z.string()).nullish(),
+  responseModalities: list(word).nullish(),
+  responseFormat: list(loose({ text: loose({ mimeType: word.nullish() }).nullish() })).nullish(),
   thinkingConfig: loose({
     includeThoughts: z.boolean().nullish(),
     thinkingBudget: whole,
-    thinkingLevel: text,
+    thinkingLevel: word.nullish(),
   }).nullish(),
 })
 
@@ -62,12 +70,12 @@ const members = {
   tools: list(loose({ functionDeclarations: list(declaration).nullish() })).nullish(),
   toolConfig: loose({
     functionCallingConfig: loose({
-      mode: z.union([z.string(), z.int()]).nullish(),
+      mode: word.nullish(),
       allowedFunctionNames: list(z.string()).nullish(),
     }).nullish(),
   }).nullish(),
   generationConfig: generationConfig.nullish(),
-  serviceTier: text,
+  serviceTier: word.nullish(),
   cachedContent: text,
 }
 
@@ -109,21 +117,19 @@ export function checkPart<Value>(schema: z.ZodType<Value>, value: unknown, path:
   return read.data
 }
 
-/** Returns the contents as a list: one may stand there by itself, or as a text. */
+/** Returns the contents as a list: they may be one text. */
 export function listContents({
   contents: given,
 }: Pick<GeminiRequest, 'contents'>): readonly GeminiContent[] {
-  if (typeof given === 'string') return [{ role: 'user', parts: [{ text: given }] }]
-  return Array.isArray(given) ? given : [given]
+  return typeof given === 'string' ? [{ role: 'user', parts: [{ text: given }] }] : given
 }
 
-/** Returns the parts of a content as a list. */
-export function listParts({ parts: given }: GeminiContent): readonly GeminiPart[] {
-  if (given === undefined || given === null) return []
-  return Array.isArray(given) ? given : [given]
+/** Returns the parts of a content. */
+export function listParts({ parts }: GeminiContent): readonly GeminiPart[] {
+  return parts ?? []
 }
 
-/** Reads a whole number, which may be a text. */
-export function toWhole(value: number | string | null | undefined): number | undefined {
+/** Reads a number, which may be a text. */
+export function toNumber(value: number | string | null | undefined): number | undefined {
   return value === undefined || value === null ? undefined : Number(value)
 }

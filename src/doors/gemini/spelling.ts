@@ -1,10 +1,13 @@
 import { invalid } from '../../core/errors.ts'
 import { isObject } from '../../wire/json/parse.ts'
 
-/** The members of an object that the gateway reads, each with the shape of its value; `null` for any value. */
+/** The members of an object that the gateway reads. */
 interface Shape {
-  readonly [name: string]: Shape | null
+  readonly [name: string]: Member
 }
+
+/** The shape of a value, or of the items of a list; `null` for any value. */
+type Member = Shape | null | readonly [Shape | null]
 
 const blob: Shape = { mimeType: null, data: null, displayName: null }
 const fileData: Shape = { fileUri: null, mimeType: null, displayName: null }
@@ -21,7 +24,7 @@ const part: Shape = {
     id: null,
     name: null,
     response: null,
-    parts: { inlineData: blob, fileData },
+    parts: [{ inlineData: blob, fileData }],
   },
   executableCode: null,
   codeExecutionResult: null,
@@ -29,11 +32,11 @@ const part: Shape = {
   toolResponse: null,
 }
 
-const content: Shape = { role: null, parts: part }
+const content: Shape = { role: null, parts: [part] }
 
 const generationConfig: Shape = {
   candidateCount: null,
-  stopSequences: null,
+  stopSequences: [null],
   maxOutputTokens: null,
   temperature: null,
   topP: null,
@@ -46,7 +49,9 @@ const generationConfig: Shape = {
   responseMimeType: null,
   responseSchema: null,
   responseJsonSchema: null,
-  responseModalities: null,
+  _responseJsonSchema: null,
+  responseFormat: [{ text: { mimeType: null, schema: null } }],
+  responseModalities: [null],
   thinkingConfig: { includeThoughts: null, thinkingBudget: null, thinkingLevel: null },
   speechConfig: null,
   mediaResolution: null,
@@ -56,15 +61,17 @@ const generationConfig: Shape = {
 }
 
 const tool: Shape = {
-  functionDeclarations: {
-    name: null,
-    description: null,
-    parameters: null,
-    parametersJsonSchema: null,
-    response: null,
-    responseJsonSchema: null,
-    behavior: null,
-  },
+  functionDeclarations: [
+    {
+      name: null,
+      description: null,
+      parameters: null,
+      parametersJsonSchema: null,
+      response: null,
+      responseJsonSchema: null,
+      behavior: null,
+    },
+  ],
   googleSearch: null,
   googleSearchRetrieval: null,
   codeExecution: null,
@@ -76,11 +83,11 @@ const tool: Shape = {
 
 const request: Shape = {
   model: null,
-  contents: content,
+  contents: [content],
   systemInstruction: content,
-  tools: tool,
+  tools: [tool],
   toolConfig: {
-    functionCallingConfig: { mode: null, allowedFunctionNames: null },
+    functionCallingConfig: { mode: null, allowedFunctionNames: [null] },
     includeServerSideToolInvocations: null,
     retrievalConfig: null,
   },
@@ -96,27 +103,37 @@ const countRequest: Shape = { ...request, generateContentRequest: request }
 
 /**
  * Returns a request with the members that the gateway reads in camel case: clients write either spelling, and
- * Python's mixes them in one object. Values of the user, such as arguments and schemas, stay as they are. Throws
- * LM-1001 for a member that stands there in both spellings.
+ * Python's mixes them in one object. Where a list belongs, one item may stand by itself. Values of the user, such as
+ * arguments and schemas, stay as they are. Throws LM-1001 for a member that stands there in both spellings.
  */
 export function unifySpelling(value: object): object {
   return unify(value, countRequest, '') as object
 }
 
-function unify(value: unknown, shape: Shape, path: string): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => unify(item, shape, join(path, at)))
-  if (!isObject(value)) return value
+function unify(value: unknown, shape: Member, path: string): unknown {
+  if (isList(shape)) return unifyList(value, shape[0], path)
+  if (shape === null || !isObject(value)) return value
   const unified: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     const known = findName(name, shape)
     const place = join(path, known ?? name)
-    if (known !== undefined && known !== name && known in value) {
+    if (known !== undefined && Object.hasOwn(unified, known)) {
       throw invalid(`${place}: must not appear in both spellings, ${known} and ${name}`, place)
     }
-    const inner = known === undefined ? null : shape[known]
-    define(unified, known ?? name, inner ? unify(member, inner, place) : member)
+    define(unified, known ?? name, unify(member, shape[known ?? ''] ?? null, place))
   }
   return unified
+}
+
+/** Returns a list of what may be one item. A text in place of objects stays: contents may be a text. */
+function unifyList(value: unknown, item: Shape | null, path: string): unknown {
+  if (Array.isArray(value)) return value.map((one, at) => unify(one, item, join(path, at)))
+  const isItem = item === null ? value !== undefined && value !== null : isObject(value)
+  return isItem ? [unify(value, item, join(path, 0))] : value
+}
+
+function isList(shape: Member): shape is readonly [Shape | null] {
+  return Array.isArray(shape)
 }
 
 function findName(name: string, shape: Shape): string | undefined {

@@ -181,6 +181,72 @@ describe('a request becomes a chat request', () => {
     ])
   })
 
+  test('whose lists may be one item, and whose numbers may be texts', async () => {
+    const body = `{"contents":[{"parts":{"text":"Go"}},
+      {"role":"model","parts":{"functionCall":{"id":"a","name":"f","args":{"n":12345678901234567890}}}},
+      {"parts":{"function_response":{"id":"a","name":"f","response":{"n":1.50},"parts":{"inlineData":{"mimeType":"image/png","data":"AAAA"}}}}}],
+      "tools":{"function_declarations":{"name":"f"}},
+      "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":"f"}},
+      "generationConfig":{"stopSequences":"END","temperature":"0.5","topP":"9e-1","candidateCount":"0","responseModalities":"TEXT"}}`
+    expect(await translate(body)).toMatchObject({
+      messages: [
+        { content: 'Go' },
+        { tool_calls: [{ function: { arguments: '{"n":12345678901234567890}' } }] },
+        { role: 'tool', content: expect.stringContaining('{"n":1.50}') },
+        { content: [{ type: 'text' }, { type: 'image_url' }] },
+      ],
+      tools: [{ function: { name: 'f' } }],
+      tool_choice: { function: { name: 'f' } },
+      stop: ['END'],
+      temperature: 0.5,
+      top_p: 0.9,
+    })
+    const single = `{"contents":{"role":"model","parts":{"functionCall":{"name":"f","args":{"n":1.0}}}}}`
+    expect(await translate(single)).toMatchObject({
+      messages: [{ tool_calls: [{ function: { arguments: '{"n":1.0}' } }] }, {}],
+    })
+  })
+
+  test.each([
+    ['responseJsonSchema', { responseJsonSchema: { type: 'OBJECT' } }],
+    ['_responseJsonSchema', { _responseJsonSchema: { type: 'OBJECT' } }],
+    ['responseSchema', { responseSchema: { type: 'OBJECT' } }],
+    [
+      'responseFormat',
+      { responseFormat: [{ text: { mimeType: 'APPLICATION_JSON', schema: { type: 'OBJECT' } } }] },
+    ],
+    ['response_format', { response_format: { text: { schema: { type: 'OBJECT' } } } }],
+  ])('with the schema in %s', async (_, fields) => {
+    const generationConfig = { responseMimeType: 'application/json', ...fields }
+    expect((await translate(asking({ generationConfig })))['response_format']).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'response', schema: { type: 'object' } },
+    })
+  })
+
+  test('with schemas whose names are members of every object, and types that are not given', async () => {
+    const parameters = `{"type":"OBJECT","constructor":1,"__proto__":{"a":1},"properties":{
+      "__proto__":{"type":"STRING"},"a":{"type":"TYPE_UNSPECIFIED"},"b":{"type":0},
+      "c":{"anyOf":[{"type":"STRING"}],"nullable":true}}}`
+    const sent = await translate(
+      `{"contents":"Hi","tools":[{"functionDeclarations":[{"name":"f","parameters":${parameters}}]}]}`,
+    )
+    expect(JSON.stringify(sent['tools'])).toContain(
+      '{"type":"object","constructor":1,"__proto__":{"a":1},"properties":{"__proto__":{"type":"string"},"a":{},"b":{},"c":{"anyOf":[{"type":"string"},{"type":"null"}]}}}',
+    )
+  })
+
+  test('whose results have ids that their calls have lost', async () => {
+    const sent = await translate({
+      contents: [
+        { parts: [{ text: 'Go' }] },
+        { role: 'model', parts: [{ functionCall: { name: 'f' } }] },
+        { parts: [{ functionResponse: { id: 'x', name: 'f', response: { output: 'y' } } }] },
+      ],
+    })
+    expect(sent['messages']).toMatchObject([{}, {}, { tool_call_id: 'call_1', content: 'y' }])
+  })
+
   test.each([
     [{ thinkingLevel: 'LOW' }, { thinking: { type: 'enabled', budget_tokens: 1024 } }],
     [{ thinkingBudget: 0 }, { thinking: { type: 'disabled' } }],
@@ -213,11 +279,27 @@ describe('a request becomes a chat request', () => {
         tools: [{ codeExecution: {} }],
         safetySettings: [{ category: 'x' }],
         labels: { a: 'b' },
-        generationConfig: { mediaResolution: 'LOW', topK: 64 },
+        generationConfig: {
+          mediaResolution: 'LOW',
+          topK: 64,
+          thinkingConfig: { thinkingLevel: 2 },
+        },
+        contents: [{ parts: [{ text: 'Hi', videoMetadata: { fps: 1 } }] }],
+        toolConfig: { includeServerSideToolInvocations: true },
+        serviceTier: 3,
       }),
     )
     expect(response.headers.get('x-gateway-dropped')).toBe(
-      'safetySettings,labels,generationConfig.mediaResolution,tools.0.codeExecution',
+      [
+        'safetySettings',
+        'labels',
+        'serviceTier',
+        'generationConfig.mediaResolution',
+        'generationConfig.thinkingConfig.thinkingLevel',
+        'toolConfig.includeServerSideToolInvocations',
+        'contents.0.parts.0.videoMetadata',
+        'tools.0.codeExecution',
+      ].join(),
     )
   })
 })
@@ -234,6 +316,17 @@ describe('a request is refused', () => {
       asking({ generationConfig: {}, generation_config: {} }),
       'generationConfig',
     ],
+    [
+      'a name in two forms of one spelling',
+      asking({ generationConfig: { max_output_tokens: 9, maxOutput_tokens: 1 } }),
+      'generationConfig.maxOutputTokens',
+    ],
+    [
+      'a bound that no number holds',
+      asking({ generationConfig: { maxOutputTokens: '9'.repeat(30) } }),
+      'generationConfig.maxOutputTokens',
+    ],
+    ['a list in place of an object', asking({ generationConfig: [{}] }), 'generationConfig'],
     [
       'a repeated bound',
       '{"contents":[{"parts":[]}],"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9}}',
