@@ -36,7 +36,7 @@ import { estimatePrompt } from './estimate.ts'
 import { convertShape } from './forms.ts'
 import { NativeStreamWriter } from './native.ts'
 import { checkRequest, type GeminiRequest, listContents, listParts, toNumber } from './schema.ts'
-import { listProofs, skippedSignature } from './signatures.ts'
+import { listProofs, skipOwnSignatures } from './signatures.ts'
 import { unifySpelling } from './spelling.ts'
 import { GeminiStreamWriter } from './stream.ts'
 
@@ -216,7 +216,7 @@ export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest 
   toNative(): NativeCall {
     if (!this.#hasOwnProofs) return this.call
     const json = decoder.decode(this.call.bytes)
-    const bytes = encoder.encode(json.replace(ownSignatures, `"${skippedSignature}"`))
+    const bytes = encoder.encode(skipOwnSignatures(json))
     return { ...this.call, bytes, layout: scanLayout(bytes, ['model', 'stream_options']) }
   }
 
@@ -277,9 +277,6 @@ const unsaid: ReadonlySet<string> = new Set(['top_k'])
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
-/** A signature of the gateway as a JSON text: only base64 stands between its quotes. */
-const ownSignatures = /"Z2F0ZXdheS0x[A-Za-z0-9+/_=-]*"/g
 
 /** The values that go to other vendors as text, in both spellings. */
 const exactPaths = [

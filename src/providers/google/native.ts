@@ -4,9 +4,12 @@ import type {
   NativeAnswer,
   NativeEndpoint,
 } from '../../core/endpoints.ts'
+import type { MemberLayout } from '../../core/layout.ts'
 import { type CountNames, isCount, listEstimated, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { scanLayout } from '../../wire/json/scan.ts'
+import { type Splice, splice } from '../../wire/json/splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseError } from './errors.ts'
 import { findFailedFinish } from './finish-reason.ts'
@@ -26,29 +29,56 @@ export interface NativeGeminiTarget {
 
 /** The Gemini API for clients that speak it too: bytes pass as they are, and the model is in the address. */
 export function bindGemini({ model, modelUrl }: NativeGeminiTarget): NativeEndpoint {
+  const name = JSON.stringify(readModelName(modelUrl))
   const answerUrl = methodUrl(modelUrl, 'generateContent').href
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // The gateway frames the chunks for its client, who may have asked for a JSON array.
   streamUrl.searchParams.set('alt', 'sse')
   const countUrl = methodUrl(modelUrl, 'countTokens').href
   return {
-    buildRequest: ({ bytes, stream }) => ({
+    buildRequest: ({ bytes, layout, stream }) => ({
       url: stream ? streamUrl.href : answerUrl,
       headers: {},
-      body: bytes,
+      body: splice(bytes, nameModel(layout, name)),
     }),
     parseAnswer: (body) => readAnswer(body, model),
     createDecoder: () => new NativeStream(model),
     parseError,
     streamEnd: 'terminator',
     counting: {
-      buildRequest: ({ bytes }) => ({ url: countUrl, headers: {}, body: bytes }),
+      buildRequest: ({ bytes }) => ({ url: countUrl, headers: {}, body: nameModels(bytes, name) }),
       isCount: (body) => {
         const value = tryParseJson(body)
         return isObject(value) && isCount(value['totalTokens'])
       },
     },
   }
+}
+
+/** The name of the model as bodies have it, such as `models/gemini-3-pro`. */
+function readModelName({ pathname }: URL): string {
+  return pathname.split('/').slice(-2).join('/')
+}
+
+/** Where a body names its model, the name must be that of the address. */
+function nameModel({ spans }: MemberLayout<'model'>, json: string): Splice[] {
+  return spans.model.map((span) => ({ span, json }))
+}
+
+/** Old clients count a whole request, which has the name of its model inside. */
+function nameModels(bytes: Uint8Array, json: string): Uint8Array {
+  const outer = scanLayout(bytes, ['model', 'generateContentRequest', 'generate_content_request'])
+  const { generateContentRequest, generate_content_request } = outer.spans
+  const inner = [...generateContentRequest, ...generate_content_request].flatMap(
+    ({ start, end }) => {
+      const layout = scanLayout(bytes.subarray(start, end), ['model'])
+      return nameModel(layout, json).map(({ span }) => ({
+        span: { start: start + span.start, end: start + span.end },
+        json,
+      }))
+    },
+  )
+  return splice(bytes, [...nameModel(outer, json), ...inner])
 }
 
 /** The names of the counts of `usageMetadata`. */

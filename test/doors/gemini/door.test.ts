@@ -125,6 +125,11 @@ describe('a key', () => {
   })
 })
 
+/** As JSON libraries of .NET write the characters of base64. */
+function escapeText(text: string): string {
+  return text.replace(/./g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)
+}
+
 describe('proofs of reasoning', () => {
   const thinking = { type: 'thinking', thinking: 'Hm', signature: 'sig+/=' }
   const answer = {
@@ -169,7 +174,14 @@ describe('proofs of reasoning', () => {
     })
   })
 
-  test('of other vendors are replaced for Gemini, which refuses them', async () => {
+  test.each([
+    ['plain', (body: object) => JSON.stringify(body)],
+    [
+      'with escapes',
+      (body: object) =>
+        JSON.stringify(body).replace(/(?<=[A-Za-z0-9])[+/=]+(?=[A-Za-z0-9"])/g, escapeText),
+    ],
+  ])('of other vendors are replaced for Gemini, which refuses them: %s', async (_, write) => {
     const gateway = await geminiGateway()
     gateway.upstream.next(json(answer))
     const [part] = listParts(
@@ -178,13 +190,17 @@ describe('proofs of reasoning', () => {
     gateway.upstream.next(
       json({ candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }] }),
     )
-    const contents = [{ role: 'model', parts: [part, { text: 'a', thoughtSignature: 'own+' }] }]
-    await post(gateway, { contents }, { path: '/v1beta/models/gemini:generateContent' })
+    const quoted = { text: part?.thoughtSignature }
+    const contents = [
+      { role: 'model', parts: [quoted, part, { text: 'a', thoughtSignature: 'own+' }] },
+    ]
+    await post(gateway, write({ contents }), { path: '/v1beta/models/gemini:generateContent' })
     expect(gateway.upstream.body()).toEqual({
       contents: [
         {
           role: 'model',
           parts: [
+            quoted,
             { ...part, thoughtSignature: 'skip_thought_signature_validator' },
             { text: 'a', thoughtSignature: 'own+' },
           ],

@@ -30,6 +30,25 @@ describe('a link that speaks the API itself', () => {
     expect(JSON.stringify(gateway.log)).not.toContain('secret')
   })
 
+  test('gets its own name where a body names the model', async () => {
+    const gateway = await geminiGateway()
+    gateway.upstream.next(whole(first.replace('"index"', '"finishReason":"STOP","index"')))
+    await post(gateway, '{"model":"models/gemini","contents":[{"parts":[{"text":"Hi"}]}]}', {
+      path,
+    })
+    expect(gateway.upstream.text()).toBe(
+      '{"model":"models/gemini-3.5-pro","contents":[{"parts":[{"text":"Hi"}]}]}',
+    )
+    gateway.upstream.next(json({ totalTokens: 3 }))
+    const inner = '{ "contents":[{"parts":[{"text":"model"}]}], "model": "models/gemini" }'
+    await post(gateway, `{"generateContentRequest":${inner}}`, {
+      path: '/v1beta/models/gemini:countTokens',
+    })
+    expect(gateway.upstream.text()).toBe(
+      `{"generateContentRequest":${inner.replace('models/gemini', 'models/gemini-3.5-pro')}}`,
+    )
+  })
+
   test.each(['\r\n', '\n'])('streams the bytes of its events %j', async (end) => {
     const gateway = await geminiGateway()
     const events = `data: ${first}${end}${end}data: ${last}${end}${end}`
