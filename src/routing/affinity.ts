@@ -27,8 +27,8 @@ export class Affinity {
 
   /** Opens the session of a request. */
   open({ route, account, named }: SessionSource): PinnedSession {
-    const { kind, name } = named
+    const { kind, name, keepsLong } = named
     const key = blake3Hex(JSON.stringify([account, route.id, kind, name])).slice(0, 32)
-    return new PinnedSession({ pins: this.#pins, route, named, key })
+    return new PinnedSession({ pins: this.#pins, route, named: { kind, keepsLong }, key })
   }
 }

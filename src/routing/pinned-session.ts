@@ -8,7 +8,8 @@ import type { HeldPin, Pins } from './pins.ts'
 export interface PinnedSessionOptions {
   readonly pins: Pins
   readonly route: ModelRoute
-  readonly named: NamedSession
+  /** Without its name, which may be long. */
+  readonly named: Omit<NamedSession, 'name'>
   /** The hash by which the session is found. */
   readonly key: string
 }

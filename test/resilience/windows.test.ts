@@ -103,8 +103,7 @@ describe('a context window', () => {
       fc.property(sizes, ([given, tokens]) => {
         // Only these members are read.
         const order = given.map((contextWindow, id) => ({ id, contextWindow }) as unknown as Model)
-        const route = { hasWindows: true } as unknown as ModelRoute
-        const small = findSmall(order, { route, measureContext: () => tokens })
+        const small = findSmall(order, tokens)
         const isLarge = (size: number | undefined) => size === undefined || size >= tokens
         const expected = order.filter(
           (_, at) => !isLarge(given[at]) && given.slice(at + 1).some(isLarge),

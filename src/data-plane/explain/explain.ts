@@ -7,7 +7,7 @@ import { estimateMaxCost, estimateMaxOutput, findDearest } from '../../pricing/i
 import type { PinnedSession } from '../../routing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
-import { findSmall, type SmallLinks } from '../request/context-window.ts'
+import { findSmall, measureContext, type SmallLinks } from '../request/context-window.ts'
 import { leaveOut, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
 import { judgeLink } from '../serve/expressible.ts'
 import type { PreparedRequest } from '../serve/prepared-request.ts'
@@ -42,7 +42,7 @@ export async function explainRequest(
       ? priced
       : await catchRefusal(() => authenticated.previewAdmission(priced, () => estimate))) ??
     prepared.findFetchError()
-  const small = findSmall(order, prepared)
+  const small = findSmall(order, measureContext(prepared))
   const links: ExplainedLink[] = []
   const slice = context.startTimeSlice()
   for (const link of order) {

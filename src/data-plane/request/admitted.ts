@@ -20,7 +20,7 @@ import { StreamRecorder } from '../../stream/stream-recorder.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import type { SentAnswer } from '../cache/use.ts'
-import type { SmallLinks } from './context-window.ts'
+import { findSmall } from './context-window.ts'
 import { formatPaths } from './dropped-header.ts'
 import { orderRoute } from './link-order.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
@@ -34,8 +34,8 @@ export interface AdmittedRequestOptions {
   readonly costs?: ReadonlyMap<Model, bigint>
   /** The session of the request; absent where it makes no difference. */
   readonly session?: PinnedSession | undefined
-  /** Finds the links that are too small for the request; absent where there is none. */
-  readonly findSmall?: (order: readonly Model[]) => SmallLinks
+  /** What the request takes in a context window, in tokens; absent where no link has one. */
+  readonly contextTokens?: number | undefined
 }
 
 interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
@@ -59,7 +59,7 @@ export class AdmittedRequest implements ChainRequest {
   readonly #draws: Draws
   readonly #costs: ReadonlyMap<Model, bigint>
   readonly #session: PinnedSession | undefined
-  readonly #findSmall: (order: readonly Model[]) => SmallLinks
+  readonly #contextTokens: number | undefined
   /** That of the call sent last. */
   #credential: UsableCredential | undefined
   /** The fields that the link tried last leaves out, as dotted paths. */
@@ -77,7 +77,7 @@ export class AdmittedRequest implements ChainRequest {
     this.#draws = context.draws
     this.#costs = options.costs ?? noCosts
     this.#session = options.session
-    this.#findSmall = options.findSmall ?? findNone
+    this.#contextTokens = options.contextTokens
   }
 
   orderLinks(): readonly Model[] {
@@ -89,7 +89,7 @@ export class AdmittedRequest implements ChainRequest {
       isStream: this.#record.stream,
       costs: this.#costs,
     })
-    const small = this.#findSmall(order)
+    const small = findSmall(order, this.#contextTokens)
     return small.size === 0 ? order : order.filter((link) => !small.has(link))
   }
 
@@ -215,8 +215,6 @@ export class AdmittedRequest implements ChainRequest {
   }
 }
 
-const noSmall: SmallLinks = new Map()
-const findNone = () => noSmall
 const noCosts: ReadonlyMap<Model, bigint> = new Map()
 
 /** The header with the number of upstream calls. */

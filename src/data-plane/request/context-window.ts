@@ -12,13 +12,16 @@ export interface SizedRequest {
 /** The links that are passed over, each with the error that says why. */
 export type SmallLinks = ReadonlyMap<Model, GatewayError>
 
+/** Returns the tokens that a request takes in a context window; undefined where no link has one. */
+export function measureContext(request: SizedRequest): number | undefined {
+  return request.route.hasWindows ? request.measureContext() : undefined
+}
+
 /**
- * Finds the links whose context window is too small for a request, in the order in which they are tried. A link
+ * Finds the links whose context window is too small for so many tokens, in the order in which they are tried. A link
  * behind which none is large enough is not among them: the estimate may be wrong.
  */
-export function findSmall(order: readonly Model[], request: SizedRequest): SmallLinks {
-  if (!request.route.hasWindows) return noSmall
-  const tokens = request.measureContext()
+export function findSmall(order: readonly Model[], tokens: number | undefined): SmallLinks {
   if (tokens === undefined) return noSmall
   const fits = ({ contextWindow }: Model) => contextWindow === undefined || contextWindow >= tokens
   const last = order.findLastIndex(fits)

@@ -24,7 +24,7 @@ import { TimeSlice } from '../../wire/time-slice.ts'
 import type { CacheUse } from '../cache/use.ts'
 import { modelForbidden } from '../models/model-access.ts'
 import { AdmittedRequest } from './admitted.ts'
-import { findSmall, type SizedRequest } from './context-window.ts'
+import { measureContext, type SizedRequest } from './context-window.ts'
 import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
 import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
@@ -243,7 +243,8 @@ export class AuthenticatedRequest {
         record,
         costs,
         session,
-        findSmall: (order) => findSmall(order, prepared),
+        // A function in its place would hold the body as long as the answer lasts.
+        contextTokens: measureContext(prepared),
       })
     })
   }
