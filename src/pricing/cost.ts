@@ -31,20 +31,22 @@ export function roundCost(sum: bigint): NanoUsd {
 }
 
 /** The kinds of tokens that have prices of their own. */
-export type TokenKind =
-  | 'input'
-  | 'cached'
-  | 'written'
-  | 'written_1h'
-  | 'written_12h'
-  | 'output'
-  | 'reasoning'
-  | 'audio_input'
-  | 'image_input'
-  | 'video_input'
-  | 'cached_audio_input'
-  | 'audio_output'
-  | 'image_output'
+export const tokenKinds = [
+  'input',
+  'audio_input',
+  'image_input',
+  'video_input',
+  'cached',
+  'cached_audio_input',
+  'written',
+  'written_1h',
+  'written_12h',
+  'output',
+  'audio_output',
+  'image_output',
+  'reasoning',
+] as const
+export type TokenKind = (typeof tokenKinds)[number]
 
 /** Calls `visit` for the tokens of one call by their prices. Each token is in one kind. */
 export function visitTokens(

@@ -11,6 +11,7 @@ import {
   roundCost,
   sumTokens,
   type TokenKind,
+  tokenKinds,
   visitTokens,
 } from './cost.ts'
 import { identifyPrices } from './identify.ts'
@@ -85,6 +86,7 @@ export function listLines({ prices, tokens, fees }: PricedPart): readonly CostLi
   }
   if (tokens) {
     visitTokens(prices, tokens, (name, count, price) => add(name, count, price, million))
+    lines.sort((a, b) => placeOf(a.name) - placeOf(b.name))
   }
   if (!fees) return lines
   for (const [tool, count] of Object.entries(fees.toolCalls) as [
@@ -97,6 +99,12 @@ export function listLines({ prices, tokens, fees }: PricedPart): readonly CostLi
   if (prices.searches > 0n) add('searches', fees.searchUnits, prices.searches, thousand)
   if (prices.requests) add('requests', fees.requests, prices.requests, thousand)
   return lines
+}
+
+/** Lists name the kinds of tokens in one order. */
+function placeOf(name: LineName): number {
+  const names: readonly LineName[] = tokenKinds
+  return names.indexOf(name)
 }
 
 const million = 1_000_000

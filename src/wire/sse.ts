@@ -1,6 +1,6 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { ByteList } from './byte-list.ts'
-import { tryParseJson } from './json/parse.ts'
+import { isObject, tryParseJson } from './json/parse.ts'
 
 /** One server-sent event as received. */
 export interface RawEvent {
@@ -204,11 +204,26 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
  */
 function readBareJson(bytes: Uint8Array, lines: string): RawEvent {
   const json = lines.trimStart()
-  const isBare = /^[[{]/.test(json) && tryParseJson(json) !== undefined
+  const isBare = /^[[{]/.test(json) && isErrorBody(tryParseJson(json))
   if (!isBare) return { bytes, data: undefined, event: undefined, closed: true }
   const written = encoder.encode(`data: ${json.replace(/[\r\n]+/g, ' ')}\n\n`)
   return { bytes: written, data: json, event: undefined, closed: true }
 }
+
+/** True for the body of an error, in the forms of all vendors. A whole answer in place of a stream is none. */
+function isErrorBody(value: unknown): boolean {
+  const body = Array.isArray(value) ? value[0] : value
+  if (!isObject(body)) return false
+  const { choices, type, message } = body
+  const isAnswer =
+    Array.isArray(choices) && choices.some((one) => isObject(one) && !('error' in one))
+  if (isAnswer) return false
+  return (
+    type === 'error' || typeof message === 'string' || errorMembers.some((name) => name in body)
+  )
+}
+
+const errorMembers = ['error', 'errors', 'base_resp', 'code', 'detail', 'msg'] as const
 
 const encoder = new TextEncoder()
 

@@ -234,7 +234,11 @@ describe('a query is refused', () => {
   test.each([
     ['key_id=', 'key_id', /must not be empty/],
     ['capability=speech', 'capability', /one of chat, embed, rerank$/],
-    ['api=embed', 'api', /one of chat, messages, responses, completions, embeddings, rerank$/],
+    [
+      'api=embed',
+      'api',
+      /one of chat, messages, responses, completions, gemini, embeddings, rerank$/,
+    ],
     ['group_by=Model', 'group_by', /one of model, model_used, .*, total$/],
     ['interval=year', 'interval', /one of hour, day, week, month$/],
     ['limit=0', 'limit', /whole number from 1 to 1000$/],

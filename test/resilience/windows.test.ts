@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Model } from '../../src/core/provider.ts'
-import type { ModelRoute } from '../../src/core/route.ts'
 import { findSmall } from '../../src/data-plane/request/context-window.ts'
 import { chatBody, makeRoute, takeCalls } from '../routing/support.ts'
 import { completion } from '../support/answers.ts'
