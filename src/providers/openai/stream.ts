@@ -62,6 +62,8 @@ class ChunkReader {
   #tier: unknown
   /** The identity of the chunks like the learned one. */
   #identity: ChunkIdentity | undefined
+  /** The choice of those chunks, without its text. */
+  #repeated: RepeatedChoice | undefined
   /** The end of an answer that has failed, while its usage may follow. */
   #failed: Frame | undefined
 
@@ -98,8 +100,12 @@ class ChunkReader {
     if (failed)
       return this.#fail({ ...quiet, kind: 'error', failure: failed, isBilled: true }, usage)
     const frame = this.#toFrame({ bytes, data }, chunk, choices)
-    const mayRepeat = !this.#options.reader && frame.output
-    if (mayRepeat && this.#pattern.learn(data, frame.output)) this.#identity = frame.identity
+    const likeness = this.#options.reader && findRepeated(choices, frame.output)
+    const mayRepeat = (!this.#options.reader || likeness) && frame.output
+    if (mayRepeat && this.#pattern.learn(data, frame.output)) {
+      this.#identity = frame.identity
+      this.#repeated = likeness
+    }
     return frame
   }
 
@@ -133,12 +139,13 @@ class ChunkReader {
 
   /** The facts of a chunk that differs from the learned one only in its text. */
   #toRepeatedFrame(bytes: Uint8Array, output: string): Frame {
+    const { reader } = this.#options
     return {
       bytes,
       kind: 'content',
       usage: undefined,
       identity: this.#identity,
-      choices: undefined,
+      choices: reader && this.#repeated && [reader.read(this.#repeated.withText(output))],
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
@@ -195,6 +202,32 @@ class ChunkReader {
         return usage satisfies never
     }
   }
+}
+
+/** A choice whose like differ from it only in their text. */
+interface RepeatedChoice {
+  withText(text: string): RawChoice
+}
+
+/** Finds what repeats in the only choice of a chunk; undefined where something besides its text may matter. */
+function findRepeated(
+  choices: readonly unknown[],
+  text: string | undefined,
+): RepeatedChoice | undefined {
+  const [choice] = choices
+  if (choices.length !== 1 || !isObject(choice) || typeof choice['finish_reason'] === 'string')
+    return undefined
+  const { index, delta } = choice
+  if (!isObject(delta) || text === undefined) return undefined
+  const texts = Object.entries(delta).filter(
+    ([, value]) => typeof value === 'string' && value !== '',
+  )
+  const others = texts.filter(([name]) => name !== 'role')
+  const [name] = others[0] ?? []
+  const isPlain = Object.values(delta).every((value) => typeof value !== 'object' || value === null)
+  if (others.length !== 1 || name === undefined || delta[name] !== text || !isPlain)
+    return undefined
+  return { withText: (next) => ({ index, delta: { [name]: next }, finish_reason: null }) }
 }
 
 /** Returns the text of a chunk of one choice, without usage: its other facts are those of its like. */

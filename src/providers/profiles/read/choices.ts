@@ -30,10 +30,14 @@ export class ChoiceReader {
 
   /** Reads a choice of a chunk, or the only one of a whole answer. */
   read(choice: RawChoice): RawChoice {
-    const { delta, message } = choice
+    const { delta, message, index } = choice
+    const text = findText(choice)
+    if (text !== undefined && this.#getState(index).passesText) {
+      return { index, delta: { content: text }, finish_reason: null }
+    }
     const member = isObject(delta) ? 'delta' : 'message'
     const given = isObject(delta) ? delta : isObject(message) ? message : {}
-    const state = this.#getState(choice['index'])
+    const state = this.#getState(index)
     const { finish_reason: reason } = choice
     const isEnd = typeof reason === 'string' || member === 'message'
     return {
@@ -63,6 +67,11 @@ class ChoiceState {
     const { model, lineage } = context.maker
     this.#reasoning = new ReasoningCollector({ model, lineage })
     this.#tags = context.profile.reasoningField === 'tags' ? new ThinkTags() : undefined
+  }
+
+  /** True while a text is nothing but that: it has no tags to look for, and no reasoning ends with it. */
+  get passesText(): boolean {
+    return this.#tags === undefined && this.#reasoning.isEmpty
   }
 
   read(given: JsonObject, isEnd: boolean): JsonObject {
@@ -111,6 +120,25 @@ class ChoiceState {
     if (collector.isBlank && !this.hasCalls) return undefined
     return collector.take(gap)
   }
+}
+
+/**
+ * Returns the text of a choice of a chunk that has nothing else, as nearly all have; undefined for any other. Nothing
+ * is copied here: that would take as long as the rest of a frame.
+ */
+function findText(choice: RawChoice): string | undefined {
+  const { delta } = choice
+  if (!isObject(delta) || typeof delta['content'] !== 'string') return undefined
+  for (const name in delta) if (!plainMembers.has(name) && isSaying(delta[name])) return undefined
+  for (const name in choice)
+    if (name !== 'delta' && name !== 'index' && isSaying(choice[name])) return undefined
+  return delta['content']
+}
+
+const plainMembers: ReadonlySet<string> = new Set(['content', 'role'])
+
+function isSaying(value: unknown): boolean {
+  return value !== null && value !== undefined
 }
 
 /** Reads a text, or the text parts that some upstreams send instead. */
