@@ -41,7 +41,8 @@ export interface ChatCallDeps extends CallDeps {
 }
 
 /** One upstream call for chat. */
-export interface ChatAttempt extends Attempt {
+export interface ChatAttempt {
+  readonly attempt: Attempt
   /** An answer without content that the vendor's content filter has ended is a failure. */
   readonly failsFiltered: boolean
 }
@@ -49,9 +50,10 @@ export interface ChatAttempt extends Attempt {
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: DoorCall,
-  { link, scope, credential, mayResend, resends, failsFiltered }: ChatAttempt,
+  { attempt, failsFiltered }: ChatAttempt,
   context: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
+  const { link, scope, credential, mayResend, resends } = attempt
   const { clock, bufferAccount, trace, streams, snapshot } = context
   const bound = call.bind(link)
   const maxBytes = snapshot.answerLimit

@@ -41,7 +41,7 @@ export function createChatService(door: ChatDoor): Service {
         call: (attempt) => {
           admitted.markSent(attempt)
           const failsFiltered = goesOnAfter(admitted.route, attempt.link, 'content_filter')
-          return callChat(call, { ...attempt, failsFiltered }, context)
+          return callChat(call, { attempt, failsFiltered }, context)
         },
       }) // LM-3xxx, LM-6001
       switch (served.value.kind) {

@@ -65,7 +65,8 @@ export class AdmittedRequest implements ChainRequest {
   /** The fields that the link tried last leaves out, as dotted paths. */
   #dropped: readonly string[] = []
 
-  constructor({ context, route, admission, record, ...options }: AdmittedRequestOptions) {
+  constructor(options: AdmittedRequestOptions) {
+    const { context, route, admission, record } = options
     this.route = route
     this.scope = context.scope
     this.clock = context.clock
