@@ -1,4 +1,4 @@
-import type { Admission, AdmissionOutcome, UsageEstimate } from '../core/admission.ts'
+import type { Admission, AdmissionOutcome, Extension, UsageEstimate } from '../core/admission.ts'
 import type { BudgetTerm } from '../core/budget-period.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { HeaderList } from '../core/ports.ts'
@@ -168,14 +168,14 @@ class KeyAdmission implements Admission {
     }
   }
 
-  extend(cost: NanoUsd): boolean {
-    if (this.#isEnded) return true
-    if (!hasRoom(this.#holds, cost)) return false
+  extend(cost: NanoUsd): Extension {
+    if (this.#isEnded) return 'reserved'
+    if (!hasRoom(this.#holds, cost)) return 'no-room'
     this.#extended += cost
     for (const { account, term, reserved } of this.#holds) {
       if (reserved > 0n && isPresent(account, term)) account.reserve(cost)
     }
-    return true
+    return 'reserved'
   }
 
   adjust(cost: NanoUsd): void {
@@ -200,7 +200,7 @@ class KeyAdmission implements Admission {
 /** Whether every budget that reserves anything for a request has room for this amount too. */
 export function hasRoom(
   holds: readonly Pick<AccountHold, 'account' | 'term' | 'reserved'>[],
-  cost: NanoUsd,
+  cost: bigint,
 ): boolean {
   return holds.every(({ account, term, reserved }) => {
     const isHeld = reserved > 0n && isPresent(account, term)
@@ -209,6 +209,6 @@ export function hasRoom(
 }
 
 /** A term that is over has nothing reserved: the request is charged to it all the same. */
-function isPresent(account: AccountEntry, { since }: BudgetTerm): boolean {
+export function isPresent(account: AccountEntry, { since }: BudgetTerm): boolean {
   return account.term.since === since
 }

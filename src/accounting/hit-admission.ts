@@ -1,4 +1,4 @@
-import type { Admission } from '../core/admission.ts'
+import type { Admission, Extension } from '../core/admission.ts'
 import type { HeaderList } from '../core/ports.ts'
 import type { AccountEntry } from './account-entry.ts'
 import { checkRequests } from './admission-checks.ts'
@@ -45,8 +45,8 @@ class HitAdmission implements Admission {
     for (const { account, debit } of this.#debits) account.requests.adjust(debit, 0)
   }
 
-  extend(): boolean {
-    return true
+  extend(): Extension {
+    return 'reserved'
   }
 
   adjust(): void {

@@ -77,12 +77,15 @@ export interface Admission {
   withdraw(): void
   /**
    * Reserves an amount beside what the request already reserves, for another call behind one that has failed and
-   * is charged. Returns false, and reserves nothing, when a budget has no room for it.
+   * is charged. Reserves nothing, or all of it. Never rejects.
    */
-  extend(cost: NanoUsd): boolean
+  extend(cost: NanoUsd): Extension | Promise<Extension>
   /** Charges the difference after an exact count has replaced an estimate. Called after `settle`. */
   adjust(cost: NanoUsd): void
 }
+
+/** `no-room`: a budget has too little left. `unavailable`: the shared state that decides it cannot be used. */
+export type Extension = 'reserved' | 'no-room' | 'unavailable'
 
 export interface AdmissionOutcome {
   readonly cost: NanoUsd
@@ -103,7 +106,7 @@ const admitted: Admission = Object.freeze({
   reserved: undefined,
   settle() {},
   withdraw() {},
-  extend: () => true,
+  extend: () => 'reserved',
   adjust() {},
 })
 

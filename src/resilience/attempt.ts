@@ -44,7 +44,7 @@ export interface RecordedRequest {
    * False once calls that failed are charged, and the budget has no room for another one. The request then ends
    * with what failed.
    */
-  readonly mayCallAgain: boolean
+  readonly mayCallAgain: boolean | Promise<boolean>
   /** Called when a credential is parked. */
   onParked(link: Model, parked: ParkedCredential): void
 }

@@ -112,8 +112,9 @@ export async function tryLinks<T>(
     const { failure, attempts } = outcome
     addFailure({ link, failure, attempts })
     const surfaces = judgeFailure(failure) === 'surface' && !request.goesOnAfter(link, failure)
+    const mayCallAgain = surfaces || (await request.mayCallAgain)
     if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
-    if (!request.mayCallAgain) break
+    if (!mayCallAgain) break
   }
   throw createChainError(failures)
 }

@@ -83,7 +83,7 @@ export async function retryLink<T>(
     if (isProviderFault(failure)) permit.failure()
     else permit.abandon()
     const outcome = { ok: false, failure, attempts } as const
-    if (judgeFailure(failure) !== 'retry' || !request.mayCallAgain) return outcome
+    if (judgeFailure(failure) !== 'retry' || !(await request.mayCallAgain)) return outcome
     if (tries >= retry.maxAttempts || permit.isProbe || breaker.state !== 'closed') return outcome
     const minWait = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
     if (minWait > retry.maxRetryAfter) return outcome

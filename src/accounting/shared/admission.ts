@@ -1,8 +1,8 @@
-import type { Admission, AdmissionOutcome } from '../../core/admission.ts'
+import type { Admission, AdmissionOutcome, Extension } from '../../core/admission.ts'
 import type { BudgetTerm } from '../../core/budget-period.ts'
 import type { NanoUsd } from '../../core/ids.ts'
 import type { HeaderList } from '../../core/ports.ts'
-import { findReserved, hasRoom } from '../admission.ts'
+import { findReserved } from '../admission.ts'
 import type { HoldEnd } from './functions.ts'
 import type { SharedHold } from './hold.ts'
 
@@ -14,6 +14,8 @@ export interface HoldLedger {
   end(hold: SharedHold, how: Pick<HoldEnd, 'mode' | 'tokens'>): void
   /** Delivers charges that were made after the end. */
   deliver(hold: SharedHold): void
+  /** Reserves more for a hold that has not ended. */
+  extend(hold: SharedHold, cost: bigint): Promise<Extension>
 }
 
 /** The admission of a request whose hold is known to all processes. */
@@ -57,9 +59,9 @@ export class SharedAdmission implements Admission {
     this.#ledger.end(this.#hold, { mode: 'withdraw', tokens: undefined })
   }
 
-  /** What is reserved now is known to this process only when it ends: the server keeps the hold as it was made. */
-  extend(cost: NanoUsd): boolean {
-    return hasRoom(this.#hold.subjects, cost)
+  extend(cost: NanoUsd): Extension | Promise<Extension> {
+    const isCapped = this.#hold.subjects.some(({ reserved }) => reserved > 0n)
+    return this.#isEnded || !isCapped ? 'reserved' : this.#ledger.extend(this.#hold, cost)
   }
 
   adjust(cost: NanoUsd): void {
@@ -95,8 +97,8 @@ export class SharedHit implements Admission {
     this.#takeBack()
   }
 
-  extend(): boolean {
-    return true
+  extend(): Extension {
+    return 'reserved'
   }
 
   adjust(): void {

@@ -15,13 +15,10 @@ import { type HoldLedger, SharedAdmission, SharedHit } from './admission.ts'
 import type { Decisions } from './decisions.ts'
 import type { SharedFunctions } from './functions.ts'
 import { factsOf, nameAccount, nameHold, type SharedHold, writeFacts } from './hold.ts'
-import { isCut, isLoss, mayHaveRun, unavailable } from './loss.ts'
+import { isCut, isLoss, mayHaveRun, repeatTime, unavailable } from './loss.ts'
 import type { OpenHolds } from './open-holds.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { Settlements } from './settlements.ts'
-
-/** For so long an admission is asked for again whose connection was cut. */
-const repeatTime: Millis = 500
 
 const free: Demand = Object.freeze({ tokens: 0, cost: 0n, isFree: true })
 

@@ -10,10 +10,10 @@ import type { LostHolds } from './lost-holds.ts'
 import type { ServerClock } from './server-clock.ts'
 
 /** A server that pauses must not run a call that was given up: until then it may. */
-const callTime: Millis = 800
+export const callTime: Millis = 800
 
-/** A request waits for its admission at most about so long. */
-const maxWait: Millis = 1_500
+/** A request waits for a decision at most about so long. */
+export const maxWait: Millis = 1_500
 
 export interface DecisionsOptions {
   readonly functions: SharedFunctions

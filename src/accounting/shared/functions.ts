@@ -73,6 +73,28 @@ interface Unseeded {
   readonly names: readonly SubjectName[]
 }
 
+/** More that is to be reserved for a request that runs. */
+export interface ExtensionAsk {
+  readonly id: string
+  /** The most that each budget has to reserve for the request, with what it has reserved already. */
+  readonly cost: bigint
+  readonly facts: string
+  readonly accounts: readonly AccountEntry[]
+  /** After `busy`: refuse rather than have it asked again. */
+  readonly insists: boolean
+}
+
+export type ExtensionDecision = ReplyHead &
+  (
+    | { readonly status: 'reserved' | 'refused'; readonly subjects: readonly SharedSubject[] }
+    /** The server has no such hold: it has lost it, or (`gone`) it was charged as that of a process that has died. */
+    | { readonly status: 'unknown' | 'gone' }
+    /** Refused because of other requests, which may be over. */
+    | { readonly status: 'busy' }
+    | Unseeded
+    | { readonly status: 'late' | 'empty' }
+  )
+
 export type SharedReading = ReplyHead &
   ({ readonly status: 'known'; readonly subjects: readonly SharedSubject[] } | Unseeded)
 
@@ -150,6 +172,29 @@ export class SharedFunctions {
         return { ...head, ...readUnseeded(values) }
       default:
         return { ...head, status: status === 'late' ? 'late' : 'empty' }
+    }
+  }
+
+  /** `deadline` as for `admit`. May be repeated: it reserves the whole amount, not one more time. */
+  async extend(ask: ExtensionAsk, deadline: Millis): Promise<ExtensionDecision> {
+    const { id, facts, accounts, insists } = ask
+    const subjects = accounts.map((account) => writeLimits(account, { ...ask, isFree: false }))
+    const args = [deadline, insists ? 'insist' : 'extend', id, facts, subjects]
+    const { head, rest } = await this.#call('extend', args)
+    const [status, ...values] = rest
+    switch (status) {
+      case 'reserved':
+      case 'refused':
+        return { ...head, status, subjects: (values as WrittenSubject[]).map(readSubject) }
+      case 'unseeded':
+        return { ...head, ...readUnseeded(values) }
+      case 'unknown':
+      case 'gone':
+      case 'busy':
+      case 'late':
+        return { ...head, status }
+      default:
+        return { ...head, status: 'empty' }
     }
   }
 
@@ -274,7 +319,10 @@ function readReading(head: ReplyHead, [status, ...values]: readonly unknown[]): 
   return { ...head, status: 'known', subjects: (values as WrittenSubject[]).map(readSubject) }
 }
 
-function writeLimits({ scope, record }: AccountEntry, { cost, isFree }: SharedAsk): WrittenAsked {
+function writeLimits(
+  { scope, record }: AccountEntry,
+  { cost, isFree }: Pick<SharedAsk, 'cost' | 'isFree'>,
+): WrittenAsked {
   const { rpmLimit, tpmLimit, maxParallel, budgetMax } = record
   // Without a cap that counts there is nothing to reserve.
   const cap = isFree ? null : budgetMax

@@ -1,7 +1,9 @@
+import type { Extension } from '../../core/admission.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import type { HoldLedger } from './admission.ts'
 import type { Alerts } from './alerts.ts'
 import type { EndedHolds } from './ended-holds.ts'
+import type { Extensions } from './extensions.ts'
 import type { HoldEnd } from './functions.ts'
 import { type ChargedHold, listSubjects, nameAccount, type SharedHold } from './hold.ts'
 import type { OpenHolds } from './open-holds.ts'
@@ -14,9 +16,10 @@ export interface HoldEndsOptions {
   readonly ended: EndedHolds
   readonly charges: ProcessCharges
   readonly settlements: Settlements
+  readonly extensions: Extensions
 }
 
-/** Settles and withdraws holds: in memory at once, and on the server with the next call. */
+/** Settles, withdraws and extends holds: their ends count in memory at once, and on the server with the next call. */
 export class HoldEnds implements HoldLedger {
   readonly #options: HoldEndsOptions
 
@@ -51,6 +54,10 @@ export class HoldEnds implements HoldLedger {
 
   deliver(hold: ChargedHold): void {
     this.#options.settlements.send([], listSubjects(hold))
+  }
+
+  extend(hold: SharedHold, cost: bigint): Promise<Extension> {
+    return this.#options.extensions.extend(hold, cost)
   }
 }
 

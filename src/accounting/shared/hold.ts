@@ -12,8 +12,8 @@ import { nameSubject, type SubjectName, writeAmount } from './values.ts'
 export interface SubjectHold {
   readonly account: AccountEntry
   readonly term: BudgetTerm
-  /** Reserved of the budget: 0 without a cap. */
-  readonly reserved: bigint
+  /** Reserved of the budget: 0 without a cap. Grows with attempts that fail and are charged. */
+  reserved: bigint
 }
 
 /** What the usage row of a request says when its process has died. */
@@ -23,8 +23,8 @@ export interface HoldFacts {
   readonly provider: string
   readonly api: Api
   readonly stream: boolean
-  /** The cost at most. */
-  readonly cost: bigint
+  /** The cost at most. Grows with attempts that fail and are charged. */
+  cost: bigint
 }
 
 /** What can be charged for a request. */

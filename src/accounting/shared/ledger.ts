@@ -17,6 +17,7 @@ import { Alerts } from './alerts.ts'
 import { Configurations } from './configurations.ts'
 import { Decisions } from './decisions.ts'
 import { EndedHolds } from './ended-holds.ts'
+import { Extensions } from './extensions.ts'
 import { SharedFunctions } from './functions.ts'
 import { HoldEnds } from './hold-ends.ts'
 import { isLoss } from './loss.ts'
@@ -163,6 +164,15 @@ export class SharedLedger implements Ledger, BudgetObserver {
         ended: this.#ended,
         charges,
         settlements,
+        extensions: new Extensions({
+          ...options,
+          serverClock: this.#clock,
+          decisions: this.#decisions,
+          functions,
+          replica: this.#replica,
+          holds: this.#holds,
+          join: () => this.#membership.join(),
+        }),
       }),
     })
   }

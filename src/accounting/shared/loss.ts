@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
+import type { Millis } from '../../core/ids.ts'
 import { SharedStateFault } from '../../core/shared-state.ts'
 import { StoreFault } from '../../store/index.ts'
 
@@ -16,6 +17,9 @@ export function mayHaveRun(error: unknown): boolean {
 export function isCut(error: unknown): boolean {
   return error instanceof SharedStateFault && error.isCut
 }
+
+/** For so long a decision is asked for again whose connection was cut. */
+export const repeatTime: Millis = 500
 
 export function unavailable(): GatewayError {
   return new GatewayError('LM-5003', 'the shared state cannot be used; try again', {

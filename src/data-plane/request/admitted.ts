@@ -122,7 +122,7 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.addAttempt(link, result)
   }
 
-  get mayCallAgain(): boolean {
+  get mayCallAgain(): boolean | Promise<boolean> {
     return this.#record.mayCallAgain
   }
 

@@ -1,5 +1,5 @@
 import type { Account } from '../../core/accounts.ts'
-import type { Admission, Principal } from '../../core/admission.ts'
+import type { Admission, Extension, Principal } from '../../core/admission.ts'
 import { type Api, capabilityOf } from '../../core/capability.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
@@ -96,7 +96,7 @@ export class RecordBuilder {
   #lastCalled: Model | undefined
   #failed: FailedLink[] | undefined
   #billed: readonly BilledCall[] = noCalls
-  #mayCallAgain = true
+  #mayCallAgain: boolean | Promise<boolean> = true
   #run: LinkRun | undefined
   #isFinished = false
 
@@ -115,7 +115,7 @@ export class RecordBuilder {
   }
 
   /** False once failed calls are charged, and the budget has no room for another one. */
-  get mayCallAgain(): boolean {
+  get mayCallAgain(): boolean | Promise<boolean> {
     return this.#mayCallAgain
   }
 
@@ -155,15 +155,24 @@ export class RecordBuilder {
   #bill(link: Model, usage: Usage): void {
     const price = this.#priceCall(link, { usage, searchUnits: undefined })
     this.#billed = [...this.#billed, { link, usage, price }]
-    if (!price || price.cost === 0n || !this.#mayCallAgain) return
-    this.#mayCallAgain = this.admission?.extend(price.cost) ?? true
-    if (this.#mayCallAgain) return
+    if (!price || price.cost === 0n || this.#mayCallAgain === false) return
+    const extension = this.admission?.extend(price.cost) ?? 'reserved'
+    this.#mayCallAgain =
+      typeof extension === 'string'
+        ? this.#isReserved(link, extension)
+        : extension.then((outcome) => this.#isReserved(link, outcome))
+  }
+
+  /** Whether another call is reserved; logs why it is not. */
+  #isReserved(link: Model, extension: Extension): boolean {
+    if (extension === 'reserved') return true
     const { id, log } = this.#options
-    log.write('warn', 'the budget has no room for another attempt', {
+    log.write('warn', refusals[extension], {
       request_id: id,
       key_id: this.principal?.account?.keyId,
       model: link.id,
     })
+    return false
   }
 
   /** Logs a credential that is parked. */
@@ -321,6 +330,12 @@ export class RecordBuilder {
 }
 
 const noCalls: readonly BilledCall[] = Object.freeze([])
+
+/** Why a request whose attempt has failed makes no other one. */
+const refusals = Object.freeze({
+  'no-room': 'the budget has no room for another attempt',
+  unavailable: 'the shared state cannot be used to reserve another attempt',
+})
 
 const free = 0n as NanoUsd
 

@@ -119,6 +119,49 @@ register_account('admit', function(call, args)
   return reply_with(call, parts)
 end)
 
+-- Reserves more for a request that runs, or changes nothing. May be repeated. Args: process, deadline, mode (`extend`,
+-- `insist`), id, facts, the subjects with the whole amount that is to be reserved of each. Reply: status (`reserved`,
+-- `refused`, then the subjects; `busy`, `late`, `empty` and `unseeded` as of `admit`; `unknown` without such a hold;
+-- `gone` when that was charged as lost).
+register_account('extend', function(call, args)
+  local process, deadline, mode, id, facts, subjects = unpack(args)
+  if find_epoch(call) == '' then
+    return reply_with(call, { quote('empty') })
+  end
+  if call.now > deadline then
+    return reply_with(call, { quote('late') })
+  end
+  local hold = find_hold(call, id)
+  if not hold then
+    local is_charged = redis.call('EXISTS', call.root .. 'charged:' .. id) == 1
+    return reply_with(call, { quote(is_charged and 'gone' or 'unknown') })
+  end
+  local names = {}
+  for at, held in ipairs(hold.subjects) do
+    names[at] = held.name
+  end
+  local unseeded = find_unseeded(call, names)
+  if unseeded then
+    return unseeded
+  end
+  for _, name in ipairs(names) do
+    turn(call, name)
+  end
+  local more = find_more(call, hold, subjects)
+  local refused = find_too_full(call, more)
+  if refused and mode == 'extend' and may_be_over(call, #checks, refused) then
+    return reply_with(call, { quote('busy') })
+  end
+  if not refused then
+    extend(call, id, hold, more, facts)
+  end
+  local parts = { quote(refused and 'refused' or 'reserved') }
+  for _, name in ipairs(names) do
+    parts[#parts + 1] = describe(call, name, process)
+  end
+  return reply_with(call, parts)
+end)
+
 -- After this long a hold whose request has a row is removed even if its process may still run: one that is only slow
 -- has still to report what the request cost, and ends the hold with that.
 local max_slow_minutes = 15

@@ -99,3 +99,39 @@ local function take(call, subjects, id, hold)
   end
   put_hold(call, id, hold)
 end
+
+-- Returns what a hold has to reserve besides, of the subjects that reserve something for it: each with its place in
+-- the hold. A term that is over has nothing reserved, and what was reserved by the same call before is not missing.
+local function find_more(call, hold, subjects)
+  local more = {}
+  for at, list in ipairs(subjects) do
+    local asked, held = read_asked(list), hold.subjects[at]
+    local usd, nano = subtract(asked.usd, asked.nano, held.usd, held.nano)
+    local is_reserved = asked.cap_usd and is_below(0, 0, held.usd, held.nano)
+    if is_reserved and held.since == get(call, held.name).since and is_below(0, 0, usd, nano) then
+      asked.usd, asked.nano, asked.place = usd, nano, at
+      more[#more + 1] = asked
+    end
+  end
+  return more
+end
+
+-- Finds what is asked of a budget that has no room for it.
+local function find_too_full(call, more)
+  for _, asked in ipairs(more) do
+    if not checks[#checks](get(call, asked.name), asked) then
+      return asked
+    end
+  end
+end
+
+local function extend(call, id, hold, more, facts)
+  for _, asked in ipairs(more) do
+    local state, held = change(call, asked.name), hold.subjects[asked.place]
+    state.reserved_usd, state.reserved_nano =
+      add(state.reserved_usd, state.reserved_nano, asked.usd, asked.nano)
+    held.usd, held.nano = add(held.usd, held.nano, asked.usd, asked.nano)
+  end
+  hold.facts = facts
+  put_hold(call, id, hold)
+end
