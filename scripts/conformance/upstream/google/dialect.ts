@@ -3,13 +3,14 @@ import { check, Refusal } from '../refusal.ts'
 import { answer, countTokens, readScenario } from '../scenario.ts'
 import { streamReply, wholeReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
+import { toCamelNames } from './names.ts'
 import { requestSchema } from './request.ts'
 import { checkRequest } from './rules.ts'
 import { checkSignatures, hasPlaceholder } from './signatures.ts'
 
 /** The Gemini API, generation 3: https://ai.google.dev/api/generate-content */
 export const google: Dialect = {
-  handle({ path, query, headers, body }) {
+  handle({ path, query, headers, body: sent }) {
     const [, model = '', method] =
       /^\/v1beta\/models\/([^:/]+):(generateContent|streamGenerateContent|countTokens)$/.exec(
         path,
@@ -17,6 +18,7 @@ export const google: Dialect = {
     if (!method) throw new Refusal(404, `unknown path ${path}`)
     if (headers.get('x-goog-api-key') !== upstreamKey)
       throw new Refusal(401, 'API key not valid. Please pass a valid API key.')
+    const body = toCamelNames(sent)
     if (method === 'countTokens') {
       const { contents } = parseBody(requestSchema, body, bracketedPath)
       const totalTokens = countTokens(JSON.stringify(contents))

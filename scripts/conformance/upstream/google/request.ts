@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../json-schema.ts'
+import { bytesPattern } from './names.ts'
 
-const inlineData = z.strictObject({ mimeType: z.string(), data: z.base64() })
+const inlineData = z.strictObject({ mimeType: z.string(), data: z.string().regex(bytesPattern) })
 
 const part = z
   .strictObject({

@@ -1,5 +1,6 @@
 import { verifyCall } from '../proofs.ts'
 import { check } from '../refusal.ts'
+import { toStandardBase64 } from './names.ts'
 import type { Content } from './request.ts'
 
 /** The beginning of the ids of this model's calls. */
@@ -15,7 +16,7 @@ const placeholder = 'skip_thought_signature_validator'
 export function checkSignatures(contents: readonly Content[]): void {
   for (const [index, { role, parts }] of contents.entries()) {
     for (const { thoughtSignature: signature = placeholder } of parts) {
-      const isIntact = signature === placeholder || verifyCall(signature)
+      const isIntact = signature === placeholder || verifyCall(toStandardBase64(signature))
       check(isIntact, `contents[${index}]: Thought signature is not valid.`)
     }
     const first = parts.find(({ functionCall }) => functionCall !== undefined)
