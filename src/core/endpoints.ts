@@ -178,7 +178,7 @@ export interface NativeEndpoint {
   readonly streamEnd: StreamEnding
   /** Counts the tokens of a prompt; absent where the upstream does not. */
   readonly counting?: NativeCounting
-  /** Thinking without a signature is refused: the vendor signs its own. */
+  /** Reasoning that is plain text is refused: the vendor signs or encrypts its own. */
   readonly refusesUnsigned?: boolean
 }
 

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../core/chat.ts'
-import type { Proof } from './proofs.ts'
+import type { ReturnedProof } from './proofs.ts'
 
 /** A message of the chat API that a door has written, and where it comes from in the client's request. */
 export interface MadeMessage {
@@ -11,5 +11,5 @@ export interface MadeMessage {
   /** The paths of its tool calls. */
   readonly calls: readonly string[]
   /** What the client returned of the reasoning that led to it, if the message does not have it yet. */
-  readonly proofs?: readonly Proof[]
+  readonly proofs?: readonly ReturnedProof[]
 }

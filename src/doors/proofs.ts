@@ -58,6 +58,8 @@ const proofSchema = z.object({
 
 /** The reasoning that a client keeps, with its proofs. */
 export type Proof = z.infer<typeof proofSchema>
+/** The same from a client. Without a model it is text that carries no proof. */
+export type ReturnedProof = Omit<Proof, 'model'> & { readonly model: Proof['model'] | undefined }
 /** The same with the blocks as the answer has them. */
 export type GivenProof = Omit<Proof, 'content'> & { readonly content?: object | undefined }
 export type ExtraContent = z.infer<typeof extraContent>
@@ -149,7 +151,7 @@ class ReturnedContent {
  */
 export function addProofs(
   messages: readonly ChatMessage[],
-  proofs: readonly Proof[],
+  proofs: readonly ReturnedProof[],
   target: ChatTarget,
 ): readonly ChatMessage[] {
   if (proofs.length === 0) return messages
@@ -160,6 +162,11 @@ export function addProofs(
     if (at < messages.length - 1) return proven
     return addPastReasoning(addAnswerProofs(proven, own, target), listPast(proofs), target)
   })
+}
+
+/** Returns reasoning that a client sent as text alone, which some upstreams take back as it is. */
+export function toTextProof(shown: string): ReturnedProof {
+  return { model: undefined, past: [{ text: shown }] }
 }
 
 /** Adds what upstreams of the OpenAI format may get back. Their profile decides which of it they get. */
@@ -173,14 +180,14 @@ export function addPastReasoning(
   return { ...message, past_reasoning: [...(Array.isArray(known) ? known : []), ...past] }
 }
 
-function listPast(proofs: readonly Proof[]): readonly PastReasoning[] {
+function listPast(proofs: readonly ReturnedProof[]): readonly PastReasoning[] {
   return proofs.flatMap(({ model, past = [] }) =>
     past.map((one) => ({ ...one, model, text: one.text ?? '' })),
   )
 }
 
 /** Indexes the signatures by the ids of their calls. The first one of an id counts. */
-function indexCallProofs(proofs: readonly Proof[]): Map<unknown, ExtraContent> {
+function indexCallProofs(proofs: readonly ReturnedProof[]): Map<unknown, ExtraContent> {
   const found = new Map<unknown, ExtraContent>()
   for (const { calls = [] } of proofs) {
     for (const { id, extra } of calls) if (!found.has(id)) found.set(id, extra)
@@ -202,7 +209,7 @@ function addCallProofs(message: ChatMessage, signatures: Map<unknown, ExtraConte
 
 function addAnswerProofs(
   message: ChatMessage,
-  proofs: readonly Proof[],
+  proofs: readonly ReturnedProof[],
   { ignoresUnknown }: ChatTarget,
 ): ChatMessage {
   const thinking = proofs.flatMap((proof) => proof.thinking ?? [])

@@ -1,7 +1,7 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
 import type { Steps } from '../../core/steps.ts'
 import type { MadeMessage } from '../made-message.ts'
-import { addPastReasoning, addProofs, type Proof } from '../proofs.ts'
+import { addProofs, type Proof, type ReturnedProof, toTextProof } from '../proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import {
   type ConversationOptions,
@@ -43,10 +43,12 @@ export function* toAssistantMessages(
   options: ConversationOptions,
 ): Steps<MadeMessage[]> {
   const { target } = options
-  const proofs = blocks.flatMap(({ block }) => {
+  const proofs = blocks.flatMap(({ block }): ReturnedProof[] => {
     const text = readProofText(block)
     const proof = text === undefined ? undefined : options.proofs.read(text)
-    return proof ? [withShownText(proof, block)] : []
+    if (proof) return [withShownText(proof, block)]
+    const unsigned = readUnsigned(block)
+    return unsigned === undefined ? [] : [toTextProof(unsigned)]
   })
   const isWhole = target.ignoresUnknown && proofs.some(({ content }) => content)
   const segments: Segment[] = [newSegment()]
@@ -67,18 +69,7 @@ export function* toAssistantMessages(
     if (isLeftOut(block) && !isWhole) segment.hasGap = true
   }
   const kept = segments.filter(({ parts, calls }) => isWhole || parts.length + calls.length > 0)
-  const unsigned = blocks.flatMap(({ block }) => readUnsigned(block) ?? [])
-  const messages = kept
-    .map((segment) => toMessage(segment, target))
-    .map((message, at) =>
-      at < kept.length - 1
-        ? message
-        : addPastReasoning(
-            message,
-            unsigned.map((text) => ({ text })),
-            target,
-          ),
-    )
+  const messages = kept.map((segment) => toMessage(segment, target))
   return addProofs(messages, proofs, target).map((message, at) => ({
     message,
     path,

@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
 import type { MadeMessage } from '../made-message.ts'
-import type { Proof } from '../proofs.ts'
+import type { ReturnedProof } from '../proofs.ts'
 
 /** One part of a message's content, and its path. */
 export interface PlacedPart {
@@ -45,7 +45,7 @@ export class ConversationBuilder {
     this.#openAnswer(call.path).calls.push(call)
   }
 
-  addProof(proof: Proof, path: string): void {
+  addProof(proof: ReturnedProof, path: string): void {
     this.#openAnswer(path).proofs.push(proof)
   }
 
@@ -95,7 +95,7 @@ interface Answer {
   readonly path: string
   readonly texts: string[]
   readonly calls: PlacedCall[]
-  readonly proofs: Proof[]
+  readonly proofs: ReturnedProof[]
 }
 
 /** A single text is a string, because not every server of the chat API accepts a list. */

@@ -4,9 +4,8 @@ import { isObject } from '../../wire/json/parse.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import type { RequestProofs } from '../request-proofs.ts'
-import type { ResponsesRequest } from './fields.ts'
+import type { Item, ResponsesRequest } from './fields.ts'
 import { listImages } from './images.ts'
-import type { Item } from './input.ts'
 import { isOwnItem } from './own-items.ts'
 
 /** The bytes of what a model reads of a request, without its images. */
@@ -89,16 +88,25 @@ function measureOwnBlocks(item: Item, proofs: RequestProofs): number {
 
 /** Measures what a model reads of an item. Ids, encrypted reasoning and inline files are not text. */
 function measureItem(item: Item): number {
-  const { role, content, name, arguments: given, input, output, tools } = item
+  const { role, content, summary, name, arguments: given, input, output, tools } = item
   return (
     measureText(role) +
     measureContent(content) +
+    measureSummary(summary) +
     measureText(name) +
     measureArguments(given) +
     measureText(input) +
     measureContent(output) +
     (Array.isArray(tools) ? measureJson(tools) : 0)
   )
+}
+
+/** Upstreams that take reasoning back as text are charged for it. */
+function measureSummary(summary: unknown): number {
+  let bytes = 0
+  if (!Array.isArray(summary)) return bytes
+  for (const part of summary) if (isObject(part)) bytes += measureText(part['text'])
+  return bytes
 }
 
 function measureContent(content: unknown): number {

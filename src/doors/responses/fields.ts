@@ -21,6 +21,8 @@ export const responsesRequest = loose({
 /** The same without those that may be long. */
 export const responsesHead = loose(head)
 
+/** An item of `input`. */
+export type Item = Readonly<Record<string, unknown>>
 export type ResponsesRequest = z.infer<typeof responsesRequest>
 export type ResponsesHead = z.infer<typeof responsesHead>
 

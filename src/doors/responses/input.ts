@@ -4,12 +4,13 @@ import { callArguments } from '../../core/chat.ts'
 import type { Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { extractTexts } from '../../wire/json/text.ts'
+import { toTextProof } from '../proofs.ts'
 import type { RequestProofs } from '../request-proofs.ts'
 import { itemContent, onlyNative, parseFields, toChatParts, toTexts } from './content.ts'
 import { ConversationBuilder } from './conversation.ts'
+import type { Item } from './fields.ts'
+import { readReasoningText, reasoningFields } from './reasoning-input.ts'
 import { type ToolCollector, type ToolIdentity, toolSearch } from './tools.ts'
-
-export type Item = Readonly<Record<string, unknown>>
 
 const text = z.string().nullish()
 
@@ -25,8 +26,6 @@ const functionCall = loose({
 const customCall = loose({ call_id: z.string(), name: z.string(), namespace: text, input: text })
 
 const callOutput = loose({ call_id: z.string(), output: itemContent })
-
-const reasoning = loose({ encrypted_content: text })
 
 const itemReference = loose({ id: z.string() })
 
@@ -162,9 +161,14 @@ export class ItemReader {
   }
 
   #readReasoning(item: Item, path: string): void {
-    const { encrypted_content: content } = parseFields(reasoning, item, path)
-    const proof = content ? this.#body.proofs.read(content) : undefined
-    if (proof) this.conversation.addProof(proof, path)
+    const { encrypted_content: content } = parseFields(reasoningFields, item, path)
+    if (content) {
+      const proof = this.#body.proofs.read(content)
+      if (proof) this.conversation.addProof(proof, path)
+      return
+    }
+    const shown = readReasoningText(item)
+    if (shown !== '') this.conversation.addProof(toTextProof(shown), path)
   }
 
   /** Returns the exact text of arguments that are no string: parsing would round large numbers. */

@@ -38,16 +38,22 @@ const part = objectByType(
 
 const content = orNull(countedTextOr(arrayOf(part)))
 
-const item = objectOf({
-  role: orNull(countedText),
-  content,
-  name: orNull(countedText),
-  arguments: orNull(countedTextOr(countedJson(anyObject))),
-  input: orNull(countedText),
-  output: content,
-  tools: orNull(countedJson(arrayOf(anyObject))),
-  encrypted_content: orNull(textWithout(proofPrefix)),
-})
+const item = objectOf(
+  {
+    role: orNull(countedText),
+    content,
+    summary: orNull(arrayOf(objectOf({ text: orNull(countedText) }))),
+    name: orNull(countedText),
+    arguments: orNull(countedTextOr(countedJson(anyObject))),
+    input: orNull(countedText),
+    output: content,
+    tools: orNull(countedJson(arrayOf(anyObject))),
+    encrypted_content: textWithout(proofPrefix),
+  },
+  [],
+  // Only reasoning has a summary, and what is not encrypted may not reach every upstream.
+  { summary: ['encrypted_content'] },
+)
 
 const head = {
   model: text,
@@ -70,7 +76,10 @@ const request = objectOf(
 // The keys of the type.
 const headNames = Object.keys(head) as (keyof typeof head)[]
 
-/** What is known of a request that was not parsed. It has neither images nor reasoning of the gateway. */
+/**
+ * What is known of a request that was not parsed. It has neither images nor reasoning of the gateway, nor any that is
+ * plain text.
+ */
 export interface MatchedResponses {
   readonly layout: MatchedLayout<keyof (typeof request)['noSpans']>
   readonly head: ResponsesHead

@@ -1,6 +1,6 @@
 import { validateAsSent } from '../../core/as-sent.ts'
 import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
-import type { ChatAnswer, NativeCall } from '../../core/endpoints.ts'
+import type { ChatAnswer, NativeCall, NativeEndpoint } from '../../core/endpoints.ts'
 import { invalidField } from '../../core/invalid-field.ts'
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
@@ -48,7 +48,7 @@ import { listImages } from './images.ts'
 import type { RequestBody } from './input.ts'
 import { matchResponses } from './match.ts'
 import { NativeResponsesWriter } from './native.ts'
-import { cutOwnItems, listOwnProofs } from './own-items.ts'
+import { cutOwnItems, cutUnproven, hasForeignText, listOwnProofs } from './own-items.ts'
 import { locate } from './paths.ts'
 import { readForChat } from './read.ts'
 import { renderEcho } from './response.ts'
@@ -81,8 +81,8 @@ export async function readResponses({
   const own = listOwnProofs(parsed)
   const proofs = new RequestProofs()
   await proofs.check(own, { values: layout.values, slice })
-  const hasOwnItems = own.length > 0
-  return new ParsedResponses({ bytes, clock, layout, head: parsed, parsed, proofs, hasOwnItems })
+  const reasoning = { hasOwnItems: own.length > 0, hasForeignText: hasForeignText(parsed) }
+  return new ParsedResponses({ bytes, clock, layout, head: parsed, parsed, proofs, ...reasoning })
 }
 
 type ResponsesLayout = MemberLayout<
@@ -102,6 +102,8 @@ interface ResponsesSource {
   readonly proofs?: RequestProofs
   /** An item has reasoning that the gateway has encoded for another vendor. */
   readonly hasOwnItems?: boolean
+  /** An item has reasoning that is plain text of another vendor. */
+  readonly hasForeignText?: boolean
 }
 
 /** A request of the Responses API. A heavy one does not stay parsed: it is parsed again when needed. */
@@ -115,6 +117,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
   readonly #createdAt: number
   readonly #maxOutputTokens: number | undefined
   readonly #hasOwnItems: boolean
+  readonly #hasForeignText: boolean
   readonly #proofs: RequestProofs
   /** Undefined when they are among the items of the request. */
   readonly #images: readonly ImagePart[] | undefined
@@ -136,6 +139,7 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     this.stream = head.stream === true
     this.#maxOutputTokens = head.max_output_tokens ?? undefined
     this.#hasOwnItems = rest.hasOwnItems ?? false
+    this.#hasForeignText = rest.hasForeignText ?? false
     this.#proofs = rest.proofs ?? new RequestProofs()
     this.size = layout
     this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
@@ -258,7 +262,8 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     return new ResponsesStreamWriter(context, this.#answerBase)
   }
 
-  toNative(): NativeCall {
+  toNative({ refusesUnsigned = false }: Pick<NativeEndpoint, 'refusesUnsigned'>): NativeCall {
+    if (refusesUnsigned && this.#hasForeignText) return cutUnproven(this.call, this.#body.value)
     return this.#hasOwnItems ? cutOwnItems(this.call, this.#body.value) : this.call
   }
 

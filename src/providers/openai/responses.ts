@@ -25,6 +25,11 @@ export interface OpenAiResponsesOptions {
   readonly mapStatus?: MapStatus | undefined
   /** Reads what the vendor charges, where the configuration says how. */
   readonly readCost?: StatedCostReader | undefined
+  /**
+   * Reasoning that is plain text is refused, as OpenAI does:
+   * https://github.com/querymt/querymt/issues/976, https://github.com/vercel/ai/issues/7543
+   */
+  readonly refusesUnsigned?: boolean
 }
 
 const encoder = new TextEncoder()
@@ -35,6 +40,7 @@ export function openAiResponses({
   upstreamId,
   mapStatus,
   readCost,
+  refusesUnsigned = false,
 }: OpenAiResponsesOptions): NativeEndpoint {
   const model = encoder.encode(JSON.stringify(upstreamId))
   return {
@@ -51,6 +57,7 @@ export function openAiResponses({
     writeEvents: writeResponseEvents,
     parseError: createErrorParser(mapStatus),
     streamEnd: 'terminator',
+    refusesUnsigned,
   }
 }
 

@@ -55,7 +55,12 @@ export const azure: ProviderKind = Object.freeze({
     // Only the v1 form has it without a preview version.
     responses: ({ baseUrl, upstreamId, speaksResponses, readCost }) =>
       speaksResponses
-        ? openAiResponses({ url: buildResponsesUrl(baseUrl), upstreamId, readCost })
+        ? openAiResponses({
+            url: buildResponsesUrl(baseUrl),
+            upstreamId,
+            readCost,
+            refusesUnsigned: true,
+          })
         : undefined,
   },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>

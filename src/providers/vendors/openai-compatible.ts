@@ -371,14 +371,16 @@ function toProfile(kind: string, target: DialectTarget): ResolvedProfile {
 
 /** `speaksResponses` of the configuration wins; a server at another address than the vendor's may lack it. */
 function bindResponses(
-  { speaksResponses = false, mapStatus }: Vendor,
+  { name, speaksResponses = false, mapStatus }: Vendor,
   prefix: string,
   target: DialectTarget,
 ): NativeEndpoint | undefined {
   const { baseUrl, upstreamId, hasCustomBaseUrl, readCost } = target
   if (!(target.speaksResponses ?? (speaksResponses && !hasCustomBaseUrl))) return undefined
   const url = buildOperationUrl(baseUrl, prefix, '/responses')
-  return openAiResponses({ url, upstreamId, mapStatus, readCost })
+  // Other servers of this API serve open models, whose reasoning is text.
+  const refusesUnsigned = toProfile(name, target).names[0] === 'openai'
+  return openAiResponses({ url, upstreamId, mapStatus, readCost, refusesUnsigned })
 }
 
 function bindEmbed(

@@ -222,6 +222,7 @@ class Matcher {
         count++
         if (member) {
           seen |= member.bit
+          required |= member.needs
           if (this.#depth === 1) this.#spans[member.name] = [{ start, end: at }]
           if (member.variants) {
             if (this.#strings.savedText > 0) return mismatch
@@ -279,6 +280,7 @@ const unclear: ShapeMember = {
   name: '',
   key: new Uint8Array(0),
   bit: 0,
+  needs: 0,
   shape: absent,
   variants: undefined,
 }

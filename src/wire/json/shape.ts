@@ -52,6 +52,8 @@ export interface ShapeMember {
   /** The name as bytes. */
   readonly key: Uint8Array
   readonly bit: number
+  /** The bits of the members that must be present beside this one. */
+  readonly needs: number
   readonly shape: Shape
   /** The members of the rest of the object, by the value of this one; undefined for all but a type. */
   readonly variants: readonly ShapeVariant[] | undefined
@@ -121,13 +123,17 @@ export function countedTextOr(other: Shape): Shape {
   return { ...other, types: other.types | jsonType.string, countsText: true }
 }
 
-/** An object in which each of these members occurs at most once. */
+/**
+ * An object in which each of these members occurs at most once. `needs` lists, by the name of a member, others that
+ * must be present beside it.
+ */
 export function objectOf<const Members extends MemberShapes>(
   members: Members,
   required: readonly string[] = [],
+  needs: Readonly<Partial<Record<string, readonly string[]>>> = {},
 ): ObjectShape<keyof Members & string> {
-  const listed = listMembers(members)
-  const bits = listed.filter(({ name }) => required.includes(name)).map(({ bit }) => bit)
+  const plain = listMembers(members)
+  const listed = plain.map((member) => ({ ...member, needs: toBits(plain, needs[member.name]) }))
   return {
     ...anyObject,
     // Has the keys of the type.
@@ -135,11 +141,12 @@ export function objectOf<const Members extends MemberShapes>(
       keyof Members & string,
       readonly Span[]
     >,
-    members: createMembers(
-      listed,
-      bits.reduce((all, bit) => all | bit, 0),
-    ),
+    members: createMembers(listed, toBits(listed, required)),
   }
+}
+
+function toBits(members: readonly ShapeMember[], names: readonly string[] = []): number {
+  return members.reduce((all, { name, bit }) => (names.includes(name) ? all | bit : all), 0)
 }
 
 const nowhere: readonly Span[] = Object.freeze([])
@@ -188,6 +195,7 @@ function listMembers(members: MemberShapes): ShapeMember[] {
     name,
     key: encoder.encode(name),
     bit: 1 << index,
+    needs: 0,
     shape,
     variants: undefined,
   }))

@@ -201,6 +201,40 @@ id = "native"
     expect(upstream.requests.map(({ url }) => url)).toEqual(['https://api.openai.com/v1/responses'])
   })
 
+  /* Models of other vendors write reasoning as text, which OpenAI refuses. It finds its own by the id. */
+  const summary = [{ type: 'summary_text', text: 'Hm.' }]
+  const content = [{ type: 'reasoning_text', text: 'Hm.' }]
+  const text = { type: 'reasoning', id: 'rs_1', summary, content }
+
+  test.each([
+    [text, {}],
+    [{ ...text, encrypted_content: null }, {}],
+    [{ type: 'reasoning', summary }, {}],
+    [{ type: 'reasoning', summary, encrypted_content: '' }, {}],
+    [{ type: 'reasoning', id: 'rs_1', summary }, { store: false }],
+  ])('reasoning %j does not reach OpenAI with %j', async (item, more) => {
+    const { upstream, ask } = await responsesGateway(oneProvider)
+    upstream.next(json(response()))
+    await ask({ input: [item, message, item, { role: 'user', content: 'Hi' }], ...more })
+    expect(upstream.body()).toMatchObject({
+      input: [message, { role: 'user', content: 'Hi' }],
+      ...more,
+    })
+  })
+
+  const ownServer = `${oneProvider.replace('api_key_env', 'base_url = "http://own.test/v1"\nresponses = true\napi_key_env')}`
+
+  test.each([
+    ['stored', oneProvider, { type: 'reasoning', id: 'rs_1', summary }],
+    ['encrypted', oneProvider, { ...text, encrypted_content: 'gAAA' }],
+    ['text for a server of open models', ownServer, text],
+  ])('reasoning that is %s passes as it is', async (_, config, item) => {
+    const { upstream, ask } = await responsesGateway(config)
+    upstream.next(json(response()))
+    await ask({ input: [item, message] })
+    expect(upstream.body()).toMatchObject({ input: [item, message] })
+  })
+
   test('a lost connection is tried again', async () => {
     const { upstream, ask, clock } = await responsesGateway(oneProvider)
     upstream.next(broken(), json(response()))

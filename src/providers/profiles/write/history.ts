@@ -55,12 +55,15 @@ function listPast(value: unknown): readonly PastReasoning[] {
   return Array.isArray(value) ? (value as readonly PastReasoning[]) : []
 }
 
-/** Text without a proof goes to every family whose proof is text; all else to the family that made it. */
+/**
+ * Text without a proof goes to every family whose proof is text, under the name that its profile has: where none is
+ * known, a closed schema may refuse it. All else goes to the family that made it.
+ */
 function isOwn(
   { model, lineage }: PastReasoning,
   { profile, recipient }: { readonly profile: Profile; readonly recipient: Recipient },
 ): boolean {
-  if (model === undefined) return !profile.reasoningSigned
+  if (model === undefined) return !profile.reasoningSigned && profile.reasoningField !== 'auto'
   if (model === recipient.model) return true
   return lineage !== undefined && lineage === recipient.lineage
 }
