@@ -111,6 +111,12 @@ const geminiAnswer = z.looseObject({
   modelVersion: text.optional(),
 })
 
+const geminiVector = z.looseObject({ values: z.array(z.number()) })
+
+const geminiEmbedCounts = z
+  .looseObject({ promptTokenCount: count.optional(), estimated: z.boolean().optional() })
+  .optional()
+
 const geminiModel = z.strictObject({
   name: text.describe('`models/` and the id.'),
   displayName: text,
@@ -432,6 +438,11 @@ export const answerSchemas = {
   GeminiAnswer: geminiAnswer,
   GeminiChunks: z.array(geminiAnswer),
   GeminiTokenCount: z.looseObject({ totalTokens: count, estimated: z.boolean().optional() }),
+  GeminiEmbedding: z.looseObject({ embedding: geminiVector, usageMetadata: geminiEmbedCounts }),
+  GeminiEmbeddings: z.looseObject({
+    embeddings: z.array(geminiVector),
+    usageMetadata: geminiEmbedCounts,
+  }),
   GeminiModel: geminiModel,
   GeminiModelList: z.strictObject({
     models: z.array(geminiModel),

@@ -157,6 +157,30 @@ export const dataPlane: Operations = {
       streams: false,
     }),
   },
+  '/v1beta/models/{id}:embedContent': {
+    post: ask({
+      summary: 'Embed one content, as in the API of Gemini',
+      body: {
+        schema: 'GeminiEmbedRequest',
+        example: { content: { parts: [{ text: 'Hello!' }] } },
+      },
+      answer: 'GeminiEmbedding',
+      streams: false,
+      errorSchema: 'GeminiError',
+    }),
+  },
+  '/v1beta/models/{id}:batchEmbedContents': {
+    post: ask({
+      summary: 'Embed contents, as in the API of Gemini',
+      body: {
+        schema: 'GeminiEmbedBatch',
+        example: { requests: [{ content: { parts: [{ text: 'Hello!' }] } }] },
+      },
+      answer: 'GeminiEmbeddings',
+      streams: false,
+      errorSchema: 'GeminiError',
+    }),
+  },
   '/v1beta/models': {
     get: {
       summary: 'List the models that the key may use, as in the API of Gemini',

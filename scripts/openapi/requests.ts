@@ -79,6 +79,14 @@ const gemini = z.looseObject({
   generationConfig: z.looseObject({}).nullish(),
 })
 
+const geminiEmbed = z.looseObject({
+  model: z.string().nullish(),
+  content: z.looseObject({ parts: z.array(z.looseObject({})) }),
+  taskType: z.string().nullish(),
+  title: z.string().nullish(),
+  outputDimensionality: z.int().nonnegative().nullish(),
+})
+
 const embeddings = z.looseObject({
   model,
   input: z
@@ -110,6 +118,8 @@ export const requestSchemas = {
   CountTokensRequest: count,
   ResponsesRequest: responses,
   GeminiRequest: gemini,
+  GeminiEmbedRequest: geminiEmbed,
+  GeminiEmbedBatch: z.looseObject({ requests: z.array(geminiEmbed).min(1) }),
   EmbeddingsRequest: embeddings,
   RerankRequest: rerank,
   NewKey: newKeyBody,

@@ -34,6 +34,8 @@ export interface EmbedCall {
   readonly dimensions: number | undefined
   /** What the texts are embedded for: the client's own value, or the one that applies at a link. */
   readonly inputType: unknown
+  /** `inputType` is a word of the gateway's: it reaches a vendor only where the provider maps it. */
+  readonly needsMapping?: boolean
 }
 
 /** The input, discriminated by `shape`. Each entry of `items` gets one vector. */

@@ -209,6 +209,21 @@ export type EmbedResult =
     }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
+/** A request for embeddings in an API that the upstream speaks too, as the client sent it. */
+export interface NativeEmbedCall {
+  readonly bytes: Uint8Array
+  /** The method of the API, such as `batchEmbedContents`. */
+  readonly method: string
+}
+
+/** An API for embeddings that the gateway and an upstream both speak, bound to one model. */
+export interface NativeEmbedEndpoint {
+  /** Writes the request with the upstream's own name of the model, in the client's bytes otherwise. */
+  buildRequest(call: NativeEmbedCall): DialectRequest
+  /** Parses a 2xx answer, of which the client gets the bytes. Its number arrays are already replaced. */
+  parseAnswer(body: unknown): EmbedResult
+}
+
 /** An embeddings dialect bound to one model. Its functions are pure and may run once per attempt. */
 export interface EmbedEndpoint {
   /** Returns how much of this input goes into one call. */
@@ -227,6 +242,8 @@ export interface EmbedEndpoint {
   readonly takesInputType?: 'always' | 'when-mapped'
   /** Builds requests from the JSON of `WrittenTexts`, without decoding it. */
   readonly takesWrittenTexts?: boolean
+  /** The APIs of clients that the upstream speaks itself, besides that of OpenAI. */
+  readonly native?: Readonly<Partial<Record<NativeApi, NativeEmbedEndpoint>>>
   /** Throws LM-1001, before any call, for input that this dialect cannot express. */
   check?(call: EmbedCall): void
   /** Builds the request for one batch. */

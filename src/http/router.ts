@@ -31,6 +31,8 @@ export type Route<Context, Answer = Reply> = Readonly<
   readonly form?: AnswerForm | ChooseForm
   /** Headers of its errors, those for a wrong method included; one that the error has itself wins. */
   readonly errorHeaders?: HeaderList
+  /** Why a POST is 404, not 405. */
+  readonly absentPost?: string | undefined
 }
 
 /** Chooses the form by the headers of a request; undefined for that of the OpenAI API. */
@@ -145,7 +147,9 @@ function createMatch<Context, Answer>(path: string, methods: Route<Context, Answ
       const handler = known.includes(name) ? methods[name as Method] : undefined
       if (!handler) {
         if (offersWebSocket(request) && known.includes('POST')) throw upgradeRequired()
-        throw methodNotAllowed(known, new URL(request.url).pathname)
+        const { absentPost } = methods
+        if (method === 'POST' && absentPost) throw new GatewayError('LM-1003', absentPost)
+        throw methodNotAllowed(known)
       }
       return handler({ request, params, context, route })
     },
@@ -192,31 +196,13 @@ function upgradeRequired(): GatewayError {
   })
 }
 
-function methodNotAllowed(methods: readonly string[], path: string): GatewayError {
+function methodNotAllowed(methods: readonly string[]): GatewayError {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  const hint = findGeminiHint(path)
-  const message = `this route accepts ${allow.join(', ')}${hint ? `; ${hint}` : ''}`
+  const message = `this route accepts ${allow.join(', ')}`
   return new GatewayError('LM-1003', message, {
     status: 405,
     headers: headerList({ allow: allow.join(', ') }),
   })
-}
-
-/** The methods of the Gemini API that are not served, with the path that serves the same. */
-const geminiMethods = new Map([
-  ['embedContent', '/v1/embeddings'],
-  ['batchEmbedContents', '/v1/embeddings'],
-])
-
-/**
- * Returns what a client of the Gemini API should do instead of a method that is not served. https://ai.google.dev/api
- */
-function findGeminiHint(path: string): string | undefined {
-  const method = /(?::|%3A)([A-Za-z]+)$/i.exec(path)?.[1] ?? ''
-  const elsewhere = geminiMethods.get(method)
-  return elsewhere === undefined
-    ? undefined
-    : `the Gemini API (:${method}) is not served; use a client of the OpenAI API, or send requests to ${elsewhere}`
 }
 
 /** Paths of other APIs, with the path at which the gateway serves the same in the OpenAI format. */
@@ -231,8 +217,6 @@ const servedElsewhere = new Map([
  * missing `/v1`, and an `/openai` before it, as in the addresses of Azure.
  */
 function routeNotFound(path: string, known: readonly string[]): GatewayError {
-  const gemini = findGeminiHint(path)
-  if (gemini !== undefined) return new GatewayError('LM-1003', `no such route; ${gemini}`)
   const plain = path.replace(/\/{2,}/g, '/').replace(/^(?:\/openai)?(?:\/v1(?:beta)?(?![^/]))*/, '')
   const elsewhere = servedElsewhere.get(plain)
   if (elsewhere !== undefined) {

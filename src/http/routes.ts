@@ -52,7 +52,11 @@ export function createRoutes({
       {},
       ...listings.flatMap((listing) =>
         (listing.paths ?? []).map((path) =>
-          createListRoutes(path, () => listing, { snapshot, authenticator }),
+          createListRoutes(path, () => listing, {
+            snapshot,
+            authenticator,
+            absent: listing.absent,
+          }),
         ),
       ),
     ),
@@ -72,11 +76,16 @@ export function createRoutes({
   }
 }
 
+interface ListOptions extends Pick<RouteOptions, 'snapshot' | 'authenticator'> {
+  /** Why a POST below the path is 404. */
+  readonly absent?: string | undefined
+}
+
 /** The routes of a list of models, and of one of them. */
 function createListRoutes(
   path: string,
   find: (headers: Headers) => ModelListing,
-  { snapshot, authenticator }: Pick<RouteOptions, 'snapshot' | 'authenticator'>,
+  { snapshot, authenticator, absent }: ListOptions,
 ): Routes<Arrival> {
   const form = (headers: Headers) => find(headers).form
   return {
@@ -98,6 +107,7 @@ function createListRoutes(
       },
       form,
       errorHeaders: noAttempts,
+      absentPost: absent,
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { AnswerForm } from '../core/reply.ts'
-import { createChatService, embeddings, rerank, type Service } from '../data-plane/index.ts'
-import { doors } from '../doors/index.ts'
+import { createChatService, createEmbedService, rerank, type Service } from '../data-plane/index.ts'
+import { doors, embedDoors } from '../doors/index.ts'
 
 /** A service of the data plane, and where it is. */
 export interface ServicePlace {
@@ -18,7 +18,11 @@ export const services: readonly ServicePlace[] = [
     paths: door.paths,
     form: door.form,
   })),
-  { service: embeddings, paths: ['/v1/embeddings', '/openai/deployments/:model+/embeddings'] },
+  ...embedDoors.map((door) => ({
+    service: createEmbedService(door),
+    paths: door.paths,
+    form: door.form,
+  })),
   // The paths of the clients of Cohere, and of servers like Jina's, follow the gateway's own.
   { service: rerank, paths: ['/v1/rerank', '/v2/rerank', '/v1/v2/rerank', '/rerank'] },
 ]

@@ -24,19 +24,24 @@ export function estimateEmbedTokens(input: EmbedInput): number {
   return estimateItemTokens(input).reduce((sum, tokens) => sum + tokens, 0)
 }
 
-/** Collects the texts of an input, without counting them. Ids and images count as in an estimate. */
-export function toEmbedCountInput(encoding: TokenEncoding, input: EmbedInput): TokenCountInput {
-  const none = { encoding, output: '' }
-  if (isTokenInput(input)) return { ...none, prompt: [], overhead: estimateEmbedTokens(input) }
-  const parts = input.items.flatMap(toEmbedParts)
-  return {
-    ...none,
-    prompt: parts.flatMap((part) => (part.kind === 'text' ? part.text : [])),
-    overhead: parts.reduce(
-      (sum, part) => sum + (part.kind === 'image' ? estimateImageTokens(part.image) : 0),
-      0,
-    ),
+/** Collects the texts of some inputs, without counting them. Ids and images count as in an estimate. */
+export function toEmbedCountInput(
+  encoding: TokenEncoding,
+  inputs: readonly EmbedInput[],
+): TokenCountInput {
+  const prompt: string[] = []
+  let overhead = 0
+  for (const input of inputs) {
+    if (isTokenInput(input)) {
+      overhead += estimateEmbedTokens(input)
+      continue
+    }
+    for (const part of input.items.flatMap(toEmbedParts)) {
+      if (part.kind === 'text') prompt.push(part.text)
+      else overhead += estimateImageTokens(part.image)
+    }
   }
+  return { encoding, output: '', prompt, overhead }
 }
 
 function estimateMixedTokens(item: MixedItem): number {

@@ -61,11 +61,11 @@ beforeEach(async () => {
 
 /** Fills the parameters of a path with names that exist. */
 function fill({ path, operation }: Case): string {
-  const model = operation.body?.schema === 'EmbeddingsRequest' ? 'demo-retrieval' : 'demo'
+  const model = /Embed/.test(operation.body?.schema ?? '') ? 'demo-retrieval' : 'demo'
   return path
     .replace('keys/{id}', `keys/${ids['key']}`)
     .replace('groups/{id}', `groups/${ids['group']}`)
-    .replace('models/{id}', 'models/demo')
+    .replace('models/{id}', `models/${model}`)
     .replace('{name}', 'demo')
     .replace('{model}', model)
 }

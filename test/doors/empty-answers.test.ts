@@ -140,13 +140,3 @@ test.each(verbatim)(
     expect(await receive(sent.flatMap((one) => [...withoutData, one]))).toBe(plain)
   },
 )
-
-test.each(['/v1beta/models/g:batchEmbedContents', '/v1beta/models/g:embedContent'])(
-  '%s names the address to use',
-  async (path) => {
-    const { get } = await gateway('openai')
-    const response = await get(path, { method: 'POST', body: '{}' })
-    expect([404, 405]).toContain(response.status)
-    expect(await response.text()).toContain('the Gemini API (:')
-  },
-)

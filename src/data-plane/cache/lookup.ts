@@ -56,10 +56,10 @@ function readDirective(headers: Headers): Directive {
 }
 
 /** The APIs of which neither a header nor the query reaches a vendor. */
-const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'embeddings', 'rerank', 'gemini'])
+const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'rerank', 'gemini'])
 
 /** The APIs whose addresses name the model and the form of the answer, which the body does not have. */
-const addressed: ReadonlySet<Api> = new Set(['gemini'])
+const addressed: ReadonlySet<Api> = new Set(['gemini', 'embeddings'])
 
 /** Lists what the address of a request says in place of its body. */
 export function listAddressFields(api: Api, { url }: Request): readonly string[] {
@@ -70,6 +70,8 @@ export function listAddressFields(api: Api, { url }: Request): readonly string[]
 
 /** Lists everything besides the body that may reach the vendor. */
 export function listVendorFields(api: Api, { headers, url }: Request): readonly string[] {
+  // The methods of one API may have equal bodies, and answers in other forms.
+  if (api === 'embeddings') return /:[A-Za-z]+(?=$|\?)/.exec(url) ?? []
   if (bodyOnly.has(api)) return []
   const fields: string[] = []
   headers.forEach((value, name) => {

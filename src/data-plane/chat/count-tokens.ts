@@ -8,9 +8,9 @@ import { type AnswerForm, jsonBytes, type Reply } from '../../core/reply.ts'
 import { attemptsHeader } from '../request/admitted.ts'
 import type { RequestContext } from '../request/context.ts'
 import { cleanReason } from '../request/refusal.ts'
+import type { ReceivedRequest } from '../serve/received-request.ts'
 import type { Handler } from '../serve/service.ts'
 import { callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
-import type { ReceivedRequest } from './door.ts'
 
 /** An API that counts the tokens of a prompt without generating anything. */
 export interface CountDoor {

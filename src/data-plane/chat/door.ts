@@ -12,7 +12,7 @@ import type {
 import type { FrameDecoder } from '../../core/frame.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { CacheLife } from '../../core/layout.ts'
-import type { BufferedBody, Clock, IsUtf8, TokenEncoding } from '../../core/ports.ts'
+import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { AnswerForm } from '../../core/reply.ts'
 import type { Steps } from '../../core/steps.ts'
@@ -20,6 +20,7 @@ import type { StreamWriter } from '../../stream/stream-writer.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { KeptAnswer } from '../cache/use.ts'
+import type { ReceivedRequest } from '../serve/received-request.ts'
 
 /** One API for chat that the gateway offers to clients. */
 export interface ChatDoor {
@@ -35,16 +36,6 @@ export interface ChatDoor {
   readonly form?: AnswerForm
   /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */
   read(received: ReceivedRequest): Promise<DoorCall>
-}
-
-/** A request whose body has arrived. */
-export interface ReceivedRequest {
-  readonly bytes: Uint8Array
-  readonly request: Request
-  /** For reading a large body in steps. */
-  readonly slice: TimeSlice
-  readonly isUtf8: IsUtf8
-  readonly clock: Clock
 }
 
 /** One request in the API of its client. */

@@ -1,20 +1,16 @@
-import type { EncodingFormat } from '../../core/embeddings.ts'
 import { UpstreamFault } from '../../core/failure.ts'
 import type { Bytes } from '../../core/ids.ts'
 import type { Body } from '../../core/ports.ts'
 import { type Readable, type Source, type StreamClasses, unbuffered } from '../../core/streams.ts'
-import type { Usage } from '../../core/usage.ts'
 import { base64Length, writeBase64 } from '../../wire/base64.ts'
 import type { BufferAccount, Buffers } from '../../wire/buffers.ts'
 import type { NumberArray } from '../../wire/json/number-reader.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
+import type { ServedVectors, VectorWriting } from './door.ts'
 
-export interface EmbedAnswer {
+export interface EmbedAnswer extends ServedVectors {
   readonly vectors: readonly NumberArray[]
-  readonly encoding: EncodingFormat
-  /** The client-facing id of the model that served. */
-  readonly model: string
-  readonly usage: Usage
+  readonly writing: VectorWriting
   /** The longest body that is rendered as a whole, whatever it costs in memory. */
   readonly wholeBytes: Bytes | undefined
 }
@@ -82,16 +78,13 @@ class Rendering {
   readonly #entries: readonly Entry[]
   #next = 0
 
-  constructor({ vectors, encoding, model, usage }: EmbedAnswer) {
-    const after = encoder.encode(`${closing[encoding]}}`)
-    const end = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(renderUsage(usage))}}`
+  constructor({ vectors, writing, ...served }: EmbedAnswer) {
+    const after = encoder.encode(writing.after)
     this.#entries = [
       ...vectors.map((vector, index) => {
-        const head = index === 0 ? '{"object":"list","data":[' : ','
-        const before = `${head}{"object":"embedding","index":${index},"embedding":${opening[encoding]}`
-        return { before: encoder.encode(before), vector, after }
+        return { before: encoder.encode(writing.before(index)), vector, after }
       }),
-      { before: encoder.encode(end), vector: undefined, after: new Uint8Array(0) },
+      { before: encoder.encode(writing.end(served)), vector: undefined, after: new Uint8Array(0) },
     ]
     this.length = this.#entries.reduce((sum, entry) => sum + measureEntry(entry), 0)
   }
@@ -114,9 +107,6 @@ class Rendering {
 }
 
 const encoder = new TextEncoder()
-
-const opening = { float: '[', base64: '"' } as const
-const closing = { float: ']', base64: '"' } as const
 
 function measureEntry({ before, vector, after }: Entry): number {
   return before.length + (vector ? measureVector(vector) : 0) + after.length
@@ -146,12 +136,4 @@ function writeVector({ form, pieces }: NumberArray, body: Uint8Array, start: num
     }
   }
   return at
-}
-
-function renderUsage({ promptTokens, totalTokens, estimated }: Usage): object {
-  return {
-    prompt_tokens: promptTokens,
-    total_tokens: totalTokens,
-    ...(estimated && { estimated: true }),
-  }
 }

@@ -3,6 +3,13 @@ import type { EmbedEndpoint } from '../../core/endpoints.ts'
 import type { Model } from '../../core/provider.ts'
 import { estimateItemTokens } from '../../tokens/index.ts'
 
+/** The items of one upstream call. */
+export interface Batch {
+  readonly call: EmbedCall
+  /** The index of the set that they belong to. */
+  readonly set: number
+}
+
 /** Splits a request into batches within the limits of the link's upstream, in order. */
 export function splitBatches(
   call: EmbedCall,

@@ -1,30 +1,102 @@
 import { countItems, type EmbedCall, type VectorValue } from '../../core/embeddings.ts'
-import type { EmbedEndpoint, HeaderReader } from '../../core/endpoints.ts'
-import type { UpstreamResponse } from '../../core/ports.ts'
+import type { EmbedResult, HeaderReader, NativeEmbedEndpoint } from '../../core/endpoints.ts'
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { UnreadBytes, UpstreamResponse } from '../../core/ports.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import { estimateEmbedTokens } from '../../tokens/index.ts'
+import { ByteList } from '../../wire/byte-list.ts'
 import { decodeFloats, encodeFloats } from '../../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../../wire/json/number-reader.ts'
-import { type CallDeps, callUpstream, failed } from '../upstream/call-upstream.ts'
-import { maxEmbedAnswerBytes, type ScanOptions, scanAnswer } from './scan-answer.ts'
+import {
+  type CallDeps,
+  callUpstream,
+  failed,
+  type UpstreamCall,
+} from '../upstream/call-upstream.ts'
+import type { Batch } from './batches.ts'
+import { type EmbedDoorCall, findNative, getEndpoint } from './door.ts'
+import { maxEmbedAnswerBytes, scanAnswer } from './scan-answer.ts'
 
 /** The vectors of one batch, in the order of its items, all of one length. */
 export interface EmbeddedBatch {
   readonly vectors: readonly NumberArray[]
+  /** The index of the set that the items belong to. */
+  readonly set: number
   readonly tokens: number
   /** True when the upstream did not report `tokens`. */
   readonly estimated: boolean
+  /** The answer of an upstream that speaks the API of the client, in place of the vectors. */
+  readonly body?: Uint8Array
 }
 
 /** Makes one upstream call, for one batch. */
 export function callEmbed(
-  batch: EmbedCall,
+  { call: batch, set }: Batch,
+  attempt: Attempt,
+  deps: CallDeps,
+): Promise<CallResult<EmbeddedBatch>> {
+  const endpoint = getEndpoint(attempt.link)
+  const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
+  return call(attempt, deps, {
+    request: () => endpoint.buildRequest(batch),
+    async read(response, header, held) {
+      const { scope } = attempt
+      const options = { form, scope, clock: deps.clock, held }
+      const { json, arrays } = await scanAnswer(response.body, options)
+      const read = endpoint.parseAnswer(json, header)
+      if (!read.ok) return read
+      const vectors = read.vectors.flatMap((value) => toVector(value, arrays, form) ?? [])
+      const problem = findProblem(vectors.length, countItems(batch.input))
+      if (problem !== undefined) return failed(problem)
+      if (!areComparable(vectors)) return failed(differing)
+      return { ok: true, value: { vectors, set, ...resolveTokens(read, [batch]) } }
+    },
+  })
+}
+
+/** Makes one upstream call in the API of the client, whose bytes pass both ways. */
+export function callNative(
+  sent: EmbedDoorCall,
+  attempt: Attempt,
+  deps: CallDeps,
+): Promise<CallResult<EmbeddedBatch>> {
+  const { sets } = sent
+  // The caller has found the endpoint before.
+  const native = sent.native as NonNullable<typeof sent.native>
+  const endpoint = findNative(sent, attempt.link) as NativeEmbedEndpoint
+  return call(attempt, deps, {
+    request: () => endpoint.buildRequest(native),
+    async read(response, _, held) {
+      const { scope } = attempt
+      const kept = new ByteList()
+      const options = { form: 'text', scope, clock: deps.clock, held, kept } as const
+      const { json } = await scanAnswer(response.body, options)
+      const read = endpoint.parseAnswer(json)
+      if (!read.ok) return read
+      const items = sets.reduce((sum, { input }) => sum + countItems(input), 0)
+      const problem = findProblem(read.vectors.length, items)
+      if (problem !== undefined) return failed(problem)
+      const value = { vectors: [], set: 0, body: kept.takeAll(), ...resolveTokens(read, sets) }
+      return { ok: true, value }
+    },
+  })
+}
+
+interface CallSteps extends Pick<UpstreamCall<EmbeddedBatch>, 'request'> {
+  /** Reads an answer; `held` counts what is kept of it until the request ends. */
+  readonly read: (
+    response: UpstreamResponse,
+    header: HeaderReader,
+    held: UnreadBytes,
+  ) => Promise<CallResult<EmbeddedBatch>>
+}
+
+function call(
   { link, scope, credential, mayResend, resends }: Attempt,
   { clock, bufferAccount, trace }: CallDeps,
+  { request, read }: CallSteps,
 ): Promise<CallResult<EmbeddedBatch>> {
-  // A route for embeddings has only links with an embed endpoint.
-  const endpoint = link.embed as EmbedEndpoint
-  const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
+  const endpoint = getEndpoint(link)
   return callUpstream<EmbeddedBatch>({
     link,
     scope,
@@ -36,12 +108,11 @@ export function callEmbed(
     trace,
     streamed: false,
     maxAnswerBytes: maxEmbedAnswerBytes,
-    request: () => endpoint.buildRequest(batch),
+    request,
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
       const held = bufferAccount.openCounter()
-      const reading = readBatch({ response, header, endpoint, batch, form, held, scope, clock })
-      const result = await reading.catch((error: unknown) => {
+      const result = await read(response, header, held).catch((error: unknown) => {
         held.release()
         throw error
       })
@@ -52,23 +123,17 @@ export function callEmbed(
   })
 }
 
-interface BatchAnswer extends ScanOptions {
-  readonly response: UpstreamResponse
-  readonly header: HeaderReader
-  readonly endpoint: EmbedEndpoint
-  readonly batch: EmbedCall
+function resolveTokens(
+  { tokens }: Extract<EmbedResult, { ok: true }>,
+  calls: readonly EmbedCall[],
+): Pick<EmbeddedBatch, 'tokens' | 'estimated'> {
+  if (tokens !== undefined) return { tokens, estimated: false }
+  return { tokens: estimateTokens(calls), estimated: true }
 }
 
-async function readBatch(answer: BatchAnswer): Promise<CallResult<EmbeddedBatch>> {
-  const { response, header, endpoint, batch, form } = answer
-  const { json, arrays } = await scanAnswer(response.body, answer)
-  const read = endpoint.parseAnswer(json, header)
-  if (!read.ok) return read
-  const vectors = read.vectors.flatMap((value) => toVector(value, arrays, form) ?? [])
-  const problem = findProblem(vectors, countItems(batch.input))
-  if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
-  const tokens = read.tokens ?? estimateEmbedTokens(batch.input)
-  return { ok: true, value: { vectors, tokens, estimated: read.tokens === undefined } }
+/** Estimates the items of all calls together. */
+export function estimateTokens(calls: readonly EmbedCall[]): number {
+  return calls.reduce((sum, { input }) => sum + estimateEmbedTokens(input), 0)
 }
 
 function toVector(
@@ -91,7 +156,9 @@ export function areComparable(vectors: readonly NumberArray[]): boolean {
   return vectors.every(({ length }) => length === first?.length)
 }
 
-function findProblem(vectors: readonly NumberArray[], items: number): string | undefined {
-  if (vectors.length !== items) return `it has ${vectors.length} vectors for ${items} items`
-  return areComparable(vectors) ? undefined : 'its vectors differ in length'
+const differing: UpstreamFailure = { kind: 'malformed', detail: 'its vectors differ in length' }
+
+function findProblem(vectors: number, items: number): UpstreamFailure | undefined {
+  if (vectors === items) return undefined
+  return { kind: 'malformed', detail: `it has ${vectors} vectors for ${items} items` }
 }

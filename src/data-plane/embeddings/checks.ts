@@ -7,7 +7,7 @@ import {
 import type { EmbedEndpoint } from '../../core/endpoints.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Model } from '../../core/provider.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import { listNamed, type ModelRoute } from '../../core/route.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import {
   checkModality,
@@ -15,22 +15,29 @@ import {
   findReferenceOwner,
   isRemote,
 } from '../images/check-images.ts'
+import { type EmbedDoorCall, findNative, getEndpoint } from './door.ts'
 import { bindInputType } from './input-type.ts'
 
 /**
  * Checks a request against the whole chain, before any upstream call: token ids and other input that
- * a dialect cannot express (LM-1001), images (LM-1001, LM-2003), references (LM-2008).
+ * a dialect cannot express (LM-1001), images (LM-1001, LM-2003), references (LM-2008). A link that speaks the API
+ * of the client judges the request by itself, but for the modality.
  */
-export function checkInput(call: EmbedCall, route: ModelRoute): void {
+export function checkInput(call: EmbedDoorCall, route: ModelRoute): void {
+  for (const set of call.sets) checkSet(set, route, (link) => findNative(call, link) !== undefined)
+}
+
+function checkSet(call: EmbedCall, route: ModelRoute, isNative: (link: Model) => boolean): void {
   for (const image of iterateImages(call.input)) {
     checkModality(image, route)
+    if (listNamed(route).every(isNative)) continue
     const owner = findReferenceOwner(image.url)
     if (owner === undefined) checkAddress(image)
     else checkReference(image, owner, route)
   }
   for (const link of route.chain) {
-    // A fallback has every capability of its model.
-    const endpoint = link.embed as EmbedEndpoint
+    if (isNative(link)) continue
+    const endpoint = getEndpoint(link)
     checkShape(call, link, endpoint)
     const bound = bindInputType(call, link)
     endpoint.check?.(bound)

@@ -19,26 +19,31 @@ import type { RequestContext } from '../request/context.ts'
 const concurrency = 4
 
 /**
- * Resolves to the request with each remote image replaced by a data URI, the only form that dialects
+ * Resolves to the sets of a request with each remote image replaced by a data URI, the only form that dialects
  * accept. LM-2005 when fetching is off, LM-2006 when a guard refuses an address, LM-2007 when the
  * image's host fails.
  */
-export async function fetchImages(call: EmbedCall, context: RequestContext): Promise<EmbedCall> {
-  const plan = planFetch(call, context)
+export async function fetchImages(
+  sets: readonly EmbedCall[],
+  context: RequestContext,
+): Promise<readonly EmbedCall[]> {
+  const plan = planFetch(sets, context)
   if (plan.kind === 'refused') throw logRefusal(plan, context)
-  if (plan.kind === 'nothing' || call.input.shape !== 'parts') return call
+  if (plan.kind === 'nothing') return sets
   const fetched = await fetchAll(plan.images, { ...plan, scope: context.scope.open() }, context)
   const local = ({ image }: EmbedPart & { kind: 'image' }): EmbedPart => ({
     kind: 'image',
     image: { ...image, url: fetched.get(image.url) ?? image.url },
   })
-  const items = call.input.items.map(
-    (item): MixedItem =>
-      typeof item === 'string'
-        ? item
-        : item.map((part) => (part.kind === 'image' ? local(part) : part)),
-  )
-  return { ...call, input: { shape: 'parts', items } }
+  const toLocal = (item: MixedItem): MixedItem =>
+    typeof item === 'string'
+      ? item
+      : item.map((part) => (part.kind === 'image' ? local(part) : part))
+  return sets.map((set): EmbedCall => {
+    const { input } = set
+    if (input.shape !== 'parts') return set
+    return { ...set, input: { shape: 'parts', items: input.items.map(toLocal) } }
+  })
 }
 
 /** Which images of a request are to be fetched, or why they will not be. */
@@ -52,8 +57,8 @@ export type FetchPlan =
   | { readonly kind: 'refused'; readonly error: GatewayError; readonly reason?: string }
 
 /** Plans to fetch the remote images of a request, with the checks that need no network. */
-export function planFetch({ input }: EmbedCall, context: FetchContext): FetchPlan {
-  const images = [...iterateImages(input)].filter(({ url }) => isRemote(url))
+export function planFetch(sets: readonly EmbedCall[], context: FetchContext): FetchPlan {
+  const images = listImages(sets).filter(({ url }) => isRemote(url))
   const [first] = images
   if (!first) return { kind: 'nothing' }
   const policy = context.snapshot.imageFetch
@@ -101,11 +106,13 @@ async function fetchAll(
 }
 
 /** Counts the images of a request, and their bytes when decoded. */
-export function measureMedia({ input }: EmbedCall): Media {
-  const sizes = [...iterateImages(input)].map(({ url }) =>
-    decodedLength(parseDataUri(url)?.payload ?? ''),
-  )
+export function measureMedia(sets: readonly EmbedCall[]): Media {
+  const sizes = listImages(sets).map(({ url }) => decodedLength(parseDataUri(url)?.payload ?? ''))
   return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+function listImages(sets: readonly EmbedCall[]): readonly EmbedImage[] {
+  return sets.flatMap(({ input }) => [...iterateImages(input)])
 }
 
 /** The number of bytes that a base64 text encodes. Its padding encodes none. */

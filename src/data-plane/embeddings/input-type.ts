@@ -18,7 +18,7 @@ export function bindInputType(call: EmbedCall, link: Model): EmbedCall {
   const { takesInputType } = link.embed as EmbedEndpoint
   if (takesInputType === undefined) return call
   const { mapsInputType } = link.provider
-  const isRead = mapsInputType || takesInputType === 'always'
+  const isRead = mapsInputType || (takesInputType === 'always' && !call.needsMapping)
   const given = isRead ? call.inputType : undefined
   if (given === undefined) return { ...call, inputType: toLongForm(link.inputType) }
   if (!mapsInputType) return call

@@ -1,5 +1,6 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import type { ByteSource, Clock, UnreadBytes } from '../../core/ports.ts'
+import type { ByteList } from '../../wire/byte-list.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import type { NumberForm } from '../../wire/json/number-reader.ts'
 import { type ScannedJson, VectorScanner } from '../../wire/json/vector-scanner.ts'
@@ -16,12 +17,14 @@ export interface ScanOptions {
   readonly clock: Clock
   /** Counts the bytes that have been read. */
   readonly held: UnreadBytes
+  /** Keeps the bytes themselves. */
+  readonly kept?: ByteList
 }
 
 /** Scans an answer with vectors while it arrives, and yields to other work in between. */
 export async function scanAnswer(
   source: ByteSource,
-  { form, scope, clock, held }: ScanOptions,
+  { form, scope, clock, held, kept }: ScanOptions,
 ): Promise<ScannedJson> {
   const scanner = new VectorScanner(form)
   const slice = new TimeSlice(clock, scope)
@@ -31,6 +34,7 @@ export async function scanAnswer(
     if (piece === undefined) return scanner.end()
     length += piece.length
     held.add(piece.length)
+    kept?.push(piece)
     if (length > maxEmbedAnswerBytes) {
       throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is too long' })
     }

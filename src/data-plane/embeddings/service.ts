@@ -1,6 +1,6 @@
 import type { UsageEstimate } from '../../core/admission.ts'
 import type { EmbedCall } from '../../core/embeddings.ts'
-import type { DialectRequest, EmbedEndpoint } from '../../core/endpoints.ts'
+import type { DialectRequest } from '../../core/endpoints.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { toClientError } from '../../core/failure.ts'
 import { asHeaderList, isBuffered } from '../../core/ports.ts'
@@ -9,122 +9,168 @@ import { jsonHeaders, type Reply } from '../../core/reply.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { createPromptUsage, type Usage } from '../../core/usage.ts'
 import { runSplitChain, type Served } from '../../resilience/index.ts'
-import { estimateEmbedTokens, toEmbedCountInput } from '../../tokens/index.ts'
+import { toEmbedCountInput } from '../../tokens/index.ts'
+import type { NumberArray } from '../../wire/json/number-reader.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
 import type { RequestContext } from '../request/context.ts'
 import { checkExpressible, explainSkip } from '../serve/expressible.ts'
 import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
 import { createService, type Service } from '../serve/service.ts'
-import { renderEmbeddings } from './answer.ts'
-import { splitBatches } from './batches.ts'
-import { areComparable, callEmbed, type EmbeddedBatch } from './call.ts'
+import { type RenderedBody, renderEmbeddings } from './answer.ts'
+import { type Batch, splitBatches } from './batches.ts'
+import { areComparable, callEmbed, callNative, type EmbeddedBatch, estimateTokens } from './call.ts'
 import { checkInput } from './checks.ts'
+import { type EmbedDoor, type EmbedDoorCall, findNative, getEndpoint } from './door.ts'
 import { fetchImages, measureMedia, planFetch } from './images.ts'
-import { readEmbed } from './input.ts'
 import { bindInputType } from './input-type.ts'
-import { matchEmbed, passesAsWritten } from './match.ts'
 
-/** `POST /v1/embeddings`. */
-export const embeddings: Service = createService<PreparedEmbed>({
-  api: 'embeddings',
-  async read(arrived, context) {
-    const { authenticated, bytes, slice } = arrived
-    const matched = matchEmbed(bytes, context.isUtf8)
-    const read = matched ?? (await readEmbed(bytes, slice)) // LM-1001
-    const route = authenticated.resolve(read) // LM-2001, LM-4005, LM-2002
-    const needsTexts = matched !== undefined && !passesAsWritten(matched, route)
-    const sent = needsTexts ? await readEmbed(bytes, slice) : read
-    context.releaseParser()
-    return new PreparedEmbed(arrived, { context, sent, route })
-  },
-  async run(prepared, { context, admitted }) {
-    const call = await fetchImages(prepared.sent, context) // LM-2005, LM-2006, LM-2007
-    admitted.addMedia(measureMedia(call))
-    await prepared.slice.pause()
+/** Creates the service of one API for embeddings. Its steps are in the order of `createService`. */
+export function createEmbedService(door: EmbedDoor): Service {
+  return createService<PreparedEmbed>({
+    api: 'embeddings',
+    async read(arrived, context) {
+      const { authenticated, request, bytes, slice } = arrived
+      const { clock, isUtf8 } = context
+      const read = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
+      const route = authenticated.resolve(read) // LM-2001, LM-4005, LM-2002
+      const again = read.readAgain?.(route)
+      const call = again ? await again : read
+      context.releaseParser()
+      return new PreparedEmbed(arrived, { context, call, route })
+    },
+    async run(prepared, { context, admitted }) {
+      const { call, slice } = prepared
+      const sets = await fetchImages(call.sets, context) // LM-2005, LM-2006, LM-2007
+      admitted.addMedia(measureMedia(sets))
+      await slice.pause()
 
-    const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
-      explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
-      split: (link) => splitBatches(bindInputType(call, link), link),
-      call: (batch, attempt) => callEmbed(batch, attempt, context),
-    }) // LM-3xxx, LM-6001
-    return reply(served, { call, context, admitted })
-  },
-})
+      const served = await runSplitChain<Part, EmbeddedBatch>(admitted, {
+        explainSkip: (link) => explainSkip(link, prepared, { context, admitted }),
+        split: (link) => (findNative(call, link) ? ['native'] : splitSets(sets, link)),
+        call: (part, attempt) =>
+          part === 'native'
+            ? callNative(call, attempt, context)
+            : callEmbed(part, attempt, context),
+      }) // LM-3xxx, LM-6001
+      return reply(served, { call, sets, context, admitted })
+    },
+  })
+}
+
+/** What one upstream call has of a request: all of it as the client sent it, or the items of one batch. */
+type Part = 'native' | Batch
+
+function splitSets(sets: readonly EmbedCall[], link: Model): readonly Batch[] {
+  return sets.flatMap((set, index) =>
+    splitBatches(bindInputType(set, link), link).map((call) => ({ call, set: index })),
+  )
+}
 
 interface ReadEmbed {
   readonly context: RequestContext
-  readonly sent: EmbedCall
+  readonly call: EmbedDoorCall
   readonly route: ModelRoute
 }
 
 /** A request for embeddings whose route is known. */
 class PreparedEmbed extends PreparedRequest {
   /** The request before its images are fetched. */
-  readonly sent: EmbedCall
+  readonly call: EmbedDoorCall
   readonly #context: RequestContext
 
-  constructor(arrived: ArrivedRequest, { context, sent, route }: ReadEmbed) {
+  constructor(arrived: ArrivedRequest, { context, call, route }: ReadEmbed) {
     super(arrived, route)
-    this.sent = sent
+    this.call = call
     this.#context = context
   }
 
   override check(): void {
-    checkInput(this.sent, this.route)
+    checkInput(this.call, this.route)
     checkExpressible(this.route, this)
   }
 
   override listDropped(link: Model): readonly string[] {
-    const isDropped = this.sent.dimensions !== undefined && !getEndpoint(link).supportsDimensions
-    return isDropped ? ['dimensions'] : []
+    return findNative(this.call, link) ? [] : this.call.listDropped(link)
   }
 
   override estimate(): UsageEstimate {
-    return { promptTokens: estimateEmbedTokens(this.sent.input) }
+    return { promptTokens: estimateTokens(this.call.sets) }
   }
 
   override findFetchError(): GatewayError | undefined {
-    const plan = planFetch(this.sent, this.#context)
+    const plan = planFetch(this.call.sets, this.#context)
     return plan.kind === 'refused' ? plan.error : undefined
   }
 
   override buildRequest(link: Model): DialectRequest | undefined {
-    if (planFetch(this.sent, this.#context).kind !== 'nothing') return undefined
-    // An input has at least one item, so it has a batch.
-    const [first] = splitBatches(bindInputType(this.sent, link), link) as [EmbedCall]
+    const { native } = this.call
+    const endpoint = native && findNative(this.call, link)
+    if (endpoint) return endpoint.buildRequest(native)
+    if (planFetch(this.call.sets, this.#context).kind !== 'nothing') return undefined
+    // A request has at least one set, and a set at least one item.
+    const [set] = this.call.sets as [EmbedCall]
+    const [first] = splitBatches(bindInputType(set, link), link) as [EmbedCall]
     return getEndpoint(link).buildRequest(first)
   }
 }
 
 interface ServedCall {
-  readonly call: EmbedCall
+  readonly call: EmbedDoorCall
+  readonly sets: readonly EmbedCall[]
   readonly context: RequestContext
   readonly admitted: AdmittedRequest
 }
 
 function reply(
   { value: batches, link, scope }: Served<readonly EmbeddedBatch[]>,
-  { call, context, admitted }: ServedCall,
+  { call, sets, context, admitted }: ServedCall,
 ): Reply {
   scope.close()
-  const vectors = batches.flatMap((batch) => batch.vectors)
-  if (!areComparable(vectors)) {
+  const usage = sumUsage(batches)
+  const { length, body } = render(batches, { call, link, usage, context, admitted })
+  if (isBuffered(body)) admitted.keepWhole({ body, link, usage })
+  const encoding = context.findEncoding(link)
+  const inputs = sets.map(({ input }) => input)
+  const toCountInput = encoding && (() => toEmbedCountInput(encoding, inputs))
+  const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })
+  const headers = asHeaderList([...jsonHeaders(length), ...admitted.headersFor(link, cost)])
+  return { status: 200, headers, body }
+}
+
+interface Answered extends Omit<ServedCall, 'sets'> {
+  readonly link: Model
+  readonly usage: Usage
+}
+
+/** Renders the vectors in the order of the request, or returns the bytes of the upstream. */
+function render(
+  batches: readonly EmbeddedBatch[],
+  { call: { sets, places, writing }, link, usage, context, admitted }: Answered,
+): RenderedBody {
+  const [only] = batches
+  if (only?.body) return { length: only.body.length, body: only.body }
+  const vectorsOf = (at: number) =>
+    batches.flatMap(({ set, vectors }) => (set === at ? vectors : []))
+  const found = sets.map((_, at) => vectorsOf(at))
+  if (!found.every(areComparable)) {
     throw toClientError(
       { kind: 'malformed', detail: 'its vectors differ in length' },
       link.provider.name,
     )
   }
-  const usage = sumUsage(batches)
-  const { length, body } = renderEmbeddings(
-    { vectors, encoding: call.encoding, model: link.id, usage, wholeBytes: admitted.maxKeptBytes },
-    context,
-  )
-  if (isBuffered(body)) admitted.keepWhole({ body, link, usage })
-  const encoding = context.findEncoding(link)
-  const toCountInput = encoding && (() => toEmbedCountInput(encoding, call.input))
-  const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })
-  const headers = asHeaderList([...jsonHeaders(length), ...admitted.headersFor(link, cost)])
-  return { status: 200, headers, body }
+  const vectors = sortByPlace(found.flat(), places)
+  const { maxKeptBytes: wholeBytes } = admitted
+  return renderEmbeddings({ vectors, writing, model: link.id, usage, wholeBytes }, context)
+}
+
+function sortByPlace(
+  vectors: readonly NumberArray[],
+  places: readonly number[] | undefined,
+): readonly NumberArray[] {
+  if (!places) return vectors
+  const sorted: NumberArray[] = []
+  for (const [index, vector] of vectors.entries()) sorted[places[index] ?? index] = vector
+  return sorted
 }
 
 function sumUsage(batches: readonly EmbeddedBatch[]): Usage {
@@ -133,9 +179,4 @@ function sumUsage(batches: readonly EmbeddedBatch[]): Usage {
     tokens,
     batches.some((batch) => batch.estimated),
   )
-}
-
-/** A route for embeddings has only links with an embed endpoint. */
-function getEndpoint(link: Model): EmbedEndpoint {
-  return link.embed as EmbedEndpoint
 }

@@ -16,6 +16,8 @@ export interface ModelListing {
   readonly form?: AnswerForm
   /** The paths at which every request asks in the manner of this API, besides `/v1/models`. */
   readonly paths?: readonly string[]
+  /** Why a POST below `paths` is 404: the API has methods of models there that are not served. */
+  readonly absent?: string
   /** Whether a request to `/v1/models` asks in the manner of this API. */
   isFor(headers: Headers): boolean
   /** Renders the models that the caller may use. Throws LM-1001 for an invalid query. */

@@ -5,19 +5,25 @@ export type AnswerShape = 'whole' | 'events' | 'array'
 export interface GeminiAddress {
   /** The id of the model, decoded once. */
   readonly model: string
+  readonly method: string
   readonly shape: AnswerShape
 }
 
 /**
  * Reads the address of a call. Ids stand in it as they are, with slashes and colons, so the model is all between
- * the first `/models/` and the last colon. Clients that do not ask for `alt=sse` read a stream as a JSON array.
+ * the first `/models/` and the last colon; that of a tuned model begins with `tunedModels/`. Clients that do not ask for `alt=sse` read a stream as a JSON array.
  */
 export function readAddress(url: string): GeminiAddress {
   const { pathname, searchParams } = new URL(url)
-  const [, id = '', method] = /\/models\/(.+):([A-Za-z]+)$/.exec(pathname) ?? []
+  const [, id = '', method = ''] =
+    /\/(?:models\/|(?=tunedModels\/))(.+):([A-Za-z]+)$/.exec(pathname) ?? []
   const isStream = method === 'streamGenerateContent'
   const isEvents = searchParams.get('alt') === 'sse' || searchParams.get('$alt') === 'sse'
-  return { model: decodeOnce(id), shape: isStream ? (isEvents ? 'events' : 'array') : 'whole' }
+  return {
+    model: decodeOnce(id),
+    method,
+    shape: isStream ? (isEvents ? 'events' : 'array') : 'whole',
+  }
 }
 
 function decodeOnce(id: string): string {
@@ -30,11 +36,29 @@ function decodeOnce(id: string): string {
 
 /** Where Google's clients look for models: each version of the Gemini API, and the places of Vertex AI. */
 const models =
-  '/v1(beta|beta1|alpha|)(/projects/[^/]+/locations/[^/]+)?(/publishers/[^/]+)?/models/:id+'
+  '/v1(beta|beta1|alpha|)(/projects/[^/]+/locations/[^/]+)?(/publishers/[^/]+)?/(models|tunedModels)/:id+'
 
 /** Returns the path of a method, with every version and place that clients use. */
 export function methodPath(method: string): string {
   return `${models}[:]${method}`
+}
+
+const served =
+  ':generateContent, :streamGenerateContent, :countTokens, :embedContent and :batchEmbedContents of models'
+
+/** Why another part of the API is 404. */
+export const notServed = `no such route; of the Gemini API the gateway serves ${served}, and the lists of models`
+
+/** The parts of the API that keep state at Google, and its form of the OpenAI API. */
+export const absentPaths: Readonly<Record<string, string>> = {
+  '/v1(beta|beta1|alpha)/(interactions|cachedContents|files|batches|fileSearchStores|operations)':
+    notServed,
+  '/v1(beta|beta1|alpha)/(interactions|cachedContents|files|batches|fileSearchStores|operations)/:rest+':
+    notServed,
+  '/upload/:rest+': notServed,
+  '/ws/:rest+': notServed,
+  '/v1(beta|beta1|alpha)/openai/:rest+':
+    'no such route; the base URL for clients of the OpenAI API ends with /v1',
 }
 
 /** The paths of the lists of models, without `/v1/models`, which other APIs have too. */

@@ -2,6 +2,7 @@ import type { ContentPart } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import type { ChatTarget } from '../translated-link.ts'
+import { toStandardBase64 } from './base64.ts'
 import type { GeminiPart } from './schema.ts'
 
 /** Audio that the chat API takes in a form of its own, by its media types. */
@@ -28,8 +29,7 @@ function toInlinePart(
 ): ContentPart {
   if (!mimeType) throw missing(`${path}.mimeType`)
   if (!data) throw missing(`${path}.data`)
-  // Either alphabet is allowed.
-  const standard = data.replaceAll('-', '+').replaceAll('_', '/')
+  const standard = toStandardBase64(data)
   const format = audioFormats.get(mimeType)
   if (format !== undefined) {
     return { type: 'input_audio', input_audio: { data: standard, format } }

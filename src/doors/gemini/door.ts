@@ -1,5 +1,5 @@
 import type { ChatDoor } from '../../data-plane/index.ts'
-import { methodPath } from './address.ts'
+import { absentPaths, methodPath } from './address.ts'
 import { geminiForm } from './error.ts'
 import { readGemini } from './request.ts'
 
@@ -7,6 +7,7 @@ import { readGemini } from './request.ts'
 export const geminiDoor: ChatDoor = Object.freeze({
   api: 'gemini',
   paths: [methodPath('generateContent'), methodPath('streamGenerateContent')],
+  absent: absentPaths,
   form: geminiForm,
   read: readGemini,
 } satisfies ChatDoor)

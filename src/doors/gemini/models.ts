@@ -1,7 +1,8 @@
+import type { Capability } from '../../core/capability.ts'
 import { GatewayError, invalid } from '../../core/errors.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { ModelListing } from '../../data-plane/index.ts'
-import { listPaths } from './address.ts'
+import { listPaths, notServed } from './address.ts'
 import { geminiForm } from './error.ts'
 
 /** The longest page, and the length of a page when the client names none. https://ai.google.dev/api/models#method:-models.list */
@@ -12,6 +13,7 @@ const defaultPage = 50
 export const geminiModels: ModelListing = Object.freeze<ModelListing>({
   form: geminiForm,
   paths: listPaths,
+  absent: notServed,
   isFor: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
   list(routes, query) {
     const models = routes.filter(isServed)
@@ -27,21 +29,27 @@ export const geminiModels: ModelListing = Object.freeze<ModelListing>({
   },
   describe(route) {
     if (isServed(route)) return renderModel(route)
-    throw new GatewayError('LM-2001', 'the model does not serve chat', { param: 'model' })
+    throw new GatewayError('LM-2001', 'the model serves no method of this API', { param: 'model' })
   },
 })
 
 function isServed({ capabilities }: ModelRoute): boolean {
-  return capabilities.includes('chat')
+  return capabilities.some((one) => one in methods)
 }
 
-function renderModel({ id, chain }: ModelRoute): object {
+/** The methods that a model has for each of its capabilities. */
+const methods: Readonly<Partial<Record<Capability, readonly string[]>>> = {
+  chat: ['generateContent', 'countTokens'],
+  embed: ['embedContent', 'batchEmbedContents'],
+}
+
+function renderModel({ id, capabilities, chain }: ModelRoute): object {
   const { maxOutputTokens } = chain[0]
   return {
     name: `models/${id}`,
     displayName: id,
     ...(maxOutputTokens !== undefined && { outputTokenLimit: maxOutputTokens }),
-    supportedGenerationMethods: ['generateContent', 'countTokens'],
+    supportedGenerationMethods: capabilities.flatMap((one) => methods[one] ?? []),
   }
 }
 

@@ -86,6 +86,21 @@ const countRequest = loose({
   generateContentRequest: request.nullish(),
 })
 
+const embedSettings = {
+  taskType: word.nullish(),
+  title: text,
+  outputDimensionality: whole,
+}
+const embedItem = loose({
+  model: text,
+  content: z.union([content, z.string()]),
+  ...embedSettings,
+  embedContentConfig: loose(embedSettings).nullish(),
+})
+const embedBatch = loose({ model: text, requests: list(embedItem, 1) })
+
+export type EmbedItem = z.infer<typeof embedItem>
+export type EmbedBatch = z.infer<typeof embedBatch>
 export type GeminiRequest = z.infer<typeof request>
 export type GeminiContent = z.infer<typeof content>
 export type GeminiPart = z.infer<typeof part>
@@ -105,6 +120,20 @@ export function checkCountRequest(value: unknown): GeminiRequest {
   if (!read.success) throw invalidField(read.error)
   const { generateContentRequest: inner, ...outer } = read.data
   return inner ?? checkRequest(outer)
+}
+
+/** Checks a request to embed one content; LM-1001 with the field at fault. */
+export function checkEmbedRequest(value: unknown): EmbedItem {
+  const read = validateAsSent(embedItem, value)
+  if (!read.success) throw invalidField(read.error)
+  return read.data
+}
+
+/** Checks a request to embed several contents; LM-1001 with the field at fault. */
+export function checkEmbedBatch(value: unknown): EmbedBatch {
+  const read = validateAsSent(embedBatch, value)
+  if (!read.success) throw invalidField(read.error)
+  return read.data
 }
 
 /** The schema of parameters or of an answer: an object. */

@@ -2,6 +2,7 @@ import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
 import { findStringEnd } from '../../wire/json/text.ts'
 import { encodeProof, type GivenProof, proofPrefix } from '../proofs.ts'
 import type { PlacedProof } from '../request-proofs.ts'
+import { toStandardBase64 } from './base64.ts'
 import { type GeminiRequest, listContents, listParts } from './schema.ts'
 
 /*
@@ -57,7 +58,7 @@ const ownMembers = new RegExp(
 
 /** Returns the text of the proof in a signature of the gateway, in either alphabet. */
 export function toProofText(signature: string): string {
-  const standard = signature.replaceAll('-', '+').replaceAll('_', '/')
+  const standard = toStandardBase64(signature)
   const bytes = decodeBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='))
   return proofPrefix + encodeBase64(bytes?.subarray(prefixBytes.length) ?? new Uint8Array(0))
 }

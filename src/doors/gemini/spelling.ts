@@ -101,6 +101,21 @@ const request: Shape = {
 
 const countRequest: Shape = { ...request, generateContentRequest: request }
 
+const embedSettings: Shape = {
+  taskType: null,
+  title: null,
+  outputDimensionality: null,
+}
+
+const embedItem: Shape = {
+  model: null,
+  content,
+  ...embedSettings,
+  embedContentConfig: embedSettings,
+}
+
+const embedRequest: Shape = { ...embedItem, requests: [embedItem] }
+
 /**
  * Returns a request with the members that the gateway reads in camel case: clients write either spelling, and
  * Python's mixes them in one object. Where a list belongs, one item may stand by itself. Values of the user, such as
@@ -108,6 +123,11 @@ const countRequest: Shape = { ...request, generateContentRequest: request }
  */
 export function unifySpelling(value: object): object {
   return unify(value, countRequest, '') as object
+}
+
+/** Does the same for a request for embeddings. */
+export function unifyEmbedSpelling(value: object): object {
+  return unify(value, embedRequest, '') as object
 }
 
 function unify(value: unknown, shape: Member, path: string): unknown {

@@ -6,12 +6,14 @@ import {
   toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
-import type { EmbedEndpoint } from '../../core/endpoints.ts'
+import type { EmbedEndpoint, EmbedResult } from '../../core/endpoints.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
 import { type InputTypeWords, toVendorInputType } from '../base/embed-input-type.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { parseError } from './errors.ts'
+import { nativeGeminiEmbed } from './native-embed.ts'
 import { methodUrl } from './url.ts'
 
 /** Embeddings on the Gemini API. `modelUrl` is the address of the model; its query is kept. */
@@ -37,15 +39,32 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
         })),
       }),
     }),
-    parseAnswer(body) {
-      const parsed = batchAnswer.safeParse(body)
-      if (!parsed.success) return toEmbedFailure(body)
-      const { embeddings, usageMetadata } = parsed.data
-      const vectors = embeddings.map(({ values }) => values)
-      return toEmbedResult(vectors, usageMetadata?.promptTokenCount)
-    },
+    parseAnswer: parseBatchAnswer,
     parseError,
+    native: {
+      gemini: nativeGeminiEmbed({
+        modelUrl,
+        parseAnswer: (body) =>
+          isObject(body) && 'embedding' in body ? parseContentAnswer(body) : parseBatchAnswer(body),
+      }),
+    },
   }
+}
+
+function parseBatchAnswer(body: unknown): EmbedResult {
+  const parsed = batchAnswer.safeParse(body)
+  if (!parsed.success) return toEmbedFailure(body)
+  const { embeddings, usageMetadata } = parsed.data
+  const vectors = embeddings.map(({ values }) => values)
+  return toEmbedResult(vectors, usageMetadata?.promptTokenCount)
+}
+
+/** Parses the answer to `:embedContent`. */
+export function parseContentAnswer(body: unknown): EmbedResult {
+  const parsed = contentAnswer.safeParse(body)
+  if (!parsed.success) return toEmbedFailure(body)
+  const { embedding, usageMetadata } = parsed.data
+  return toEmbedResult([embedding.values], usageMetadata?.promptTokenCount)
 }
 
 /** The task types of Google's models: https://ai.google.dev/gemini-api/docs/embeddings#task-types */
@@ -73,12 +92,17 @@ function toPart(part: EmbedPart): object {
 }
 
 /** Newer models report their usage, although the vendor's types do not declare it. */
-export const embedUsage = z
+const embedUsage = z
   .looseObject({ promptTokenCount: z.unknown().optional() })
   .nullish()
   .catch(undefined)
 
 const batchAnswer = z.looseObject({
   embeddings: z.array(z.looseObject({ values: vectorValue })),
+  usageMetadata: embedUsage,
+})
+
+const contentAnswer = z.looseObject({
+  embedding: z.looseObject({ values: vectorValue }),
   usageMetadata: embedUsage,
 })

@@ -4,15 +4,15 @@ import type {
   NativeAnswer,
   NativeEndpoint,
 } from '../../core/endpoints.ts'
-import type { MemberLayout } from '../../core/layout.ts'
 import { type CountNames, isCount, listEstimated, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
-import { type Splice, splice } from '../../wire/json/splice.ts'
+import { splice } from '../../wire/json/splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseError } from './errors.ts'
 import { findFailedFinish } from './finish-reason.ts'
+import { nameModel, readModelName } from './model-name.ts'
 import type { GeminiModel } from './models.ts'
 import { joinOutput } from './native-output.ts'
 import { NativeStream } from './native-stream.ts'
@@ -53,16 +53,6 @@ export function bindGemini({ model, modelUrl }: NativeGeminiTarget): NativeEndpo
       },
     },
   }
-}
-
-/** The name of the model as bodies have it, such as `models/gemini-3-pro`. */
-function readModelName({ pathname }: URL): string {
-  return pathname.split('/').slice(-2).join('/')
-}
-
-/** Where a body names its model, the name must be that of the address. */
-function nameModel({ spans }: MemberLayout<'model'>, json: string): Splice[] {
-  return spans.model.map((span) => ({ span, json }))
 }
 
 /** Old clients count a whole request, which has the name of its model inside. */

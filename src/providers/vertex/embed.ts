@@ -14,7 +14,7 @@ import { getSingleItem, listTexts } from '../base/embed-input.ts'
 import { toVendorInputType } from '../base/embed-input-type.ts'
 import { checkSingleModality } from '../base/embed-modality.ts'
 import { encodeJsonBody } from '../base/request.ts'
-import { canEmbedImages, embedUsage, taskTypes, toContent } from '../google/embed.ts'
+import { canEmbedImages, parseContentAnswer, taskTypes, toContent } from '../google/embed.ts'
 import { parseError } from '../google/errors.ts'
 import { methodUrl } from '../google/url.ts'
 import { noCredential } from './auth/secret.ts'
@@ -116,12 +116,7 @@ const contentFamily: EmbedFamily = {
     content: toContent(getSingleItem(batch.input)),
     embedContentConfig: toContentConfig(batch),
   }),
-  answer(body) {
-    const parsed = contentAnswer.safeParse(body)
-    if (!parsed.success) return toEmbedFailure(body)
-    const { embedding, usageMetadata } = parsed.data
-    return toEmbedResult([embedding.values], usageMetadata?.promptTokenCount)
-  },
+  answer: parseContentAnswer,
 }
 
 function toContentConfig(batch: EmbedCall): object | undefined {
@@ -131,11 +126,6 @@ function toContentConfig(batch: EmbedCall): object | undefined {
     ? undefined
     : { outputDimensionality, taskType }
 }
-
-const contentAnswer = z.looseObject({
-  embedding: z.looseObject({ values: vectorValue }),
-  usageMetadata: embedUsage,
-})
 
 const multimodalFamily: EmbedFamily = {
   method: 'predict',

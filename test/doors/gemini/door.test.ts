@@ -12,8 +12,10 @@ describe('the addresses of the clients', () => {
     '/v1beta1/publishers/google/models/m:generateContent',
     '/v1beta1/projects/p/locations/us-central1/publishers/google/models/m:generateContent',
     '/v1/projects/p/locations/global/publishers/anthropic/models/m:generateContent',
+    '/v1beta/tunedModels/m:generateContent',
   ])('%s', async (path) => {
-    const gateway = await geminiGateway()
+    const tuned = path.includes('tuned') ? links.replace('id = "m"', 'id = "tunedModels/m"') : links
+    const gateway = await geminiGateway(tuned)
     gateway.upstream.next(json(completion('Hello')))
     const response = await post(gateway, asking(), { path })
     expect([response.status, listParts(await response.json())]).toEqual([200, [{ text: 'Hello' }]])
@@ -59,6 +61,35 @@ describe('the addresses of the clients', () => {
           },
         ],
       },
+    })
+  })
+})
+
+describe('another part of the API', () => {
+  test.each([
+    ['POST', '/v1beta/interactions'],
+    ['GET', '/v1beta/interactions/i1'],
+    ['POST', '/v1beta/interactions/i1/cancel'],
+    ['POST', '/v1beta1/cachedContents'],
+    ['POST', '/upload/v1beta/files'],
+    ['GET', '/v1beta/files/f1'],
+    ['POST', '/v1beta/models/m:batchGenerateContent'],
+    ['POST', '/v1beta1/publishers/google/models/m:predictLongRunning'],
+    ['GET', '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent'],
+  ])('is absent, which the answer says: %s %s', async (method, path) => {
+    const gateway = await geminiGateway()
+    const response = await gateway.get(path, { method })
+    const { error } = await response.json()
+    expect([response.status, error.status]).toEqual([404, 'NOT_FOUND'])
+    expect(error.message).toContain(':generateContent, :streamGenerateContent')
+  })
+
+  test('has the base URL of the OpenAI API', async () => {
+    const gateway = await geminiGateway()
+    const response = await gateway.get('/v1beta/openai/chat/completions', { method: 'POST' })
+    expect((await response.json()).error).toMatchObject({
+      code: 404,
+      message: expect.stringContaining('ends with /v1'),
     })
   })
 })
