@@ -153,6 +153,8 @@ export interface NativeCall {
   readonly headers: RequestHeaders
   /** The query of the request with its `?`, or an empty string. */
   readonly query: string
+  /** The members of the body that only some services of the API know, as the client spells them. */
+  readonly foreign?: readonly string[]
 }
 
 /** A parsed answer in the API of the client. */

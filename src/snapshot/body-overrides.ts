@@ -20,13 +20,14 @@ export function overrideBodies(
     ...endpoint,
     buildRequest: (call: Call) => change(endpoint.buildRequest(call)),
   })
+  const wrapEach = <Call, Endpoint extends { buildRequest(call: Call): DialectRequest }>(
+    each: Readonly<Record<string, Endpoint>>,
+  ) => Object.fromEntries(Object.entries(each).map(([api, endpoint]) => [api, wrap(endpoint)]))
   const { chat, native, embed, rerank } = endpoints
   return {
     chat: chat && wrap(chat),
-    native: Object.fromEntries(
-      Object.entries(native).map(([api, endpoint]) => [api, wrap(endpoint)]),
-    ),
-    embed: embed && wrap(embed),
+    native: wrapEach(native),
+    embed: embed && { ...wrap(embed), ...(embed.native && { native: wrapEach(embed.native) }) },
     rerank: rerank && wrap(rerank),
   }
 }

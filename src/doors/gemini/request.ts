@@ -49,7 +49,14 @@ const names = [
   'system_instruction',
   'tools',
   'contents',
+  'labels',
+  'store',
+  'serviceTier',
+  'service_tier',
 ] as const
+
+/** Members that the Gemini API has and Vertex AI does not, or the other way round. */
+const foreign = ['labels', 'store', 'serviceTier', 'service_tier'] as const
 
 /** Members that decide what a request costs. Each may occur once, because upstreams differ in which one counts. */
 const unique = ['generationConfig', 'generation_config'] as const
@@ -138,7 +145,14 @@ export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest 
     this.#hasOwnProofs = hasOwnProofs
     this.#proofs = proofs
     this.size = layout
-    this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
+    this.call = {
+      bytes,
+      layout,
+      stream: this.stream,
+      headers: {},
+      query: '',
+      foreign: foreign.filter((name) => layout.spans[name].length > 0),
+    }
   }
 
   get images(): readonly ImagePart[] {

@@ -4,6 +4,7 @@ import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'
 import { geminiModel } from './models.ts'
 import { bindGemini } from './native.ts'
+import { googleBodies } from './native-bodies.ts'
 import type { GeminiDialect } from './request.ts'
 import { googleModelUrl } from './url.ts'
 
@@ -23,11 +24,11 @@ export const google: ProviderKind = Object.freeze({
   chat: (target) =>
     geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),
   native: {
-    gemini: ({ baseUrl, upstreamId }) =>
-      bindGemini({
-        model: geminiModel(upstreamId),
-        modelUrl: googleModelUrl(baseUrl, upstreamId),
-      }),
+    gemini({ baseUrl, upstreamId }) {
+      const modelUrl = googleModelUrl(baseUrl, upstreamId)
+      const model = geminiModel(upstreamId)
+      return bindGemini({ model, modelUrl, bodies: googleBodies(modelUrl) })
+    },
   },
   embed: ({ baseUrl, upstreamId }) => geminiEmbed(googleModelUrl(baseUrl, upstreamId)),
 } satisfies ProviderKind)

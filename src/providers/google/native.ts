@@ -2,17 +2,15 @@ import type {
   AnswerBody,
   AnswerResult,
   NativeAnswer,
+  NativeCall,
   NativeEndpoint,
 } from '../../core/endpoints.ts'
 import { type CountNames, isCount, listEstimated, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
-import { scanLayout } from '../../wire/json/scan.ts'
-import { splice } from '../../wire/json/splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseError } from './errors.ts'
 import { findFailedFinish } from './finish-reason.ts'
-import { nameModel, readModelName } from './model-name.ts'
 import type { GeminiModel } from './models.ts'
 import { joinOutput } from './native-output.ts'
 import { NativeStream } from './native-stream.ts'
@@ -25,50 +23,40 @@ export interface NativeGeminiTarget {
   readonly model: GeminiModel
   /** The address of the model. `:generateContent` is appended to its path; its query is kept. */
   readonly modelUrl: URL
+  readonly bodies: NativeBodies
+}
+
+/** What a service takes of the bodies of clients, of which all other bytes pass. */
+export interface NativeBodies {
+  writeRequest(call: NativeCall): Uint8Array
+  writeCount(call: NativeCall): Uint8Array
 }
 
 /** The Gemini API for clients that speak it too: bytes pass as they are, and the model is in the address. */
-export function bindGemini({ model, modelUrl }: NativeGeminiTarget): NativeEndpoint {
-  const name = JSON.stringify(readModelName(modelUrl))
+export function bindGemini({ model, modelUrl, bodies }: NativeGeminiTarget): NativeEndpoint {
   const answerUrl = methodUrl(modelUrl, 'generateContent').href
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // The gateway frames the chunks for its client, who may have asked for a JSON array.
   streamUrl.searchParams.set('alt', 'sse')
   const countUrl = methodUrl(modelUrl, 'countTokens').href
   return {
-    buildRequest: ({ bytes, layout, stream }) => ({
-      url: stream ? streamUrl.href : answerUrl,
+    buildRequest: (call) => ({
+      url: call.stream ? streamUrl.href : answerUrl,
       headers: {},
-      body: splice(bytes, nameModel(layout, name)),
+      body: bodies.writeRequest(call),
     }),
     parseAnswer: (body) => readAnswer(body, model),
     createDecoder: () => new NativeStream(model),
     parseError,
     streamEnd: 'terminator',
     counting: {
-      buildRequest: ({ bytes }) => ({ url: countUrl, headers: {}, body: nameModels(bytes, name) }),
+      buildRequest: (call) => ({ url: countUrl, headers: {}, body: bodies.writeCount(call) }),
       isCount: (body) => {
         const value = tryParseJson(body)
         return isObject(value) && isCount(value['totalTokens'])
       },
     },
   }
-}
-
-/** Old clients count a whole request, which has the name of its model inside. */
-function nameModels(bytes: Uint8Array, json: string): Uint8Array {
-  const outer = scanLayout(bytes, ['model', 'generateContentRequest', 'generate_content_request'])
-  const { generateContentRequest, generate_content_request } = outer.spans
-  const inner = [...generateContentRequest, ...generate_content_request].flatMap(
-    ({ start, end }) => {
-      const layout = scanLayout(bytes.subarray(start, end), ['model'])
-      return nameModel(layout, json).map(({ span }) => ({
-        span: { start: start + span.start, end: start + span.end },
-        json,
-      }))
-    },
-  )
-  return splice(bytes, [...nameModel(outer, json), ...inner])
 }
 
 /** The names of the counts of `usageMetadata`. */

@@ -6,6 +6,7 @@ import { googleCloudAuthorizer } from './auth/cloud.ts'
 import { googleAuthorizer } from './auth/credentials.ts'
 import { findSecretProblem, noCredential } from './auth/secret.ts'
 import { vertexEmbed } from './embed.ts'
+import { bindVertex } from './native.ts'
 import { vertexModelUrl, vertexProbe } from './url.ts'
 
 /**
@@ -27,6 +28,7 @@ export const vertexAi: ProviderKind = Object.freeze({
   checkSecret: findSecretProblem,
   probe: vertexProbe,
   chat: vertexChat,
+  native: { gemini: bindVertex },
   embed: vertexEmbed,
 } satisfies ProviderKind)
 

@@ -101,6 +101,14 @@ describe('embeddings at a link that speaks the API itself', () => {
     expect([response.status, (await response.json()).error.status]).toEqual([502, 'UNAVAILABLE'])
   })
 
+  test('have the members that the settings of the model give them', async () => {
+    const set = 'id = "gemini", body = { set = { autoTruncate = true } },'
+    const gateway = await geminiGateway(links.replace('id = "gemini",', set))
+    gateway.upstream.next(json({ embedding: { values: [1] } }))
+    await post(gateway, { content: content('a') }, { path: pathTo('embedContent', 'gemini') })
+    expect(gateway.upstream.body()).toMatchObject({ autoTruncate: true })
+  })
+
   test('go on to a link that is translated', async () => {
     const gateway = await geminiGateway(
       links.replace('id = "gemini",', 'id = "gemini", fallbacks = ["c"],'),
