@@ -74,6 +74,18 @@ export interface ServedAnswer {
   readonly model: string
 }
 
+/** What requests are written for, made once for each link. */
+const targets = new WeakMap<Model, ChatTarget>()
+
+function findTarget(link: Model, { form }: ChatEndpoint): ChatTarget {
+  const known = targets.get(link)
+  if (known) return known
+  const { id, upstreamId: model, maxOutputTokens } = link
+  const target = { ...form, id, model, maxOutputTokens }
+  targets.set(link, target)
+  return target
+}
+
 /** A request on its way to a link that speaks another API: by way of chat completions. */
 export class TranslatedLink implements LinkCall {
   readonly streamType: string | undefined
@@ -90,12 +102,7 @@ export class TranslatedLink implements LinkCall {
     // A route for chat has only links with a chat endpoint.
     this.#endpoint = link.chat as ChatEndpoint
     this.#model = link.id
-    this.#target = {
-      ...this.#endpoint.form,
-      id: link.id,
-      model: link.upstreamId,
-      maxOutputTokens: link.maxOutputTokens,
-    }
+    this.#target = findTarget(link, this.#endpoint)
     const { stream, size } = request
     this.#made = new MadeChat(() => request.toChat(this.#target), { stream, size })
     this.streamType = this.#endpoint.streamType

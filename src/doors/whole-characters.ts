@@ -1,4 +1,4 @@
-import type { CallContent, ChoiceContent } from './choice.ts'
+import type { ChoiceContent } from './choice.ts'
 
 /*
  * Some upstreams cut a stream inside of a character, and write each half of its surrogate pair as an escape: `\ud83e`
@@ -37,9 +37,9 @@ export class WholeCharacters {
   #join(place: string, piece: string, isLast: boolean): string {
     const joined = (this.#halves.get(place) ?? '') + piece
     this.#halves.delete(place)
-    if (isLast || !/[\ud800-\udbff]$/.test(joined)) return replaceHalves(joined)
+    if (isLast || !/[\ud800-\udbff]$/.test(joined)) return joined.toWellFormed()
     this.#halves.set(place, joined.slice(-1))
-    return replaceHalves(joined.slice(0, -1))
+    return joined.slice(0, -1).toWellFormed()
   }
 }
 
@@ -49,25 +49,15 @@ export function repairCharacters(content: ChoiceContent): ChoiceContent {
   const { reasoning, text, refusal, calls } = content
   return {
     ...content,
-    reasoning: replaceHalves(reasoning),
-    text: replaceHalves(text),
-    refusal: replaceHalves(refusal),
-    calls: calls.map((call) => ({ ...call, arguments: replaceHalves(call.arguments) })),
+    reasoning: reasoning.toWellFormed(),
+    text: text.toWellFormed(),
+    refusal: refusal.toWellFormed(),
+    calls: calls.map((call) => ({ ...call, arguments: call.arguments.toWellFormed() })),
   }
 }
 
 function hasHalf({ reasoning, text, refusal, calls }: ChoiceContent): boolean {
-  return isBroken(text) || isBroken(reasoning) || isBroken(refusal) || calls.some(isBrokenCall)
+  const isWhole = text.isWellFormed() && reasoning.isWellFormed() && refusal.isWellFormed()
+  return !isWhole || calls.some((call) => !call.arguments.isWellFormed())
 }
 
-function isBrokenCall(call: CallContent): boolean {
-  return isBroken(call.arguments)
-}
-
-function isBroken(text: string): boolean {
-  return /\p{Surrogate}/u.test(text)
-}
-
-function replaceHalves(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd')
-}

@@ -154,7 +154,10 @@ function toResponseFormat(format: Format): object | undefined {
 
 /** Leaves out members that are absent or null. */
 function pick(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  )
+  const given: Record<string, unknown> = {}
+  for (const name in members) {
+    const value = members[name]
+    if (value !== undefined && value !== null) given[name] = value
+  }
+  return given
 }

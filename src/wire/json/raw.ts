@@ -47,6 +47,6 @@ export function stringifyJson(value: object): string {
 
 /** Escapes lone surrogates, which have no UTF-8, as `JSON.stringify` does. */
 function escapeSurrogates(text: string): string {
-  if (!/\p{Surrogate}/u.test(text)) return text
+  if (text.isWellFormed()) return text
   return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
 }

@@ -35,6 +35,7 @@ export class ChoiceReader {
     if (text !== undefined && this.#getState(index).passesText) {
       return { index, delta: { content: text }, finish_reason: null }
     }
+    if (isPlainAnswer(choice) && this.#getState(index).passesText) return choice
     const member = isObject(delta) ? 'delta' : 'message'
     const given = isObject(delta) ? delta : isObject(message) ? message : {}
     const state = this.#getState(index)
@@ -86,7 +87,7 @@ class ChoiceState {
       reasoning: undefined,
       reasoning_details: undefined,
       ...(calls.length > 0 && { tool_calls: calls }),
-      ...(past && { past_reasoning: past }),
+      past_reasoning: past,
     }
   }
 
@@ -136,6 +137,22 @@ function findText(choice: RawChoice): string | undefined {
 }
 
 const plainMembers: ReadonlySet<string> = new Set(['content', 'role'])
+
+/** True for the choice of a whole answer that is a text and nothing to change, as most are. */
+function isPlainAnswer({ delta, message, finish_reason: reason }: RawChoice): boolean {
+  if (isObject(delta) || !isObject(message) || typeof message['content'] !== 'string') return false
+  if (typeof reason === 'string' && mapFinishReason(reason, false) !== reason) return false
+  for (const name of changedMembers) if (isSaying(message[name])) return false
+  return true
+}
+
+const changedMembers = [
+  'tool_calls',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'past_reasoning',
+] as const
 
 function isSaying(value: unknown): boolean {
   return value !== null && value !== undefined

@@ -22,10 +22,9 @@ export function readHistory(
 ): readonly WrittenMessage[] {
   const returns = findReturning(messages, profile)
   return messages.map((given, index) => {
+    const role = toRole(given.role)
+    if (role !== 'assistant') return { role, message: role === 'system' ? toSystem(given) : given }
     const { past_reasoning: past, ...message } = given
-    const role = toRole(message.role)
-    if (role !== 'assistant')
-      return { role, message: role === 'system' ? toSystem(message) : message }
     const own = listPast(past).filter((one) => isOwn(one, { profile, recipient }))
     if (!returns.has(index)) return { role, message, reasoning: [] }
     return { role, message, reasoning: own.length > 0 ? own : replaceMissing(profile) }
@@ -47,7 +46,7 @@ function toRole(role: string): WrittenMessage['role'] {
 
 /** Only OpenAI's own models know developers. */
 function toSystem(message: ChatMessage): ChatMessage {
-  return { ...message, role: 'system' }
+  return message.role === 'system' ? message : { ...message, role: 'system' }
 }
 
 function listPast(value: unknown): readonly PastReasoning[] {

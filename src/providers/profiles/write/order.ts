@@ -106,6 +106,7 @@ function gatherSystem(
   messages: readonly WrittenMessage[],
   { lateSystem }: Profile,
 ): readonly WrittenMessage[] {
+  if (!messages.some(({ role }) => role === 'system')) return messages
   const firstOther = messages.findIndex(({ role }) => role !== 'system')
   const lead = firstOther < 0 ? messages.length : firstOther
   const isGathered = (index: number, role: string) =>
@@ -121,14 +122,18 @@ function gatherSystem(
 
 /** Merges each run at once: message by message, a run would be copied as often as it is long. */
 function mergeNeighbours(messages: readonly WrittenMessage[]): readonly WrittenMessage[] {
+  if (!messages.some((written, at) => continues(messages[at - 1], written))) return messages
   const runs: Run[] = []
   for (const written of messages) {
     const run = runs.at(-1)
-    const isNext = run?.[0].role === written.role && written.role !== 'tool'
-    if (isNext) run.push(written)
+    if (run && continues(run[0], written)) run.push(written)
     else runs.push([written])
   }
   return runs.map(mergeRun)
+}
+
+function continues(previous: WrittenMessage | undefined, { role }: WrittenMessage): boolean {
+  return role !== 'tool' && previous?.role === role
 }
 
 /** Neighbours of one role. */

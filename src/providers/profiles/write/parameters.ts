@@ -36,29 +36,21 @@ export function writeParameters(
   request: ChatRequest,
   { profile, isThinking }: { readonly profile: Profile; readonly isThinking: boolean },
 ): { readonly fields: JsonObject; readonly dropped: readonly string[] } {
-  const refused = new Set([
-    ...profile.dropParameters,
-    ...(isThinking ? profile.dropParametersThinking : []),
-  ])
+  const { dropParameters, dropParametersThinking, renamedParameters, boundField } = profile
   const isTaken = (name: string) => {
     const field = optional[name]
-    return field === undefined ? !refused.has(name) : profile[field]
+    if (field !== undefined) return profile[field]
+    return !dropParameters.includes(name) && !(isThinking && dropParametersThinking.includes(name))
   }
-  const given = Object.entries(request).filter(
-    ([name, value]) => !writtenElsewhere.has(name) && value !== undefined && value !== null,
-  )
+  const fields: Record<string, unknown> = {}
+  const dropped: string[] = []
+  for (const name in request) {
+    const value = request[name]
+    if (value === undefined || value === null || writtenElsewhere.has(name)) continue
+    if (isTaken(name)) fields[renamedParameters[name] ?? name] = value
+    else if (!isNoLoss(name, value)) dropped.push(name)
+  }
   const bound = findOutputBound(request)
-  return {
-    fields: {
-      ...Object.fromEntries(
-        given
-          .filter(([name]) => isTaken(name))
-          .map(([name, value]) => [profile.renamedParameters[name] ?? name, value]),
-      ),
-      ...(bound !== undefined && { [profile.boundField]: bound }),
-    },
-    dropped: given
-      .filter(([name, value]) => !isTaken(name) && !isNoLoss(name, value))
-      .map(([name]) => name),
-  }
+  if (bound !== undefined) fields[boundField] = bound
+  return { fields, dropped }
 }

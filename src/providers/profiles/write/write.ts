@@ -2,7 +2,7 @@ import type { ChatMessage, ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
 import { mapInSteps, type Steps } from '../../../core/steps.ts'
 import { isObject } from '../../../wire/json/parse.ts'
-import { createToolNames, type ToolNames } from '../../../wire/tool-names.ts'
+import { createToolNames, sameNames, type ToolNames } from '../../../wire/tool-names.ts'
 import { writeFormat } from './format.ts'
 import { addReasoning, type Recipient, readHistory } from './history.ts'
 import { useNineLetterIds } from './ids.ts'
@@ -49,14 +49,8 @@ export function* writeRequest(request: ChatRequest, target: WriteTarget): Steps<
   const parameters = writeParameters(request, { profile, isThinking })
   const { instruction } = format
   const messages = yield* writeMessages(request.messages, { target, names, instruction })
-  const body = {
-    model: request.model,
-    messages,
-    ...parameters.fields,
-    ...tools.fields,
-    ...format.fields,
-    ...thinking.fields,
-  }
+  const body = { model: request.model, messages }
+  Object.assign(body, parameters.fields, tools.fields, format.fields, thinking.fields)
   return {
     body: mergeBodies(body, profile.extraBody),
     dropped: [...parameters.dropped, ...tools.dropped, ...format.dropped, ...thinking.dropped],
@@ -67,13 +61,18 @@ export function* writeRequest(request: ChatRequest, target: WriteTarget): Steps<
 const validName = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** Returns the names that the tools of a request have at the upstream. */
-function nameTools(request: ChatRequest, { reservedToolNames }: Profile): Steps<ToolNames> {
-  const offered = (request.tools ?? []).map(({ function: called }) => called)
-  const called = request.messages.flatMap(listCalls).map((call) => call['function'])
-  const names = [...offered, ...called].flatMap((tool) =>
-    isObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
+function* nameTools(request: ChatRequest, { reservedToolNames }: Profile): Steps<ToolNames> {
+  const names: string[] = []
+  const add = ({ function: called }: JsonObject) => {
+    if (isObject(called) && typeof called['name'] === 'string') names.push(called['name'])
+  }
+  request.tools?.forEach(add)
+  for (const message of request.messages) listCalls(message).forEach(add)
+  if (names.length === 0) return sameNames
+  return yield* createToolNames(
+    names,
+    (name) => validName.test(name) && !reservedToolNames.includes(name),
   )
-  return createToolNames(names, (name) => validName.test(name) && !reservedToolNames.includes(name))
 }
 
 interface MessageContext {
@@ -101,11 +100,15 @@ function* writeMessages(
   })
 }
 
-/** Writes the parts of one message: plain content, the upstream's names of tools, no members unknown to it. */
+/**
+ * Writes the parts of one message: plain content, the upstream's names of tools, no members unknown to it. Most
+ * messages are a plain text, and are not copied.
+ */
 function toUpstream(
   written: WrittenMessage,
   { profile, names }: { readonly profile: Profile; readonly names: ToolNames },
 ): WrittenMessage {
+  if (isPlainText(written.message)) return written
   const { provider_content: _, is_error: __, ...message } = written.message
   const content = toPlainContent(profile.cacheControl ? message.content : unmark(message.content))
   const calls = listCalls(message).map((call) => renameCall(call, names))
@@ -113,6 +116,11 @@ function toUpstream(
     ...written,
     message: { ...message, content, ...(calls.length > 0 && { tool_calls: calls }) },
   }
+}
+
+function isPlainText(message: ChatMessage): boolean {
+  if (typeof message.content !== 'string' || message.tool_calls) return false
+  return !('provider_content' in message || 'is_error' in message)
 }
 
 function unmark(content: ChatMessage['content']): ChatMessage['content'] {
@@ -151,8 +159,10 @@ function fillContent(written: WrittenMessage, { emptyContent }: Profile): Writte
 
 /** Adds members, and those of members that are objects on both sides. The added ones win. */
 function mergeBodies(body: JsonObject, added: JsonObject): JsonObject {
+  const members = Object.entries(added)
+  if (members.length === 0) return body
   const merged: Record<string, unknown> = { ...body }
-  for (const [name, value] of Object.entries(added)) {
+  for (const [name, value] of members) {
     const own = merged[name]
     merged[name] = isObject(own) && isObject(value) ? mergeBodies(own, value) : value
   }
