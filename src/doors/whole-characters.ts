@@ -60,4 +60,3 @@ function hasHalf({ reasoning, text, refusal, calls }: ChoiceContent): boolean {
   const isWhole = text.isWellFormed() && reasoning.isWellFormed() && refusal.isWellFormed()
   return !isWhole || calls.some((call) => !call.arguments.isWellFormed())
 }
-

@@ -63,19 +63,21 @@ export function* toChatRequest(
   return {
     model: target.model,
     messages: proven.flat(),
-    ...(request.stream && { stream: true }),
-    ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
-    ...boundOutput(request, target),
     ...pick({
+      stream: request.stream || undefined,
+      stream_options:
+        request.stream && target.asksStreamUsage ? { include_usage: true } : undefined,
+      [target.boundField]: boundOutput(request, target),
       temperature: fields.temperature,
       top_p: fields.top_p,
       // Other APIs find the prompt in their caches without a key.
       prompt_cache_key: target.ignoresUnknown ? undefined : fields.prompt_cache_key,
       service_tier: fields.service_tier,
+      ...toToolFields(read),
+      response_format: toResponseFormat(format),
+      reasoning_effort: effort,
+      verbosity,
     }),
-    ...toToolFields(read),
-    ...pick({ response_format: toResponseFormat(format) }),
-    ...pick({ reasoning_effort: effort, verbosity }),
   }
 }
 
@@ -102,20 +104,17 @@ export function listLeftOut({ toolbox, chatTools, leftOut, fields }: ReadRequest
 
 function boundOutput(
   { max_output_tokens: asked }: ResponsesRequest,
-  { boundField, maxOutputTokens }: ChatTarget,
-): Partial<ChatRequest> {
-  if (asked === undefined || asked === null) return {}
-  return { [boundField]: Math.min(asked, maxOutputTokens ?? asked) }
+  { maxOutputTokens }: ChatTarget,
+): number | undefined {
+  return typeof asked === 'number' ? Math.min(asked, maxOutputTokens ?? asked) : undefined
 }
 
 function toToolFields({ chatTools: { tools, choice }, fields }: ReadRequest): object {
   if (tools.length === 0) return {}
   return {
     tools: tools.map(toChatTool),
-    ...pick({
-      tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
-      parallel_tool_calls: fields.parallel_tool_calls,
-    }),
+    tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
+    parallel_tool_calls: fields.parallel_tool_calls,
   }
 }
 

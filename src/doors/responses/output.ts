@@ -40,8 +40,14 @@ export class ResponseOutput {
     this.#options = options
   }
 
-  /** Adds a delta, or a whole answer. */
-  add({
+  /** Adds a delta. */
+  add(delta: ChoiceContent): void {
+    this.#addTexts(delta)
+    this.addCalls(delta.calls)
+    this.addMessageProof(delta.extra)
+  }
+
+  #addTexts({
     reasoning,
     past,
     thinkingBlocks,
@@ -49,8 +55,6 @@ export class ResponseOutput {
     text,
     refusal,
     annotations,
-    calls,
-    extra,
   }: ChoiceContent): void {
     if (reasoning !== '') this.#openReasoning().addText(reasoning)
     if (past) this.#openReasoning().addPast(past)
@@ -60,8 +64,6 @@ export class ResponseOutput {
     if (text !== '') this.#openMessage().addText(text)
     if (refusal !== '') this.#openMessage().addRefusal(refusal)
     for (const citation of toAnnotations(annotations)) this.#openMessage().addAnnotation(citation)
-    this.addCalls(calls)
-    this.addMessageProof(extra)
   }
 
   /** Adds the proof of the text, which a delta may have. */
@@ -76,7 +78,7 @@ export class ResponseOutput {
 
   /** Adds a whole answer. Its calls are in order, without indexes. */
   *addInSteps(message: ChoiceContent): Steps<void> {
-    this.add({ ...message, calls: [], extra: undefined })
+    this.#addTexts(message)
     for (const [index, call] of message.calls.entries()) {
       this.#addCall({ ...call, index })
       if (index % itemsAtOnce === itemsAtOnce - 1) yield

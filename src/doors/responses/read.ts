@@ -22,30 +22,24 @@ export function* readForChat(request: ResponsesRequest, body: RequestBody): Step
     if (!(error instanceof UntranslatableError)) throw error
     problems.push(error)
   }
-  const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
-    try {
-      return read()
-    } catch (error) {
-      addProblem(error)
-      return otherwise
-    }
-  }
-  function* attemptInSteps(steps: Steps<unknown>): Steps<void> {
-    try {
-      yield* steps
-    } catch (error) {
-      addProblem(error)
-    }
-  }
   const state = findState(request)
   if (state) problems.push(state)
-  const fields = attempt(() => parseFields(translatedFields, request, ''), noFields)
   const tools = new ToolCollector()
-  yield* attemptInSteps(tools.add(fields.tools ?? [], 'tools'))
+  let fields = noFields
+  try {
+    fields = parseFields(translatedFields, request, '')
+    if (fields.tools) yield* tools.add(fields.tools, 'tools')
+  } catch (error) {
+    addProblem(error)
+  }
   const reader = new ItemReader(tools, body)
   for (const [index, item] of listItems(request).entries()) {
-    const steps = attempt(() => reader.read(item, `input.${index}`), undefined)
-    if (steps) yield* attemptInSteps(steps)
+    try {
+      const steps = reader.read(item, `input.${index}`)
+      if (steps) yield* steps
+    } catch (error) {
+      addProblem(error)
+    }
     if (index % readAtOnce === readAtOnce - 1) yield
   }
   const messages = reader.conversation.finish()

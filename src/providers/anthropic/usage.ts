@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { collectFacts, readGeo, readTier, type UsageRun } from '../../core/billing.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
@@ -40,81 +39,111 @@ function mergeCounters(known: Counters, later: Counters): Counters {
  * https://platform.claude.com/docs/en/api/messages
  */
 export function parseUsage(value: unknown): ReportedUsage | undefined {
-  const { data: usage } = usageCounters.safeParse(value)
-  if (!usage) return undefined
-  const runs: readonly z.infer<typeof runCounters>[] = usage.iterations?.length
-    ? usage.iterations
-    : [usage]
-  const input = sum(runs.map((run) => run.input_tokens))
-  const read = sum(runs.map((run) => run.cache_read_input_tokens))
-  const written = sum(runs.map((run) => run.cache_creation_input_tokens))
-  const writtenFor1h = sum(runs.map((run) => run.cache_creation?.ephemeral_1h_input_tokens))
-  const searches = usage.server_tool_use?.web_search_requests
-  const fetches = usage.server_tool_use?.web_fetch_requests
-  const thinking = usage.output_tokens_details?.thinking_tokens
+  const whole = readRun(value)
+  if (!whole || !isObject(value)) return undefined
+  const runs = readIterations(value['iterations']) ?? [whole]
+  const input = sum(runs.map((run) => run.input))
+  const read = sum(runs.map((run) => run.read))
+  const written = sum(runs.map((run) => run.written))
+  const writtenFor1h = sum(runs.map((run) => run.writtenFor1h))
+  const { web_search_requests: searches, web_fetch_requests: fetches } = readServerTools(value)
+  const thinking = readMember(value['output_tokens_details'], 'thinking_tokens')
   const cached = (read ?? 0) + (written ?? 0)
   return {
     promptTokens: input === undefined ? undefined : input + cached,
-    completionTokens: sum(runs.map((run) => run.output_tokens)),
+    completionTokens: sum(runs.map((run) => run.output)),
     ...(cached > 0 && { cachedTokens: read, cacheWriteTokens: written }),
     ...(writtenFor1h && { cacheWrite1hTokens: writtenFor1h }),
     ...(isCount(thinking) && { reasoningTokens: thinking }),
     ...(searches && { webSearches: searches }),
     billing: collectFacts({
       // Fast mode has prices of its own: https://platform.claude.com/docs/en/build-with-claude/fast-mode
-      tier: usage.speed === 'fast' ? 'fast' : readTier(usage.service_tier),
-      geo: readGeo(usage.inference_geo),
+      tier: value['speed'] === 'fast' ? 'fast' : readTier(value['service_tier']),
+      geo: readGeo(value['inference_geo']),
       toolCalls: fetches ? { web_fetch: fetches } : undefined,
-      runs: runs.length > 1 ? runs.map(toRun) : undefined,
+      runs: runs.length > 1 ? runs.map(toUsageRun) : undefined,
     }),
   }
 }
 
-/** A run of the fallback or of the adviser names its model; the others are of the model that was asked for. */
-function toRun(run: z.infer<typeof runCounters>): UsageRun {
-  const read = run.cache_read_input_tokens ?? 0
-  const written = run.cache_creation_input_tokens ?? 0
+/** The counters of a run of the model, or of a whole answer. */
+interface Run {
+  readonly model: string | undefined
+  readonly input: number | undefined
+  readonly output: number | undefined
+  readonly read: number | undefined
+  readonly written: number | undefined
+  readonly writtenFor1h: number | undefined
+}
+
+/** Undefined if a counter is not a count. It runs for each answer, where a schema would take microseconds. */
+function readRun(value: unknown): Run | undefined {
+  if (!isObject(value)) return undefined
+  const { input_tokens: input, output_tokens: output, model } = value
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = value
+  if (!isCountOrNone(input) || !isCountOrNone(output)) return undefined
+  if (!isCountOrNone(read) || !isCountOrNone(written)) return undefined
+  const writtenFor1h = readMember(value['cache_creation'], 'ephemeral_1h_input_tokens')
   return {
-    model: run.model,
-    promptTokens: (run.input_tokens ?? 0) + read + written,
-    completionTokens: run.output_tokens ?? 0,
+    model: typeof model === 'string' ? model : undefined,
+    input: input ?? undefined,
+    output: output ?? undefined,
+    read: read ?? undefined,
+    written: written ?? undefined,
+    writtenFor1h: isCount(writtenFor1h) ? writtenFor1h : undefined,
+  }
+}
+
+/**
+ * Reads the counters of each run, if the API ran the model several times for one answer, for example to compact
+ * the conversation. The counters beside them omit some of the runs.
+ */
+function readIterations(value: unknown): readonly Run[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  const runs = value.map(readRun)
+  return runs.every((run) => run !== undefined) ? runs : undefined
+}
+
+/** Counts of which one is invalid are all absent. */
+function readServerTools({ server_tool_use: used }: Counters): ServerToolUse {
+  if (!isObject(used)) return noServerTools
+  const { web_search_requests, web_fetch_requests } = used
+  if (!isCountOrNone(web_search_requests) || !isCountOrNone(web_fetch_requests))
+    return noServerTools
+  return { web_search_requests, web_fetch_requests }
+}
+
+interface ServerToolUse {
+  readonly web_search_requests?: number | null | undefined
+  readonly web_fetch_requests?: number | null | undefined
+}
+
+const noServerTools: ServerToolUse = Object.freeze({})
+
+function readMember(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined
+}
+
+function isCountOrNone(value: unknown): value is number | null | undefined {
+  return value === undefined || value === null || isCount(value)
+}
+
+/** A run of the fallback or of the adviser names its model; the others are of the model that was asked for. */
+function toUsageRun({ model, input, output, read = 0, written = 0, writtenFor1h }: Run): UsageRun {
+  return {
+    model,
+    promptTokens: (input ?? 0) + read + written,
+    completionTokens: output ?? 0,
     cachedTokens: read,
     cacheWriteTokens: written,
-    cacheWrite1hTokens: run.cache_creation?.ephemeral_1h_input_tokens ?? 0,
+    cacheWrite1hTokens: writtenFor1h ?? 0,
   }
 }
 
 /** Adds up the counts that are present; undefined if all are absent. */
-function sum(counts: readonly (number | null | undefined)[]): number | undefined {
-  const given = counts.filter((count) => typeof count === 'number')
-  return given.length > 0 ? given.reduce((total, count) => total + count) : undefined
+function sum(counts: readonly (number | undefined)[]): number | undefined {
+  return counts.reduce(
+    (total, count) => (count === undefined ? total : (total ?? 0) + count),
+    undefined,
+  )
 }
-
-const count = z.custom<number>(isCount).nullish()
-
-const counters = z.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_read_input_tokens: count,
-  cache_creation_input_tokens: count,
-  cache_creation: z.object({ ephemeral_1h_input_tokens: count }).nullish().catch(undefined),
-})
-
-const runCounters = counters.extend({ model: z.string().optional().catch(undefined) })
-
-const usageCounters = z.object({
-  ...counters.shape,
-  service_tier: z.unknown().optional(),
-  speed: z.unknown().optional(),
-  inference_geo: z.unknown().optional(),
-  output_tokens_details: z.object({ thinking_tokens: z.unknown() }).nullish().catch(undefined),
-  server_tool_use: z
-    .object({ web_search_requests: count, web_fetch_requests: count })
-    .nullish()
-    .catch(undefined),
-  /**
-   * The counters of each run of the model, if the API ran it several times for one answer, for
-   * example to compact the conversation. The counters beside them omit some of the runs.
-   */
-  iterations: z.array(runCounters).nullish().catch(undefined),
-})
