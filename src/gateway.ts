@@ -5,6 +5,7 @@ import { noAuth } from './core/admission.ts'
 import type { CredentialState } from './core/credential-state.ts'
 import type { Explain, ExplainedRequest } from './core/explain.ts'
 import type { Millis, RequestId } from './core/ids.ts'
+import { nameInMetrics } from './core/model-pattern.ts'
 import { toUsd } from './core/money.ts'
 import type { Provider } from './core/provider.ts'
 import { divideLimit, type Workers } from './core/workers.ts'
@@ -129,8 +130,9 @@ function connect(parts: Parts) {
   } = parts
   const { workers } = parts.ports
   const follow = (snapshot: Snapshot) => {
-    breakers.retain(snapshot.models())
-    traffic.retain(snapshot.models())
+    const findMatch = (provider: string, id: string) => snapshot.findMatch(provider, id)
+    breakers.retain(snapshot.links(), findMatch)
+    traffic.retain(snapshot.links(), findMatch)
     cache.configure(shareCache(snapshot.cache, workers))
     activity.setEnabled(snapshot.healthCheck.enabled)
     bodyLimiter.admitWaiting()
@@ -160,6 +162,8 @@ function addReadSeries(parts: Parts, { telemetry }: Config) {
     isReady: () => parts.readiness.status === 'ready',
     isSharedStateUp: () => shared?.isUp,
     circuits: () => breakers.states(),
+    nameModel: (provider, id) =>
+      nameInMetrics({ id, match: reloader.snapshot.findMatch(provider, id) }),
     inFlight: () => plane.inFlight,
     loads: () => traffic.listInFlight(),
     bufferedBytes: () => buffers.bytes,
@@ -218,10 +222,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       bodyLimiter,
       bodyLimit: () => snapshot().bodyLimit,
       providers: () => snapshot().providers.map(({ name }) => name),
-      findModel: (id) =>
-        snapshot()
-          .models()
-          .find((model) => model.id === id),
+      findModel: (id) => snapshot().findModel(id),
       clearCache: () => cache.clear(),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
       explain,

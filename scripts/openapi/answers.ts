@@ -376,6 +376,9 @@ const explanation = z.strictObject({
   links: z.array(
     z.strictObject({
       model: text,
+      pattern: text
+        .nullable()
+        .describe('The pattern that serves the model; null for a model that the file names.'),
       provider: text,
       credential: credentialState,
       credential_detail: text.describe('In words: `stored`, or why it is missing.'),

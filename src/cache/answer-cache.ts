@@ -20,7 +20,7 @@ export interface CachePolicy extends MemoryLimits {
 export interface CacheSettings {
   readonly policy: CachePolicy
   /** By the id of the model that is asked for. */
-  readonly revisions: ReadonlyMap<string, string>
+  readonly revisions: Pick<ReadonlyMap<string, string>, 'get'>
 }
 
 export interface AnswerCacheOptions {

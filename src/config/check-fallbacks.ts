@@ -10,17 +10,17 @@ export function* checkFallbacks({ providers, routes }: LenientConfig): Generator
   const entries = providers.flatMap(({ models }, i) =>
     models.map((model, m) => ({ path: ['providers', i, 'models', m], model })),
   )
-  const { models, explain } = indexModels(providers, routes)
+  const { find, explain } = indexModels(providers, routes)
   for (const { path, model } of entries) {
     for (const [f, fallback] of model.fallbacks.entries()) {
       if (fallback === undefined) continue
       const place = [...path, 'fallbacks', f]
       const problem = explain(fallback, 'a fallback', model.id)
-      const target = models.get(fallback)
+      const target = find(fallback)
       if (problem) yield { path: place, ...problem }
       else if (fallback === model.id) {
         yield { path: place, message: 'a model cannot be its own fallback' }
-      } else if (target) yield* checkCapabilities(place, model, target)
+      } else if (target) yield* checkCapabilities(place, model, { ...target, id: fallback })
     }
   }
 }

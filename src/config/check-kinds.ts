@@ -1,4 +1,5 @@
 import type { Capability } from '../core/capability.ts'
+import { isPattern } from '../core/model-pattern.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import type { KindFacts } from '../core/provider-kind.ts'
 import { isRegion } from './addresses.ts'
@@ -167,7 +168,8 @@ function* checkInputTypes(
     m,
     { id = '', upstream_id: upstreamId = id, input_type: type },
   ] of provider.models.entries()) {
-    const allowed = kind.listInputTypes?.(upstreamId)
+    // The names that a pattern stands for are not known.
+    const allowed = isPattern(id) ? undefined : kind.listInputTypes?.(upstreamId)
     if (type === undefined || !allowed || allowed.includes(type)) continue
     const message = `must be one of ${allowed.map(quote).join(', ')}`
     yield {

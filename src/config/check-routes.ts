@@ -50,7 +50,7 @@ function* checkFallbacks(path: Path, route: LenientRoute, known: KnownModels): G
     if (route.targets.some(({ model }) => model === id)) {
       yield { path: place, message: `model ${quote(id)} is a target of this route already` }
     }
-    const { capabilities: served } = known.models.get(id) ?? {}
+    const { capabilities: served } = known.find(id) ?? {}
     for (const capability of shared.filter((each) => served?.includes(each) === false)) {
       const lacks = `model ${quote(id)} lacks ${quote(capability)}`
       yield { path: place, message: `${lacks}, so it cannot be a fallback here` }
@@ -67,14 +67,15 @@ function findShared(route: LenientRoute, known: KnownModels): readonly Capabilit
 
 function listTargets(
   { targets }: LenientRoute,
-  { models }: KnownModels,
+  known: KnownModels,
 ): readonly (LenientModel | undefined)[] {
-  return targets.map(({ model = '' }) => models.get(model))
+  return targets.map(({ model = '' }) => known.find(model))
 }
 
 /** `"a" has "chat"; "b" has "embed", "rerank"`. */
 function describeTargets(route: LenientRoute, known: KnownModels): string {
-  return listTargets(route, known)
-    .map((model) => `${quote(model?.id ?? '')} has ${model?.capabilities?.map(quote).join(', ')}`)
+  return route.targets
+    .map(({ model: id = '' }) => ({ id, capabilities: known.find(id)?.capabilities }))
+    .map(({ id, capabilities }) => `${quote(id)} has ${capabilities?.map(quote).join(', ')}`)
     .join('; ')
 }

@@ -2,6 +2,7 @@ import type { KindFacts } from '../core/provider-kind.ts'
 import { checkFallbacks } from './check-fallbacks.ts'
 import { checkKinds } from './check-kinds.ts'
 import { checkNames } from './check-names.ts'
+import { checkPatterns } from './check-patterns.ts'
 import { checkPrices } from './check-prices.ts'
 import { checkRoutes } from './check-routes.ts'
 import { type LenientConfig, parseLenient } from './lenient.ts'
@@ -14,6 +15,7 @@ export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonl
     ...checkKinds(config.providers, kinds),
     ...checkPrices(config.providers),
     ...checkNames(config),
+    ...checkPatterns(config.providers),
     ...checkFallbacks(config),
     ...checkRoutes(config),
     ...checkWebhooks(config),

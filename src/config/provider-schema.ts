@@ -17,6 +17,7 @@ import {
   duration,
   fieldPath,
   headerText,
+  modelId,
   price,
   priceFactor,
   setting,
@@ -32,10 +33,15 @@ const modelSchema = setting(
   z.strictObject({
     id: setting(
       'What clients write in `model`. 1 to 256 printable Latin-1 characters, with no space at ' +
-        'either end. Must be unique in the file.',
-      headerText,
+        'either end. Must be unique in the file. A `*` at its end makes it a ' +
+        '[pattern](models.md), which serves every id that begins like it.',
+      modelId,
     ),
-    upstream_id: setting("The provider's name of the model; `id` if absent.", text.optional()),
+    upstream_id: setting(
+      "The provider's name of the model; `id` if absent. For a pattern, one `*` in it becomes the " +
+        'part of the id that the `*` of the pattern stands for; `"*"` if absent.',
+      text.optional(),
+    ),
     capabilities: setting(
       'One or more of `chat`, `embed`, `rerank`. The kind must support each of them.',
       distinctNonEmpty(z.enum(capabilities)).default(['chat']),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fallbackCauses } from '../core/fallback.ts'
 import { strategies } from '../core/route.ts'
-import { affinity, affinityTtl, amount, distinct, headerText, setting } from './rules.ts'
+import { affinity, affinityTtl, amount, distinct, routeId, setting } from './rules.ts'
 
 const targetSchema = setting(
   'The models of the `[[routes]]` entry above; in one line, `targets = [{ model = "a" }, { ' +
@@ -22,9 +22,9 @@ export const routeSchema = setting(
     '[route](resilience.md#one-id-several-deployments) as they ask for a model.',
   z.strictObject({
     id: setting(
-      'What clients write in `model`, with the same rule as the `id` of a model. No model or ' +
-        'other route may have it.',
-      headerText,
+      'What clients write in `model`, with the same rule as the `id` of a model, and without `*`. ' +
+        'No model or other route may have it.',
+      routeId,
     ),
     strategy: setting(
       'How the targets are [ordered](resilience.md#one-id-several-deployments) for each ' +

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { maxTimerDelay } from '../core/ids.ts'
+import { maxTimerDelay, nameRule } from '../core/ids.ts'
 import { factorDecimals } from '../core/price-settings.ts'
 
 /**
@@ -69,12 +69,21 @@ export const word = z.string().regex(/^[\w.-]+$/, {
   error: 'must be one or more letters, digits, ".", "_" or "-", without blanks',
 })
 
-/** A model id or a provider name. They are sent in response headers, so they must be valid there. */
-export const headerText = z
-  .string()
-  .regex(/^(?=.{1,256}$)[\x21-\x7e\xa1-\xff]+(?: +[\x21-\x7e\xa1-\xff]+)*$/, {
-    error: 'must be 1 to 256 printable Latin-1 characters, with no space at either end',
-  })
+/** The name of a provider. */
+export const headerText = z.string().regex(nameRule, {
+  error: 'must be 1 to 256 printable Latin-1 characters, with no space at either end',
+  abort: true,
+})
+
+/** The id of a model, which may be a pattern. */
+export const modelId = headerText.refine((id) => !id.slice(0, -1).includes('*'), {
+  error: 'may have a "*" only once, at its end',
+})
+
+/** The id of a route, which is no pattern. */
+export const routeId = headerText.refine((id) => !id.includes('*'), {
+  error: 'must not have a "*": only the id of a model may be a pattern',
+})
 
 /** The name of an environment variable. Names are logged, so a key pasted here must be rejected. */
 export const variableName = z

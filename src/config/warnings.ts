@@ -1,4 +1,5 @@
 import { findMissingPrices } from '../core/known-prices.ts'
+import { isPattern, PatternIndex } from '../core/model-pattern.ts'
 import { priceNames } from '../core/price-settings.ts'
 import { quote } from './problem.ts'
 import type { ModelConfig } from './provider-schema.ts'
@@ -61,15 +62,21 @@ function findRouteWarnings(
   routes: readonly RouteConfig[],
   models: readonly ModelConfig[],
 ): readonly string[] {
-  return routes.flatMap(({ id, strategy, targets }) => {
-    const ids = new Set(strategy === 'cheapest' ? targets.map(({ model }) => model) : [])
-    return models
-      .filter((model) => ids.has(model.id) && !hasPrice(model))
-      .map(
-        (model) =>
-          `model ${quote(model.id)} has no price, so route ${quote(id)} takes it for the cheapest`,
-      )
-  })
+  const known = new Map(models.map((model) => [model.id, model]))
+  const patterns = new PatternIndex([...known].filter(([id]) => isPattern(id)))
+  return routes
+    .filter(({ strategy }) => strategy === 'cheapest')
+    .flatMap(({ id, targets }) =>
+      targets
+        .filter(({ model }) => {
+          const entry = known.get(model) ?? patterns.find(model)?.entry
+          return entry && !hasPrice(entry)
+        })
+        .map(
+          ({ model }) =>
+            `model ${quote(model)} has no price, so route ${quote(id)} takes it for the cheapest`,
+        ),
+    )
 }
 
 function findCacheWarnings(

@@ -13,6 +13,12 @@ export type KeyId = Branded<string, 'KeyId'>
 /** The id of a budget group: 32 lowercase hex digits. */
 export type GroupId = Branded<string, 'GroupId'>
 
+/**
+ * The rule for ids of models and names of providers: 1 to 256 printable Latin-1 characters, with no space at either
+ * end. They are sent in response headers.
+ */
+export const nameRule = /^(?=.{1,256}$)[\x21-\x7e\xa1-\xff]+(?: +[\x21-\x7e\xa1-\xff]+)*$/
+
 /** An amount of money in billionths of a US dollar. */
 export type NanoUsd = Branded<bigint, 'NanoUsd'>
 

@@ -5,6 +5,8 @@ import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } from './endpoints.ts'
 import type { FallbackCause } from './fallback.ts'
 import type { Millis, ModelId, ProviderName, UnixSeconds } from './ids.ts'
+import type { ModelList } from './model-list.ts'
+import type { ModelMatch } from './model-pattern.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
 import type { PriceTable } from './price-table.ts'
 import type { MissingPrices, Prices, ToolReserve } from './prices.ts'
@@ -56,6 +58,8 @@ export interface Provider {
   readonly affinity: AffinityPolicy
   /** The credential that a cloud provides, when the provider is configured with one. */
   readonly cloud: CloudSource | undefined
+  /** The models that the vendor lists; absent where it is not asked for them. */
+  readonly list?: ModelList | undefined
   /** Refuses requests with fields that the kind cannot carry, instead of dropping the fields. */
   readonly strict: boolean
   /** Forwards https addresses of media, although the kind does not by default. */
@@ -73,9 +77,11 @@ export interface Provider {
   readonly send: UpstreamPort
 }
 
-/** A configured model bound to its provider: a link of the chains that contain it. */
+/** A model bound to its provider: a link of the chains that contain it. */
 export interface Model {
   readonly id: ModelId
+  /** How a pattern came to serve the id; absent for an id of the configuration. */
+  readonly match?: ModelMatch | undefined
   /** The vendor's name for the model. */
   readonly upstreamId: string
   readonly provider: Provider

@@ -82,7 +82,7 @@ export interface RequestRecord {
   readonly capability: Capability
   readonly stream: boolean
   /** The model or the route that the request names; undefined when the request failed before it was resolved. */
-  readonly model: Pick<ModelRoute, 'id' | 'provider'> | undefined
+  readonly model: Pick<ModelRoute, 'id' | 'match' | 'provider'> | undefined
   /** The link that served; undefined when none did. */
   readonly served: Model | undefined
   /** The link that was called last; undefined when none was. */

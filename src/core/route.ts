@@ -2,6 +2,7 @@ import type { RouteAffinity } from './affinity.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { FallbackCause } from './fallback.ts'
 import type { ModelId, UnixSeconds } from './ids.ts'
+import type { ModelMatch } from './model-pattern.ts'
 import type { Model, Provider } from './provider.ts'
 
 /** How a route orders its targets for each request. */
@@ -12,6 +13,8 @@ export type RouteStrategy = (typeof strategies)[number]
 export interface ModelRoute {
   /** The id of a model, or of a route of the configuration. */
   readonly id: ModelId
+  /** How a pattern came to serve the id; absent for an id of the configuration. */
+  readonly match?: ModelMatch | undefined
   /** For a route of the configuration, those that all of its targets have. */
   readonly capabilities: readonly Capability[]
   readonly modalities: readonly Modality[]
@@ -30,6 +33,12 @@ export interface ModelRoute {
   readonly affinity?: RouteAffinity | undefined
   /** Absent while the cache is off. */
   readonly cache?: RouteCache | undefined
+}
+
+/** What lists of models say of one. */
+export interface ListedModel
+  extends Pick<ModelRoute, 'id' | 'capabilities' | 'modalities' | 'created' | 'provider'> {
+  readonly maxOutputTokens: number | undefined
 }
 
 /** How the answers of a route are cached. */

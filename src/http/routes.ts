@@ -102,8 +102,8 @@ function createListRoutes(
     [`${path}/:id+`]: {
       GET: ({ request, context, params: { id = '' } }) => {
         const caller = authenticator.authenticate(request, context)
-        const route = findAllowed(id, { snapshot: snapshot(), caller })
-        return listingReply(find(request.headers).describe(route))
+        const model = findAllowed(id, { snapshot: snapshot(), caller })
+        return listingReply(find(request.headers).describe(model))
       },
       form,
       errorHeaders: noAttempts,

@@ -1,4 +1,5 @@
 import type { GatewayEvents } from '../core/gateway-events.ts'
+import { nameInMetrics } from '../core/model-pattern.ts'
 import type { Series } from './series.ts'
 
 /** Counts what a gateway reports besides finished requests. */
@@ -9,10 +10,10 @@ export function metricsEvents(series: Series): GatewayEvents {
     usageDropped: (rows) => series.usageDropped.inc({}, rows),
     usageUnjournaled: (rows) => series.usageUnjournaled.inc({}, rows),
     metadataRejected: () => series.metadataRejected.inc({}),
-    upstreamAttempted: ({ id: model, provider }, outcome) =>
-      series.attempts.inc({ provider: provider.name, model, outcome }),
-    streamUnfinished: ({ id: model, provider }) =>
-      series.unfinishedStreams.inc({ model, provider: provider.name }),
+    upstreamAttempted: (link, outcome) =>
+      series.attempts.inc({ provider: link.provider.name, model: nameInMetrics(link), outcome }),
+    streamUnfinished: (link) =>
+      series.unfinishedStreams.inc({ model: nameInMetrics(link), provider: link.provider.name }),
     cacheUsed: (result) => series.cacheRequests.inc({ result }),
     affinityUsed: (result) => series.affinity.inc({ result }),
     cacheEvicted: () => series.cacheEvictions.inc({}),

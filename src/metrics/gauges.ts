@@ -12,6 +12,8 @@ export interface GaugeSources {
   readonly isSharedStateUp: () => boolean | undefined
   /** The circuits in use. */
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
+  /** The name of a model for these series: that of its pattern, where clients may have invented its id. */
+  readonly nameModel: (provider: string, id: string) => string
   readonly inFlight: () => number
   /** The running requests of each link that has been used. */
   readonly loads: () => Iterable<LinkLoad>
@@ -46,7 +48,7 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 /** Adds the series whose values the gateway already has. */
 export function addGauges(meters: Meters, sources: GaugeSources): void {
   const { runtime, isReady, isSharedStateUp, circuits, inFlight, loads, bufferedBytes } = sources
-  const { cache, pins, pools, health } = sources
+  const { cache, pins, pools, health, nameModel } = sources
   meters.read({
     ...table.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
@@ -61,23 +63,29 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
   meters.read({
     ...table.upstreamInFlight,
     samples: () =>
-      Array.from(loads(), ({ provider, model, isStream, inFlight: value }) => ({
-        labels: { provider, model, stream: String(isStream) },
-        value,
-      })),
+      joinSamples(
+        Array.from(loads(), ({ provider, model, isStream, inFlight: value }) => ({
+          labels: { provider, model: nameModel(provider, model), stream: String(isStream) },
+          value,
+        })),
+        (a, b) => a + b,
+      ),
   })
   meters.read({ ...table.sharedStateUp, samples: () => readUp(isSharedStateUp()) })
   meters.read({
     ...table.circuits,
     samples: () =>
-      Array.from(circuits(), ({ provider, model, state }) => ({
-        labels: { provider, model },
-        value: circuitValues[state],
-      })),
+      joinSamples(
+        Array.from(circuits(), ({ provider, model, state }) => ({
+          labels: { provider, model: nameModel(provider, model) },
+          value: circuitValues[state],
+        })),
+        findWorseCircuit,
+      ),
   })
   meters.read({
     ...table.parkedCredentials,
-    samples: () => Array.from(pools()).flatMap(countParked),
+    samples: () => Array.from(pools()).flatMap((pool) => countParked(pool, nameModel)),
   })
   meters.read({
     ...table.providerUp,
@@ -101,8 +109,31 @@ function readLag(runtime: RuntimeReadings | undefined): Sample[] {
   return lag === undefined ? [] : one(lag / 1000)
 }
 
-function countParked({ provider, parked }: CredentialPool): Sample[] {
+/** Joins the samples with the same labels: models of one pattern. */
+function joinSamples(samples: readonly Sample[], join: (a: number, b: number) => number): Sample[] {
+  const joined = new Map<string, Sample>()
+  for (const sample of samples) {
+    const key = JSON.stringify(sample.labels)
+    const known = joined.get(key)
+    joined.set(key, known ? { ...known, value: join(known.value, sample.value) } : sample)
+  }
+  return [...joined.values()]
+}
+
+/** Of a pattern, an open circuit counts before a half-open one, and a closed one last. */
+function findWorseCircuit(a: number, b: number): number {
+  const { open } = circuitValues
+  return a === open || b === open ? open : Math.max(a, b)
+}
+
+function countParked(
+  { provider, parked }: CredentialPool,
+  nameModel: GaugeSources['nameModel'],
+): Sample[] {
   const counts = new Map([['', 0]])
-  for (const { model = '' } of parked) counts.set(model, (counts.get(model) ?? 0) + 1)
+  for (const { model } of parked) {
+    const name = model === undefined ? '' : nameModel(provider, model)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
   return Array.from(counts, ([model, value]) => ({ labels: { provider, model }, value }))
 }

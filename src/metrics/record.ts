@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
+import { nameInMetrics } from '../core/model-pattern.ts'
 import type { Model } from '../core/provider.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import type { ModelRoute } from '../core/route.ts'
@@ -18,7 +19,7 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
   const withMetadata = createLabeller(options)
   const observeCall = (call: ObservedCall, { capability, metadata }: RequestRecord) => {
     const { link, usage, cost } = call
-    const model = link?.id ?? ''
+    const model = link ? nameInMetrics(link) : ''
     const provider = link?.provider?.name ?? ''
     if (cost > 0n) series.cost.add({ capability, model, provider }, cost)
     if (link?.hasPrice === false) series.unpriced.inc({ model })
@@ -32,7 +33,7 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
   }
   return (record) => {
     const served = record.served ?? record.model
-    const model = served?.id ?? ''
+    const model = served ? nameInMetrics(served) : ''
     const provider = served?.provider?.name ?? ''
     const { capability, api, timeToFirstToken, usage, media, searchUnits } = record
     series.duration.observe(
@@ -61,7 +62,7 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
 
 interface ObservedCall {
   readonly link:
-    | (Pick<ModelRoute, 'id' | 'provider'> & Partial<Pick<Model, 'hasPrice'>>)
+    | (Pick<ModelRoute, 'id' | 'match' | 'provider'> & Partial<Pick<Model, 'hasPrice'>>)
     | undefined
   readonly usage: Usage
   readonly cost: NanoUsd

@@ -59,6 +59,11 @@ export class Breaker {
     return this.#clock.elapsed() < this.#openUntil ? 'open' : 'half-open'
   }
 
+  /** True for a circuit that is like a new one: closed, without a fault. */
+  get isUnused(): boolean {
+    return this.#openUntil === undefined && this.#faults === 0
+  }
+
   /** True while no call is admitted: the circuit is open, or half-open with its probe running. */
   get isOpen(): boolean {
     return this.#openUntil !== undefined && (this.#isProbing || this.state === 'open')

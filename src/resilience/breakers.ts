@@ -1,16 +1,30 @@
 import type { Millis } from '../core/ids.ts'
+import type { ModelMatch } from '../core/model-pattern.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
+import { RecentMap } from '../wire/recent-map.ts'
 import { Breaker, type CircuitState } from './breaker.ts'
 import type { SharedCircuits } from './shared-circuits.ts'
 
-/** Every circuit of the process, by provider and model. A reload keeps them. */
+/** How a pattern of a provider serves an id; undefined for one that no pattern serves. */
+export type FindMatch = (provider: string, id: string) => ModelMatch | undefined
+
+/**
+ * Every circuit of the process, by provider and model. A reload keeps them. Clients may invent ids that patterns
+ * serve, so of these the ones that were not used for longest are dropped.
+ */
 export class Breakers {
   readonly #clock: Clock
   readonly #shared: SharedCircuits | undefined
   readonly #providers = new Map<string, Map<string, Breaker>>()
+  /** The circuits of models that patterns serve, by their names. */
+  readonly #matched = new RecentMap<string, MatchedBreaker>({
+    max: maxMatched,
+    isIdle: ({ breaker }) => breaker.isUnused,
+  })
   /** The names of the circuits that a configured model can have. */
   #known: ReadonlySet<string> = new Set()
+  #findMatch: FindMatch = () => undefined
 
   /** `shared`: the circuits that all processes have in common. */
   constructor(clock: Clock, shared?: SharedCircuits) {
@@ -22,7 +36,8 @@ export class Breakers {
     })
   }
 
-  get({ id, provider }: Model): Breaker {
+  get({ id, provider, match }: Model): Breaker {
+    if (match) return this.#getMatched(provider.name, id, match)
     return this.#getOrCreate(provider.name, id)
   }
 
@@ -36,8 +51,8 @@ export class Breakers {
     return this.#find(link)?.state ?? 'closed'
   }
 
-  /** Drops the circuits of all other models. */
-  retain(links: Iterable<Model>): void {
+  /** Drops the circuits of all other models, and of what no pattern serves any longer. */
+  retain(links: Iterable<Model>, findMatch: FindMatch = () => undefined): void {
     const former = new Map(this.#providers)
     const known = new Set<string>()
     this.#providers.clear()
@@ -46,7 +61,11 @@ export class Breakers {
       const breaker = former.get(provider.name)?.get(id)
       if (breaker) this.#getModels(provider.name).set(id, breaker)
     }
+    for (const [name, { provider, model }] of this.#matched) {
+      if (!findMatch(provider, model)) this.#matched.delete(name)
+    }
     this.#known = known
+    this.#findMatch = findMatch
     this.#shared?.synchronize()
   }
 
@@ -65,18 +84,31 @@ export class Breakers {
     for (const [provider, models] of this.#providers) {
       for (const [model, breaker] of models) yield [provider, model, breaker]
     }
+    for (const [, { provider, model, breaker }] of this.#matched) yield [provider, model, breaker]
   }
 
-  #find({ id, provider }: Model): Breaker | undefined {
+  #find({ id, provider, match }: Model): Breaker | undefined {
+    if (match) return this.#matched.get(toName(provider.name, id))?.breaker
     return this.#providers.get(provider.name)?.get(id)
   }
 
-  /** Finds the circuit with a name; undefined when no configured model has it. */
+  /** Finds the circuit with a name; undefined when no known model has it. */
   #findNamed(name: string): Breaker | undefined {
-    if (!this.#known.has(name)) return undefined
     // It is a name that `toName` has written.
     const [provider, model] = JSON.parse(name) as [string, string]
-    return this.#getOrCreate(provider, model)
+    if (this.#known.has(name)) return this.#getOrCreate(provider, model)
+    const match = this.#findMatch(provider, model)
+    return match?.isListed ? this.#getMatched(provider, model, match) : undefined
+  }
+
+  /** Processes share the circuits of models that the vendor lists; others may be invented, and stay here. */
+  #getMatched(provider: string, model: string, { isListed }: ModelMatch): Breaker {
+    const name = toName(provider, model)
+    const known = this.#matched.get(name)
+    if (known) return known.breaker
+    const breaker = new Breaker(this.#clock, isListed ? this.#shared?.get(name) : undefined)
+    this.#matched.set(name, { provider, model, breaker })
+    return breaker
   }
 
   #getOrCreate(provider: string, model: string): Breaker {
@@ -95,6 +127,15 @@ export class Breakers {
     return models
   }
 }
+
+interface MatchedBreaker {
+  readonly provider: string
+  readonly model: string
+  readonly breaker: Breaker
+}
+
+/** How many circuits of models that patterns serve are kept. */
+const maxMatched = 1000
 
 /** The name of a circuit on the server. */
 function toName(provider: string, model: string): string {

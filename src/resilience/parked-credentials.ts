@@ -54,6 +54,9 @@ export class ParkedInProcess implements ParkedCredentials {
   forgetRefused(): void {}
 }
 
+/** Clients may invent the ids of models that patterns serve, so a credential has so many parkings at most. */
+const maxParkings = 1000
+
 /** The parkings of one credential. */
 export class ParkingLot {
   readonly #parkings = new Map<string, Parking>()
@@ -66,10 +69,24 @@ export class ParkingLot {
     return this.#parkings.values()
   }
 
-  put(parking: Parking): void {
+  /** Adds a parking. Returns the one that had to make room for it: the oldest of a single model. */
+  put(parking: Parking): Parking | undefined {
     const key = toKey(parking)
     const known = this.#parkings.get(key)
-    if (!known || known.until <= parking.until) this.#parkings.set(key, parking)
+    if (known && known.until > parking.until) return undefined
+    this.#parkings.delete(key)
+    this.#parkings.set(key, parking)
+    if (this.#parkings.size <= maxParkings) return undefined
+    return this.#dropOldest()
+  }
+
+  #dropOldest(): Parking | undefined {
+    for (const parking of this.#parkings.values()) {
+      if (parking.model === '') continue
+      this.drop(parking)
+      return parking
+    }
+    return undefined
   }
 
   drop(place: ParkingPlace): void {

@@ -45,7 +45,8 @@ export class SharedParkings implements ParkedCredentials {
 
   park(credential: UsableCredential, provider: Pick<Provider, 'name'>, parking: Parking): void {
     const name = this.#toName(credential, provider)
-    this.#put(name, parking)
+    const dropped = this.#put(name, parking)
+    if (dropped) this.#call('park_free', [toField(name, dropped)])
     const { refusals, until } = parking
     const wait = Math.max(0, Math.ceil(until - this.#clock.elapsed()))
     this.#call('park', [toField(name, parking), String(refusals), String(wait)])
@@ -93,10 +94,10 @@ export class SharedParkings implements ParkedCredentials {
     this.#put(name, { ...place, refusals: Number(refusals), until })
   }
 
-  #put(name: string, parking: Parking): void {
+  #put(name: string, parking: Parking): Parking | undefined {
     let lot = this.#lots.get(name)
     if (!lot) this.#lots.set(name, (lot = new ParkingLot()))
-    lot.put(parking)
+    return lot.put(parking)
   }
 
   #drop(name: string, place: ParkingPlace): void {

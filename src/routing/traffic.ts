@@ -1,6 +1,7 @@
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
+import { RecentMap } from '../wire/recent-map.ts'
 import { LinkTraffic, type Pace, type PaceMeter } from './link-traffic.ts'
 
 /** One request on its way through one link. */
@@ -31,10 +32,18 @@ export interface Traffic {
   getPace(link: Model, form: { readonly isStream: boolean; readonly cooldown: Millis }): Pace
 }
 
-/** The traffic of this process, by provider and model. A reload keeps it. */
+/**
+ * The traffic of this process, by provider and model. A reload keeps it. Clients may invent ids that patterns serve,
+ * so of these the ones that were not used for longest are forgotten.
+ */
 export class TrafficInProcess implements Traffic {
   readonly #clock: Clock
   readonly #providers = new Map<string, Map<string, LinkTraffic>>()
+  /** The traffic of models that patterns serve. */
+  readonly #matched = new RecentMap<string, MatchedTraffic>({
+    max: maxMatched,
+    isIdle: ({ traffic }) => traffic.inFlight === 0,
+  })
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -65,23 +74,45 @@ export class TrafficInProcess implements Traffic {
         yield { provider, model, isStream: true, inFlight: streams.inFlight }
       }
     }
+    for (const [, { provider, model, traffic }] of this.#matched) {
+      yield { provider, model, isStream: false, inFlight: traffic.answers.inFlight }
+      yield { provider, model, isStream: true, inFlight: traffic.streams.inFlight }
+    }
   }
 
-  /** Forgets all other models. Requests that are on them end without a trace. */
-  retain(links: Iterable<Model>): void {
+  /**
+   * Forgets all other models, and what no pattern serves any longer. Requests that are on them end without a
+   * trace.
+   */
+  retain(
+    links: Iterable<Model>,
+    findMatch: (provider: string, id: string) => unknown = () => undefined,
+  ): void {
     const former = new Map(this.#providers)
     this.#providers.clear()
     for (const { id, provider } of links) {
       const traffic = former.get(provider.name)?.get(id)
       if (traffic) this.#getModels(provider.name).set(id, traffic)
     }
+    for (const [key, { provider, model }] of this.#matched) {
+      if (!findMatch(provider, model)) this.#matched.delete(key)
+    }
   }
 
-  #find({ id, provider }: Model): LinkTraffic | undefined {
-    return this.#providers.get(provider.name)?.get(id)
+  #find(link: Model): LinkTraffic | undefined {
+    if (link.match) return this.#matched.get(toKey(link))?.traffic
+    return this.#providers.get(link.provider.name)?.get(link.id)
   }
 
-  #getOrCreate({ id, provider }: Model): LinkTraffic {
+  #getOrCreate(link: Model): LinkTraffic {
+    const { id, provider, match } = link
+    if (match) {
+      const known = this.#matched.get(toKey(link))
+      if (known) return known.traffic
+      const traffic = new LinkTraffic()
+      this.#matched.set(toKey(link), { provider: provider.name, model: id, traffic })
+      return traffic
+    }
     const models = this.#getModels(provider.name)
     let traffic = models.get(id)
     if (!traffic) models.set(id, (traffic = new LinkTraffic()))
@@ -93,6 +124,19 @@ export class TrafficInProcess implements Traffic {
     if (!models) this.#providers.set(provider, (models = new Map()))
     return models
   }
+}
+
+interface MatchedTraffic {
+  readonly provider: string
+  readonly model: string
+  readonly traffic: LinkTraffic
+}
+
+/** How many models that patterns serve are kept. */
+const maxMatched = 1000
+
+function toKey({ id, provider }: Model): string {
+  return JSON.stringify([provider.name, id])
 }
 
 function startRun(meter: PaceMeter, clock: Clock): LinkRun {

@@ -1,43 +1,66 @@
 import type { Config, RouteConfig } from '../config/index.ts'
 import type { ModelId, UnixSeconds } from '../core/ids.ts'
+import { isPattern } from '../core/model-pattern.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute, Target } from '../core/route.ts'
 import { resolveAffinity } from './affinity.ts'
+import type { CacheRevisions } from './cache-revisions.ts'
+import { type Pattern, Patterns } from './patterns.ts'
 import type { UnchangedParts } from './reuse.ts'
 
 interface RouteParts {
-  readonly models: ReadonlyMap<string, Model>
+  /** Of the file, in its order. */
+  readonly models: readonly Model[]
+  readonly patterns: readonly Pattern[]
   readonly now: UnixSeconds
   readonly unchanged: Pick<UnchangedParts, 'route'>
   /** By the id of a model or a route. */
-  readonly cacheRevisions: ReadonlyMap<string, string>
+  readonly cacheRevisions: CacheRevisions
 }
 
-/** Builds the chain of each model, then of each route. The fallbacks of a fallback are not followed. */
+/**
+ * Builds the chain of each model, then of each route; those of what patterns serve are built when they are asked
+ * for. The fallbacks of a fallback are not followed.
+ */
 export function buildRoutes(
   config: Pick<Config, 'providers' | 'routes' | 'cache'>,
   parts: RouteParts,
-): Map<string, ModelRoute> {
-  const { models, cacheRevisions } = parts
+): { readonly routes: Map<string, ModelRoute>; readonly patterns: Patterns } {
+  const { cacheRevisions } = parts
+  const models = new Map<string, Model>(parts.models.map((model) => [model.id, model]))
   const routes = new Map<string, ModelRoute>()
-  const add = (id: string, route: ModelRoute | undefined) => {
-    const cache = config.cache.enabled ? { revision: cacheRevisions.get(id) } : undefined
-    if (route) routes.set(id, { ...route, cache })
-  }
+  const complete = (route: ModelRoute): ModelRoute => ({
+    ...route,
+    cache: config.cache.enabled ? { revision: cacheRevisions.get(route.id) } : undefined,
+  })
+  const patterns = new Patterns({
+    patterns: parts.patterns,
+    isTaken: (id) => routes.has(id),
+    toRoute: (model, { entry }) => complete(routeOfModel(model, findAll(entry.fallbacks))),
+  })
+  const find = (id: string) => models.get(id) ?? patterns.name(id)
+  const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? [])
   for (const entry of config.providers.flatMap((provider) => provider.models)) {
     const model = models.get(entry.id)
-    add(entry.id, model && routeOfModel(model, findAll(models, entry.fallbacks)))
+    const fallbacks = findAll(entry.fallbacks)
+    if (!model || isPattern(entry.id)) continue
+    routes.set(entry.id, complete(routeOfModel(model, fallbacks)))
   }
-  for (const entry of config.routes) add(entry.id, buildRoute(entry, parts))
-  return routes
+  for (const entry of config.routes) {
+    const route = buildRoute(entry, { ...parts, find })
+    if (route) routes.set(entry.id, complete(route))
+  }
+  return { routes, patterns }
 }
 
 function routeOfModel(model: Model, fallbacks: readonly Model[]): ModelRoute {
-  const { id, capabilities, modalities, created, provider } = model
-  const chain = [model, ...fallbacks] as const
+  const { id, match, capabilities, modalities, created, provider } = model
+  // A pattern may serve its own fallback.
+  const chain = [model, ...fallbacks.filter((other) => other.id !== id)] as const
   const affinity = resolveAffinity({ capabilities, chain })
   return {
     id,
+    match,
     capabilities,
     modalities,
     created,
@@ -49,15 +72,19 @@ function routeOfModel(model: Model, fallbacks: readonly Model[]): ModelRoute {
   }
 }
 
+interface FoundParts extends Pick<RouteParts, 'now' | 'unchanged'> {
+  readonly find: (id: string) => Model | undefined
+}
+
 function buildRoute(
   entry: RouteConfig,
-  { models, now, unchanged }: RouteParts,
+  { find, now, unchanged }: FoundParts,
 ): ModelRoute | undefined {
   const targets = entry.targets.flatMap(({ model: id, weight }): Target[] => {
-    const model = models.get(id)
+    const model = find(id)
     return model ? [{ model, weight }] : []
   })
-  const fallbacks = findAll(models, entry.fallbacks)
+  const fallbacks = entry.fallbacks.flatMap((id) => find(id) ?? [])
   const [first, ...others] = targets.map(({ model }) => model)
   // The configuration is valid, so every route has targets.
   if (!first) return undefined
@@ -83,8 +110,4 @@ function buildRoute(
 
 function hasWindows(chain: ModelRoute['chain']): boolean {
   return chain.length > 1 && chain.some(({ contextWindow }) => contextWindow !== undefined)
-}
-
-function findAll(models: ReadonlyMap<string, Model>, ids: readonly string[]): readonly Model[] {
-  return ids.flatMap((id) => models.get(id) ?? [])
 }

@@ -9,6 +9,7 @@ import {
 import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import { findMissingPrices, isFree, listPricedTools } from '../core/known-prices.ts'
+import { isPattern, type ModelMatch } from '../core/model-pattern.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { PriceTable } from '../core/price-table.ts'
 import type { ToolReserve } from '../core/prices.ts'
@@ -23,6 +24,7 @@ import { overrideBodies } from './body-overrides.ts'
 import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
 import { findCredentials } from './credential.ts'
+import type { Pattern } from './patterns.ts'
 import { type PreviousSnapshot, reuseUnchanged, type UnchangedParts } from './reuse.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
 
@@ -53,7 +55,8 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
   const unchanged = reuseUnchanged(sources.previous)
   const now = unixSeconds(sources.clock)
   const providers: Provider[] = []
-  const models = new Map<string, Model>()
+  const models: Model[] = []
+  const patterns: Pattern[] = []
   const warnings = new Set<string>()
   for (const entry of config.providers) {
     const provider = buildProvider(entry, { config, sources, unchanged })
@@ -62,11 +65,16 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
     const findSibling = (upstreamId: string) => siblings.get(upstreamId)
     for (const modelEntry of entry.models) {
       const created = unchanged.model(modelEntry, entry)?.created ?? now
-      const target = createTarget(modelEntry, { config, owner: entry, provider, sources })
-      const model = buildModel(modelEntry, { owner: entry, target, provider, created, findSibling })
-      models.set(modelEntry.id, model)
-      siblings.set(model.upstreamId, model)
-      const warning = provider.kind.findWarning?.(target)
+      const parts = { config, owner: entry, provider, sources }
+      const bind: Pattern['bind'] = (bound, match) => {
+        const target = createTarget(bound, parts)
+        return buildModel(bound, { owner: entry, target, provider, created, findSibling, match })
+      }
+      const model = bind(modelEntry, undefined)
+      models.push(model)
+      if (isPattern(modelEntry.id)) patterns.push({ model, entry: modelEntry, bind })
+      else siblings.set(model.upstreamId, model)
+      const warning = provider.kind.findWarning?.(createTarget(modelEntry, parts))
       if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
     }
   }
@@ -75,7 +83,8 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
   return createSnapshot({
     providers,
     warnings: [...warnings],
-    routes: buildRoutes(config, { models, now, unchanged, cacheRevisions }),
+    models,
+    ...buildRoutes(config, { models, patterns, now, unchanged, cacheRevisions }),
     cache: {
       policy: {
         enabled: cache.enabled,
@@ -199,7 +208,7 @@ function createTarget(
     baseUrl,
     hasCustomBaseUrl,
     apiVersion: owner.api_version,
-    upstreamId: entry.upstream_id ?? entry.id,
+    upstreamId: entry.upstream_id ?? (isPattern(entry.id) ? '*' : entry.id),
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
     takesEffort: entry.reasoning,
@@ -227,6 +236,8 @@ function createReader(entry: ModelConfig, owner: ProviderConfig): DialectTarget[
 interface ModelParts {
   readonly owner: ProviderConfig
   readonly findSibling: Model['findSibling']
+  /** Absent for an id of the configuration. */
+  readonly match: ModelMatch | undefined
   readonly target: DialectTarget
   readonly provider: Provider
   readonly created: UnixSeconds
@@ -234,13 +245,14 @@ interface ModelParts {
 
 function buildModel(
   entry: ModelConfig,
-  { owner, target, provider, created, findSibling }: ModelParts,
+  { owner, target, provider, created, findSibling, match }: ModelParts,
 ): Model {
   const { kind } = provider
   const prices = toBasePrices(entry, owner.price_multiplier)
   const priceTable = buildPriceTable(entry, owner, provider)
   return {
     id: entry.id as ModelId,
+    match,
     upstreamId: target.upstreamId,
     provider,
     capabilities: entry.capabilities,

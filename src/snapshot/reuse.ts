@@ -1,5 +1,5 @@
 import type { Config, ModelConfig, ProviderConfig, RouteConfig } from '../config/index.ts'
-import type { Credential, Provider } from '../core/provider.ts'
+import type { Credential, Model, Provider } from '../core/provider.ts'
 import type { ModelRoute } from '../core/route.ts'
 import { isFromFile } from './authorizer.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -14,7 +14,7 @@ export interface PreviousSnapshot {
 export interface UnchangedParts {
   /** The provider; undefined also when its credentials or its certificates have changed. */
   provider(entry: ProviderConfig, secrets: ProviderSecrets): Provider | undefined
-  model(entry: ModelConfig, owner: ProviderConfig): ModelRoute | undefined
+  model(entry: ModelConfig, owner: ProviderConfig): Model | undefined
   route(entry: RouteConfig): ModelRoute | undefined
 }
 
@@ -27,16 +27,18 @@ export interface ProviderSecrets {
 /** Finds the unchanged parts of the previous snapshot, so that access tokens stay in use. */
 export function reuseUnchanged(previous: PreviousSnapshot | undefined): UnchangedParts {
   const providers = new Map<string, Provider>()
-  const models = new Map<string, ModelRoute>()
+  const models = new Map<string, Model>()
   const routes = new Map<string, ModelRoute>()
   if (previous) {
     const { config, snapshot } = previous
     const byName = new Map<string, Provider>(snapshot.providers.map((one) => [one.name, one]))
+    const byId = new Map<string, Model>(snapshot.models().map((one) => [one.id, one]))
     for (const entry of config.providers) {
       const provider = byName.get(entry.name)
       if (provider) providers.set(serialize(entry), provider)
-      for (const model of entry.models) {
-        models.set(serialize(entry, model), snapshot.route(model.id))
+      for (const entryOfModel of entry.models) {
+        const model = byId.get(entryOfModel.id)
+        if (model) models.set(serialize(entry, entryOfModel), model)
       }
     }
     for (const entry of config.routes) routes.set(JSON.stringify(entry), snapshot.route(entry.id))

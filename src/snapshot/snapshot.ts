@@ -4,11 +4,13 @@ import type { Capability } from '../core/capability.ts'
 import type { CloudSource } from '../core/cloud-credential.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
+import type { ModelMatch } from '../core/model-pattern.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import type { UnpricedPolicy } from '../core/prices.ts'
 import type { Model, Provider } from '../core/provider.ts'
-import type { ModelRoute } from '../core/route.ts'
+import type { ListedModel, ModelRoute } from '../core/route.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
+import type { Patterns } from './patterns.ts'
 
 type Caller = Pick<Principal, 'mayUse'>
 
@@ -16,32 +18,62 @@ type Caller = Pick<Principal, 'mayUse'>
  * An immutable view of a valid configuration. A request keeps the snapshot with which it began, also
  * across a reload.
  */
-export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
+export interface Snapshot extends Omit<SnapshotParts, 'routes' | 'models' | 'patterns'> {
   /** The credentials of clouds that its providers use. */
   readonly clouds: readonly CloudSource[]
-  /** Every model, in the order of the file. */
+  /** Every model of the file, in its order; the patterns, too. */
   models(): readonly Model[]
-  /** Every id that clients may ask for: the models, then the routes of the file, in their orders. */
+  /** Every model that the file names: the models, and what patterns serve of its fallbacks and targets. */
+  links(): readonly Model[]
+  /** Finds the model with an id, of the file or of a pattern, whatever the vendor lists. */
+  findModel(id: string): Model | undefined
+  /** Finds out how a pattern of a provider serves an id; undefined for ids that the file names. */
+  findMatch(provider: string, id: string): ModelMatch | undefined
+  /** What lists of models have: the models and routes of the file, then what vendors list and patterns serve. */
+  listed(): readonly ListedModel[]
+  /** The entry of a list with this id; throws LM-2001, which suggests only what `caller` may use. */
+  describe(id: string, caller: Caller): ListedModel
+  /** The models of the file without the patterns, then its routes, in their orders. */
   routes(): readonly ModelRoute[]
-  /** The model or the route with this id; throws LM-2001, which suggests only what `caller` may use. */
+  /** The route of a model, of a route of the file or of what a pattern serves; throws LM-2001, which suggests only what `caller` may use. */
   route(id: string, caller?: Caller): ModelRoute
   /** The same; throws LM-2001 for an unknown id, LM-2002 without the capability. */
   resolve(id: string, capability: Capability, caller: Caller): ModelRoute
 }
 
-export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
-  const known = (id: string, caller?: Caller): ModelRoute => {
-    const route = routes.get(id)
-    if (route) return route
-    throw modelNotFound(
+export function createSnapshot({ routes, models, patterns, ...parts }: SnapshotParts): Snapshot {
+  const notFound = (id: string, caller: Caller | undefined): GatewayError => {
+    const ids = [
+      ...routes.keys(),
+      ...patterns
+        .list()
+        .slice(0, maxHints)
+        .map((one) => one.id),
+    ]
+    return modelNotFound(
       id,
-      [...routes.keys()].filter((one) => caller?.mayUse(one) ?? true),
+      ids.filter((one) => caller?.mayUse(one) ?? true),
     )
   }
+  const known = (id: string, caller?: Caller): ModelRoute => {
+    const route = routes.get(id) ?? patterns.find(id)
+    if (route) return route
+    throw notFound(id, caller)
+  }
+  const own = new Map(Array.from(routes, ([id, route]) => [id, toListed(route)]))
   return Object.freeze({
     ...parts,
     clouds: parts.providers.flatMap(({ cloud }) => cloud ?? []),
-    models: () => [...routes.values()].flatMap(({ balance, chain }) => (balance ? [] : chain[0])),
+    models: () => models,
+    links: () => [...models, ...patterns.named],
+    findModel: (id: string) => models.find((model) => model.id === id) ?? patterns.findModel(id),
+    findMatch: (provider: string, id: string) => patterns.findMatch(provider, id),
+    listed: () => [...own.values(), ...patterns.list()],
+    describe(id: string, caller: Caller) {
+      const listed = own.get(id) ?? patterns.findListed(id)
+      if (listed) return listed
+      throw notFound(id, caller)
+    },
     routes: () => [...routes.values()],
     route: known,
     resolve(id: string, capability: Capability, caller: Caller) {
@@ -52,6 +84,21 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
     },
   })
 }
+
+function toListed({
+  id,
+  capabilities,
+  modalities,
+  created,
+  provider,
+  chain,
+}: ModelRoute): ListedModel {
+  const { maxOutputTokens } = chain[0]
+  return { id, capabilities, modalities, created, provider, maxOutputTokens }
+}
+
+/** The models of vendors among which a near name is looked for. */
+const maxHints = 1000
 
 /** The longest id that the schema allows; a longer one has no near name. */
 const maxIdLength = 256
@@ -84,7 +131,11 @@ export interface SnapshotParts {
   readonly providers: readonly Provider[]
   /** The warnings of kinds about their settings, without duplicates. */
   readonly warnings: readonly string[]
+  /** In the order of the file; the patterns, too. */
+  readonly models: readonly Model[]
+  /** The models and routes of the file, without the patterns, by their ids. */
   readonly routes: ReadonlyMap<string, ModelRoute>
+  readonly patterns: Patterns
   /** Maximum size of a request body. */
   readonly bodyLimit: Bytes
   /** Maximum size of an answer that is not streamed, except that of embeddings. */

@@ -36,6 +36,7 @@ describe('an explanation', () => {
       links: [
         {
           model: 'm',
+          pattern: null,
           provider: 'p',
           credential: 'present',
           credential_detail: 'present',

@@ -11,6 +11,7 @@ const linkSchema = z.looseObject({
   // A gateway of an earlier version has none.
   credential_detail: z.string().optional(),
   circuit: z.string(),
+  pattern: z.string().nullish(),
   pinned: z.boolean().optional(),
   pinned_credential: z.string().nullish(),
   dropped: z.array(z.string()),
@@ -78,6 +79,7 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
   const price = link.prompt_price ?? 'cost_per_1m_input'
   return [
     `${place}. ${bold(model)} at ${provider}: credential ${describeCredential(link, yellow)}, circuit ${circuit === 'closed' ? circuit : yellow(circuit)}`,
+    ...(link.pattern ? [`   the pattern ${link.pattern} serves it`] : []),
     ...(link.pinned ? [`   ${describePin(link)}`] : []),
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),

@@ -101,6 +101,7 @@ function renderLink(
 ): object {
   return {
     model: link.id,
+    pattern: link.match?.pattern ?? null,
     provider: link.provider.name,
     credential: credential.state,
     credential_detail: credential.detail,

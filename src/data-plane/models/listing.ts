@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/admission.ts'
 import type { AnswerForm } from '../../core/reply.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import type { ListedModel } from '../../core/route.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { modelForbidden } from './model-access.ts'
 
@@ -21,17 +21,17 @@ export interface ModelListing {
   /** Whether a request to `/v1/models` asks in the manner of this API. */
   isFor(headers: Headers): boolean
   /** Renders the models that the caller may use. Throws LM-1001 for an invalid query. */
-  list(routes: readonly ModelRoute[], query: URLSearchParams): object
+  list(models: readonly ListedModel[], query: URLSearchParams): object
   /** Renders one model, or throws LM-2001. */
-  describe(route: ModelRoute): object
+  describe(model: ListedModel): object
 }
 
 /** The form of the OpenAI API, for every request that asks in no other manner. */
 export const plainListing: ModelListing = Object.freeze<ModelListing>({
   isFor: () => true,
-  list: (routes, query) => ({
+  list: (models, query) => ({
     object: 'list',
-    data: routes.map(renderEntry),
+    data: models.map(renderEntry),
     // Codex reads this member, and takes its own description of a model that is not in it.
     ...(query.has('client_version') && { models: [] }),
   }),
@@ -39,18 +39,19 @@ export const plainListing: ModelListing = Object.freeze<ModelListing>({
 })
 
 /** Lists the models that the caller may use. */
-export function listAllowed({ snapshot, caller }: Listing): readonly ModelRoute[] {
-  return snapshot.routes().filter(({ id }) => caller.mayUse(id))
+export function listAllowed({ snapshot, caller }: Listing): readonly ListedModel[] {
+  return snapshot.listed().filter(({ id }) => caller.mayUse(id))
 }
 
 /** Returns the model of `GET /v1/models/{id}`, or throws LM-2001 or LM-4005. */
-export function findAllowed(id: string, listing: Listing): ModelRoute {
+export function findAllowed(id: string, listing: Listing): ListedModel {
   const { snapshot, caller } = listing
+  const model = snapshot.describe(id, caller)
   if (!caller.mayUse(id)) throw modelForbidden(id, listing)
-  return snapshot.route(id, caller)
+  return model
 }
 
-function renderEntry({ id, provider, created, capabilities, modalities }: ModelRoute): object {
+function renderEntry({ id, provider, created, capabilities, modalities }: ListedModel): object {
   // A route belongs to no single provider.
   const owner = provider?.name ?? 'gateway'
   return { id, object: 'model', created, owned_by: owner, capabilities, modalities }

@@ -1,6 +1,6 @@
 import type { Capability } from '../../core/capability.ts'
 import { GatewayError, invalid } from '../../core/errors.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import type { ListedModel } from '../../core/route.ts'
 import type { ModelListing } from '../../data-plane/index.ts'
 import { listPaths, notServed } from './address.ts'
 import { geminiForm } from './error.ts'
@@ -15,8 +15,8 @@ export const geminiModels: ModelListing = Object.freeze<ModelListing>({
   paths: listPaths,
   absent: notServed,
   isFor: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
-  list(routes, query) {
-    const models = routes.filter(isServed)
+  list(all, query) {
+    const models = all.filter(isServed)
     const token = query.get('pageToken') ?? ''
     const from = token === '' ? 0 : models.findIndex(({ id }) => id === token)
     if (from < 0) throw invalid('pageToken: no page begins with this token', 'pageToken')
@@ -27,13 +27,13 @@ export const geminiModels: ModelListing = Object.freeze<ModelListing>({
       ...(next && { nextPageToken: next.id }),
     }
   },
-  describe(route) {
-    if (isServed(route)) return renderModel(route)
+  describe(model) {
+    if (isServed(model)) return renderModel(model)
     throw new GatewayError('LM-2001', 'the model serves no method of this API', { param: 'model' })
   },
 })
 
-function isServed({ capabilities }: ModelRoute): boolean {
+function isServed({ capabilities }: ListedModel): boolean {
   return capabilities.some((one) => one in methods)
 }
 
@@ -43,8 +43,7 @@ const methods: Readonly<Partial<Record<Capability, readonly string[]>>> = {
   embed: ['embedContent', 'batchEmbedContents'],
 }
 
-function renderModel({ id, capabilities, chain }: ModelRoute): object {
-  const { maxOutputTokens } = chain[0]
+function renderModel({ id, capabilities, maxOutputTokens }: ListedModel): object {
   return {
     name: `models/${id}`,
     displayName: id,

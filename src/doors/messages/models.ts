@@ -1,5 +1,5 @@
 import { GatewayError, invalid } from '../../core/errors.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import type { ListedModel } from '../../core/route.ts'
 import type { ModelListing } from '../../data-plane/index.ts'
 import { messagesForm } from './error.ts'
 
@@ -10,8 +10,8 @@ const maxPage = 1000
 export const messagesModels: ModelListing = Object.freeze<ModelListing>({
   form: messagesForm,
   isFor: (headers) => headers.has('anthropic-version'),
-  list(routes, query) {
-    const models = routes.filter(isForChat)
+  list(all, query) {
+    const models = all.filter(isForChat)
     const { page, hasMore } = cutPage(models, query)
     return {
       data: page.map(renderModel),
@@ -20,18 +20,17 @@ export const messagesModels: ModelListing = Object.freeze<ModelListing>({
       last_id: page.at(-1)?.id ?? null,
     }
   },
-  describe(route) {
-    if (isForChat(route)) return renderModel(route)
+  describe(model) {
+    if (isForChat(model)) return renderModel(model)
     throw new GatewayError('LM-2001', 'the model does not serve chat', { param: 'model' })
   },
 })
 
-function isForChat({ capabilities }: ModelRoute): boolean {
+function isForChat({ capabilities }: ListedModel): boolean {
   return capabilities.includes('chat')
 }
 
-function renderModel({ id, created, chain }: ModelRoute): object {
-  const { maxOutputTokens } = chain[0]
+function renderModel({ id, created, maxOutputTokens }: ListedModel): object {
   return {
     type: 'model',
     id,
@@ -42,12 +41,12 @@ function renderModel({ id, created, chain }: ModelRoute): object {
 }
 
 interface Page {
-  readonly page: readonly ModelRoute[]
+  readonly page: readonly ListedModel[]
   readonly hasMore: boolean
 }
 
 /** Returns the models after `after_id`, or those right before `before_id`. */
-function cutPage(models: readonly ModelRoute[], query: URLSearchParams): Page {
+function cutPage(models: readonly ListedModel[], query: URLSearchParams): Page {
   const limit = readLimit(query.get('limit'))
   const before = query.get('before_id')
   const after = query.get('after_id')
@@ -71,7 +70,7 @@ function readLimit(text: string | null): number {
   return limit
 }
 
-function findPosition(models: readonly ModelRoute[], id: string, param: string): number {
+function findPosition(models: readonly ListedModel[], id: string, param: string): number {
   const position = models.findIndex((model) => model.id === id)
   if (position < 0) throw invalid(`${param}: no model has this id`, param)
   return position
