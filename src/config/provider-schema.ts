@@ -153,9 +153,10 @@ const modelSchema = setting(
       toolCosts.optional(),
     ),
     reserve_tool_calls: setting(
-      '0 to 1000. The calls that are reserved for each tool of the vendor which a request ' +
-        'allows and does not bound.',
-      wholeNumber(0, 1000).default(4),
+      '0 to 1000; 4 where it is not set. The calls that are reserved for each tool of the vendor which a request ' +
+        'allows and does not bound. Where it is set, also for each tool with a price for a conversation or content that ' +
+        'the vendor has stored, which may have tools of its own.',
+      wholeNumber(0, 1000).optional(),
     ),
     reserve_tool_tokens: setting(
       '0 to 1000000. The prompt tokens that are reserved for the result of each of these calls.',

@@ -79,12 +79,12 @@ export function keepUncounted(facts: BillingFacts | undefined): BillingFacts | u
 
 /**
  * Reads the name of a service tier in a request or an answer. The names of the default tier are `standard`, and
- * those that Vertex AI gives to on-demand traffic lose their prefix. Undefined for `auto`, and for a value that is
- * not a name.
+ * those that Vertex AI gives to on-demand traffic lose their prefix. Undefined for `auto`, for what Google calls `unspecified`,
+ * and for a value that is not a name.
  */
 export function readTier(value: unknown): string | undefined {
   const name = readName(value)
-  if (name === undefined || name === 'auto') return undefined
+  if (name === undefined || name === 'auto' || name.endsWith('unspecified')) return undefined
   if (standardTiers.has(name)) return 'standard'
   return name.startsWith(onDemand) ? name.slice(onDemand.length) : name
 }

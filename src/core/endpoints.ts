@@ -167,9 +167,9 @@ export type NativeAnswer = Omit<ChatAnswer, 'choices'>
 export interface NativeEndpoint {
   buildRequest(call: NativeCall): DialectRequest
   /** Parses a 2xx answer to a request without `stream`. */
-  parseAnswer(body: AnswerBody): AnswerResult<NativeAnswer>
+  parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer>
   /** Creates the decoder of one 2xx event stream. */
-  createDecoder(call: NativeCall): FrameDecoder
+  createDecoder(call: NativeCall, header: HeaderReader): FrameDecoder
   /**
    * Writes a whole 2xx answer, which `parseAnswer` has accepted, as the event stream that the upstream
    * should have sent. Absent where no upstream answers a streamed request so.

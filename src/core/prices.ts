@@ -9,6 +9,8 @@ export type ToolPrices = Readonly<Partial<Record<VendorTool, NanoUsd>>>
 export interface ToolReserve {
   /** The calls of each tool that the request does not bound. */
   readonly calls: number
+  /** A conversation that the vendor has stored may have tools too: these are counted for it. */
+  readonly ofStored: readonly VendorTool[]
   /** The tokens that each call adds to the prompt. */
   readonly tokens: number
 }

@@ -43,6 +43,11 @@ export interface ReportedUsage {
   readonly members?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** Returns what an answer without counts says of its bill; undefined when it says nothing. */
+export function reportFacts(billing: BillingFacts | undefined): ReportedUsage | undefined {
+  return billing && { promptTokens: undefined, completionTokens: undefined, billing }
+}
+
 /** True for a usable token count: a non-negative safe integer. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0

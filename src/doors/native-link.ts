@@ -50,12 +50,12 @@ export class NativeLink implements LinkCall {
     return this.#endpoint.buildRequest(this.#request.toNative(this.#endpoint))
   }
 
-  parseAnswer(body: AnswerBody): AnswerResult<NativeAnswer> {
-    return this.#endpoint.parseAnswer(body)
+  parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer> {
+    return this.#endpoint.parseAnswer(body, header)
   }
 
-  createDecoder(): FrameDecoder {
-    return this.#endpoint.createDecoder(this.#request.call)
+  createDecoder(header: HeaderReader): FrameDecoder {
+    return this.#endpoint.createDecoder(this.#request.call, header)
   }
 
   writeEvents(body: AnswerBody): Uint8Array | undefined {

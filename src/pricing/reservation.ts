@@ -3,6 +3,7 @@ import { type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { CacheLife } from '../core/layout.ts'
 import {
+  type AskedTools,
   anyModalities,
   type InputModality,
   type PriceAsk,
@@ -157,12 +158,24 @@ function listReachableTools(
   { ask = unknownAsk }: UsageEstimate,
   choices: number,
 ): readonly ReservedTool[] {
-  if (!toolReserve || ask.tools.size === 0) return noTools
-  return [...ask.tools].map(([name, { calls, isBounded }]) => ({
+  if (!toolReserve) return noTools
+  const asked =
+    ask.hasStoredPrompt && toolReserve.ofStored.length > 0
+      ? addStored(ask.tools, toolReserve.ofStored)
+      : ask.tools
+  if (asked.size === 0) return noTools
+  return [...asked].map(([name, { calls, isBounded }]) => ({
     name,
     calls: (isBounded ? calls : Math.max(calls, toolReserve.calls)) * choices,
     isBounded,
   }))
+}
+
+/** Nothing bounds the tools of a stored conversation. */
+function addStored(tools: AskedTools, stored: readonly VendorTool[]): AskedTools {
+  const all = new Map(tools)
+  for (const name of stored) all.set(name, { calls: tools.get(name)?.calls ?? 0, isBounded: false })
+  return all
 }
 
 const noTools: readonly ReservedTool[] = Object.freeze([])

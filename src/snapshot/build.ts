@@ -283,11 +283,15 @@ function buildModel(
   }
 }
 
+const defaultToolCalls = 4
+
 /** Undefined where the tools of a request make no difference. */
 function buildToolReserve(entry: ModelConfig): ToolReserve | undefined {
-  const { reserve_tool_calls: calls, reserve_tool_tokens: tokens } = entry
+  const { reserve_tool_calls: configured, reserve_tool_tokens: tokens } = entry
   const hasFees = [entry, ...entry.prices].some((prices) => readToolCosts(prices) !== undefined)
-  return hasFees || tokens > 0 ? { calls, tokens } : undefined
+  if (!hasFees && tokens === 0) return undefined
+  const ofStored = configured === undefined ? [] : [...listPricedTools(entry)]
+  return { calls: configured ?? defaultToolCalls, tokens, ofStored }
 }
 
 /** Undefined for a model whose prices depend on nothing but the kind of token. */

@@ -18,11 +18,14 @@ interface Case {
   readonly path?: string
   readonly ask?: object
   readonly answer: Responder
+  /** The name of the model at its vendor. */
+  readonly model?: string
   readonly row: object
 }
 
-async function readRow({ kind = 'openai', path, ask = prompt(), answer }: Case): Promise<unknown> {
-  const gateway = await keyedGateway(ofKind(kind), {
+async function readRow(given: Case): Promise<unknown> {
+  const { kind = 'openai', path, ask = prompt(), answer, model = 'upstream-m' } = given
+  const gateway = await keyedGateway(ofKind(kind).replace('upstream-m', model), {
     env: { P_KEY: 'k', GATEWAY_MASTER_KEY: masterKey, AWS_REGION: 'us-east-1' },
   })
   const key = await gateway.key({ budget_max: 1 })
@@ -175,6 +178,122 @@ const cases: Readonly<Record<string, Case>> = {
     ]),
     row: { tier: 'flex', toolCalls: { web_search: 1, file_search: 1 } },
   },
+  'the containers that code of a response has run in': {
+    path: '/v1/responses',
+    ask,
+    answer: json(
+      response(
+        {},
+        {
+          output: [
+            { type: 'code_interpreter_call', container_id: 'cntr_1' },
+            { type: 'code_interpreter_call', container_id: 'cntr_1' },
+            { type: 'code_interpreter_call', container_id: 'cntr_2' },
+          ],
+        },
+      ),
+    ),
+    row: { toolCalls: { code_execution: 2 } },
+  },
+  'the container of Claude': {
+    kind: 'anthropic',
+    answer: json({ ...claude(claudeCounts), container: { id: 'container_1' } }),
+    row: { toolCalls: { code_execution: 1 } },
+  },
+  'no container of Claude': {
+    kind: 'anthropic',
+    answer: json({ ...claude(claudeCounts), container: null }),
+    row: { toolCalls: null },
+  },
+  ...Object.fromEntries(
+    ['/v1/chat/completions', '/v1/messages'].map((path): [string, Case] => [
+      `the container of Claude at the end of a stream, at ${path}`,
+      {
+        kind: 'anthropic',
+        path,
+        ask: { ...prompt(), max_tokens: 9, stream: true },
+        answer: stream([
+          `event: message_start\n${data({ type: 'message_start', message: { usage: claudeCounts } })}`,
+          `event: content_block_start\n${data({
+            type: 'content_block_start',
+            index: 0,
+            content_block: { type: 'text', text: '' },
+          })}`,
+          `event: content_block_delta\n${data({
+            type: 'content_block_delta',
+            index: 0,
+            delta: { type: 'text_delta', text: 'Hi' },
+          })}`,
+          `event: content_block_stop\n${data({ type: 'content_block_stop', index: 0 })}`,
+          `event: message_delta\n${data({
+            type: 'message_delta',
+            delta: { stop_reason: 'end_turn', container: { id: 'container_1' } },
+            usage: { output_tokens: 20 },
+          })}`,
+          `event: message_stop\n${data({ type: 'message_stop' })}`,
+        ]),
+        row: { toolCalls: { code_execution: 1 } },
+      },
+    ]),
+  ),
+  'what Gemini has found on Maps, and the code that it has run': {
+    kind: 'google',
+    answer: json(
+      gemini(
+        {},
+        {
+          content: {
+            parts: [
+              { executableCode: { language: 'PYTHON', code: '1+1' } },
+              { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2' } },
+              { text: 'Hi' },
+            ],
+          },
+          groundingMetadata: {
+            groundingChunks: [{ maps: { title: 'a' } }, { maps: { title: 'b' } }],
+          },
+        },
+      ),
+    ),
+    row: { toolCalls: { maps: 1, code_execution: 1 } },
+  },
+  ...Object.fromEntries(
+    ['/v1/chat/completions', '/v1beta/models/m:streamGenerateContent?alt=sse'].map(
+      (path): [string, Case] => [
+        `the tools of several candidates of a stream of Gemini, at ${path}`,
+        {
+          kind: 'google',
+          path,
+          ask: path.startsWith('/v1beta')
+            ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+            : streamed(),
+          answer: stream([
+            data(
+              gemini(
+                {},
+                {
+                  finishReason: undefined,
+                  content: { parts: [{ executableCode: { code: '1' } }] },
+                },
+              ),
+            ),
+            data(
+              gemini(
+                {},
+                {
+                  index: 0,
+                  groundingMetadata: { webSearchQueries: ['a'], groundingChunks: [{ maps: {} }] },
+                },
+              ),
+            ),
+            data(gemini({}, { index: 1, groundingMetadata: { webSearchQueries: ['b', 'c'] } })),
+          ]),
+          model: 'gemini-3.5-pro',
+          row: { toolCalls: { web_search: 3, maps: 1, code_execution: 1 } },
+        },
+      ],
+    ),
+  ),
   'the service of Claude': {
     kind: 'anthropic',
     answer: json(
@@ -274,6 +393,50 @@ const cases: Readonly<Record<string, Case>> = {
     ),
     row: { tier: 'priority' },
   },
+  'the tier of a whole answer without usage': {
+    answer: json(completion('Hi', { service_tier: 'priority' })),
+    row: { tier: 'priority', costSource: 'estimated' },
+  },
+  'the tier of a stream that breaks off before its usage': {
+    ask: streamed(),
+    answer: stream([role, chunk({ content: 'Hi' }, { service_tier: 'flex' })], {
+      failure: { kind: 'network', reason: 'ECONNRESET' },
+    }),
+    row: { tier: 'flex', costSource: 'estimated', tokensOut: 1 },
+  },
+  'the tier of a response without usage': {
+    path: '/v1/responses',
+    ask,
+    answer: json({ ...response({}, { service_tier: 'flex' }), usage: null }),
+    row: { tier: 'flex', costSource: 'estimated' },
+  },
+  'the tier and the searches of Gemini without usage': {
+    kind: 'google',
+    answer: json(
+      {
+        ...gemini({}, { groundingMetadata: { webSearchQueries: ['a'] } }),
+        usageMetadata: undefined,
+      },
+      { headers: { 'x-gemini-service-tier': 'flex' } },
+    ),
+    row: { tier: 'flex', costSource: 'estimated', toolCalls: { web_search: 1 } },
+  },
+  ...Object.fromEntries(
+    ['generateContent', 'streamGenerateContent?alt=sse'].map((method): [string, Case] => [
+      `the tier in the header, through the Gemini API: ${method}`,
+      {
+        kind: 'google',
+        path: `/v1beta/models/m:${method}`,
+        ask: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+        answer: method.startsWith('stream')
+          ? stream([data(gemini({}))], {
+              headers: { 'x-gemini-service-tier': 'flex', 'content-type': 'text/event-stream' },
+            })
+          : json(gemini({}), { headers: { 'x-gemini-service-tier': 'flex' } }),
+        row: { tier: 'flex', tokensIn: 100 },
+      },
+    ]),
+  ),
   'an answer without usage': {
     answer: json(completion('Hi', {})),
     row: { tier: null, costSource: 'estimated' },

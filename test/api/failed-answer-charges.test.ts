@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chunk, completion, done, role } from '../support/answers.ts'
 import { series } from '../support/exposition.ts'
-import { type FailedAnswer, failedAnswers } from '../support/failed-answers.ts'
+import { type FailedAnswer, failedAnswers, geminiDoor } from '../support/failed-answers.ts'
 import {
   type Answer,
   type ClientKey,
@@ -49,6 +49,13 @@ function askAt(
   key: ClientKey,
   { path, isStream }: { readonly path: string; readonly isStream: boolean },
 ): Promise<Answer> {
+  if (path === geminiDoor) {
+    const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+    const method = path.replace(':generate', ':streamGenerate')
+    return isStream
+      ? askStream(gateway, key, `${method}?alt=sse`, body)
+      : gateway.ask(key, body, path)
+  }
   const messages = [{ role: 'user', content: 'Hi' }]
   const body = path === '/v1/responses' ? { input: 'Hi' } : { messages, max_tokens: 50 }
   return isStream

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completion, done, hello, makeChunk, role, stop } from '../support/answers.ts'
+import { chunk, completion, done, hello, makeChunk, role, stop } from '../support/answers.ts'
 import { keyedGateway, pricedProvider, prompt, readSpend } from '../support/keyed-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import { streamed } from '../support/stream-client.ts'
@@ -71,6 +71,21 @@ describe('the price of an answer', () => {
     expect(await gateway.rows()).toMatchObject([
       { cost: (200n * 2n + 10n * 3n) * 500n, price: 'above 100, flex x0.5' },
     ])
+  })
+
+  test('is that of the tier of an earlier chunk where the stream fails', async () => {
+    const gateway = await keyedGateway(
+      `[resilience]\nretry_max_attempts = 1\n${pricedProvider}${tiers}`,
+    )
+    const key = await gateway.key()
+    gateway.upstream.next(
+      stream([
+        chunk({ role: 'assistant' }, { service_tier: 'priority' }),
+        chunk({}, { usage: counts(100) }, 'error') + done,
+      ]),
+    )
+    await (await gateway.chat({ ...prompt(), stream: true }, { headers: key.headers })).text()
+    expect(await gateway.rows()).toMatchObject([{ tier: 'priority', cost: 240_000n }])
   })
 
   test('is that of when the call was sent, not of when it ended', async () => {
@@ -283,6 +298,51 @@ describe('a reservation', () => {
     expect((await reservation(config, named, path))[0]).toBe(0.001032)
     const text = { model: 'm', prompt: 'x'.repeat(80 * 4), max_tokens: 16 }
     expect((await reservation(config, text, '/v1/completions'))[0]).toBeLessThan(0.0002)
+  })
+
+  describe('through the Gemini API', () => {
+    const google = pricedProvider.replace('kind = "openai"', 'kind = "google"')
+    const path = '/v1beta/models/m:generateContent'
+    const gemini = (more: object) => ({
+      contents: [{ role: 'user', parts: [{ text: 'x'.repeat(80 * 4) }] }],
+      generationConfig: { maxOutputTokens: 10 },
+      ...more,
+    })
+
+    test.each([
+      ['serviceTier', pricedProvider],
+      ['service_tier', pricedProvider],
+      ['serviceTier', google],
+      ['service_tier', google],
+    ])('counts the tier that %s asks for', async (name, provider) => {
+      const [base, none] = await reservation(provider + tiers, gemini({}), path)
+      expect(none).toBe(null)
+      const asked = await reservation(provider + tiers, gemini({ [name]: 'priority' }), path)
+      expect(asked).toEqual([2 * Number(base), 'priority x2'])
+      const unspecified = gemini({ [name]: 'unspecified' })
+      const automatic = provider.replace('[[providers.models]]', 'auto_tier = ["priority"]\n$&')
+      expect((await reservation(automatic + tiers, unspecified, path))[1]).toBe('priority x2')
+    })
+
+    test.each(['cachedContent', 'cached_content'])(
+      'counts a prompt that %s names as the longest one',
+      async (name) => {
+        const config = `${google}max_input_tokens = 1000\n`
+        const body = gemini({ [name]: 'cachedContents/a' })
+        expect((await reservation(config, body, path))[0]).toBe(0.00102)
+      },
+    )
+  })
+
+  test.each<[string, object]>([
+    ['google', { google: { cached_content: 'cachedContents/a' } }],
+    ['extra_body', { extra_body: { cached_content: 'cachedContents/a' } }],
+    ['extra_body.google', { extra_body: { google: { cached_content: 'cachedContents/a' } } }],
+  ])('counts a stored prompt that is named in %s as the longest one', async (_, more) => {
+    const google = pricedProvider.replace('kind = "openai"', 'kind = "google"')
+    const config = `${google}max_input_tokens = 1000\n`
+    const body = prompt(80, { ...bounded, ...more })
+    expect((await reservation(config, body))[0]).toBe(0.00102)
   })
 
   test('counts the last of a repeated member, also when its name has escapes', async () => {

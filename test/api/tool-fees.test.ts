@@ -172,6 +172,46 @@ describe('a reservation', () => {
   )
 })
 
+describe('the tools of a conversation that the vendor has stored', () => {
+  const body = { model: 'm', input: 'Hi', max_output_tokens: 16 }
+  const stored = { ...body, previous_response_id: 'resp_1' }
+  const all = (10 + 1 + 2 + 30) * 4e-3
+  const explicit = 'reserve_tool_calls = 4\n'
+
+  test('are not reserved without `reserve_tool_calls`', async () => {
+    expect(await reserve(stored, responses)).toEqual([0])
+  })
+
+  test.each<[string, object]>([
+    ['previous_response_id', { previous_response_id: 'resp_1' }],
+    ['conversation', { conversation: 'conv_1' }],
+  ])('are reserved with it, all that have a price, for %s', async (_, more) => {
+    const [fee, ...tools] = await reserve({ ...body, ...more }, responses, pricedProvider, explicit)
+    expect(fee).toBeCloseTo(all, 9)
+    expect(tools).toEqual(['web_search 4+', 'web_fetch 4+', 'file_search 4+', 'code_execution 4+'])
+    expect(await reserve(body, responses, pricedProvider, explicit)).toEqual([0])
+  })
+
+  test('are reserved beside those of the request', async () => {
+    const tools = [{ type: 'web_search' }]
+    const [fee, ...shown] = await reserve(
+      { ...stored, tools, max_tool_calls: 6 },
+      responses,
+      pricedProvider,
+      explicit,
+    )
+    expect(fee).toBeCloseTo(all + 2 * 0.01, 9)
+    expect(shown).toContain('web_search 6+')
+  })
+
+  test('are those of cached content of Gemini too', async () => {
+    const google = pricedProvider.replace('kind = "openai"', 'kind = "google"')
+    const asked = prompt(8, { max_tokens: 10, cached_content: 'cachedContents/a' })
+    const [fee] = await reserve(asked, undefined, google, explicit)
+    expect(fee).toBeCloseTo(all, 9)
+  })
+})
+
 describe('a settlement', () => {
   test('charges the calls that the answer counts', async () => {
     const gateway = await keyedGateway(claude + fees)

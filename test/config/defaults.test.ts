@@ -96,7 +96,6 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
           cache: false,
           reasoning: false,
           prices: [],
-          reserve_tool_calls: 4,
           reserve_tool_tokens: 0,
           fallbacks: [],
           fallback_on: [],

@@ -316,7 +316,11 @@ describe('no answer costs more than was reserved', () => {
     mayCacheLong: fc.boolean(),
     sent: fc.subarray([...inputModalities]),
     asked: fc.subarray([...outputModalities]),
-    toolReserve: fc.record({ calls: fc.nat(4), tokens: fc.constantFrom(0, 0, 300) }),
+    toolReserve: fc.record({
+      calls: fc.nat(4),
+      tokens: fc.constantFrom(0, 0, 300),
+      ofStored: fc.subarray<VendorTool>(['web_search', 'file_search']),
+    }),
     searches: asking,
     fileSearches: asking,
     at: fc.nat(24 * 60 * 2).map((minutes) => Date.UTC(2026, 10, 27) + minutes * minute + 12_345),
@@ -367,7 +371,9 @@ describe('no answer costs more than was reserved', () => {
     const part = (most: number, used: number) => Math.floor(most * used)
     const most = hasStoredPrompt ? Math.max(asked.promptTokens, maxInputTokens) : asked.promptTokens
     const { toolReserve, choices } = asked
-    const run = (calls: AskedCalls | undefined, used = 0) => {
+    const run = (name: VendorTool, named: AskedCalls | undefined, used = 0) => {
+      const isStored = hasStoredPrompt && toolReserve.ofStored.includes(name)
+      const calls = isStored ? { calls: named?.calls ?? 0, isBounded: false } : named
       if (!calls) return 0
       const { isBounded } = calls
       return part(
@@ -375,8 +381,8 @@ describe('no answer costs more than was reserved', () => {
         used,
       )
     }
-    const webSearches = run(asked.searches, asked.shares[6])
-    const fileSearches = run(asked.fileSearches, asked.shares[7])
+    const webSearches = run('web_search', asked.searches, asked.shares[6])
+    const fileSearches = run('file_search', asked.fileSearches, asked.shares[7])
     const results = (webSearches + fileSearches) * toolReserve.tokens
     const promptTokens = part(most, prompt) + results
     const completionTokens = part(asked.maxTokens * asked.choices, output)
@@ -593,15 +599,22 @@ describe('no answer costs more than was reserved', () => {
     ],
     [
       'with the calls that the request names',
-      (model, estimate, { toolReserve: { tokens } }) => [
-        { ...model, toolReserve: { calls: 0, tokens } },
+      (model, estimate, { toolReserve }) => [
+        { ...model, toolReserve: { ...toolReserve, calls: 0 } },
+        estimate,
+      ],
+    ],
+    [
+      'as if a stored conversation had no tools',
+      (model, estimate, { toolReserve }) => [
+        { ...model, toolReserve: { ...toolReserve, ofStored: [] } },
         estimate,
       ],
     ],
     [
       'as if calls of tools brought no tokens',
-      (model, estimate, { toolReserve: { calls } }) => [
-        { ...model, toolReserve: { calls, tokens: 0 } },
+      (model, estimate, { toolReserve }) => [
+        { ...model, toolReserve: { ...toolReserve, tokens: 0 } },
         estimate,
       ],
     ],

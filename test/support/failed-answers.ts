@@ -17,6 +17,9 @@ export interface FailedAnswer {
 
 export const chatDoors = ['/v1/chat/completions', '/v1/messages', '/v1/responses'] as const
 
+/** Streams have another address there. */
+export const geminiDoor = '/v1beta/models/m:generateContent'
+
 const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
 const counts = { promptTokenCount: 9, candidatesTokenCount: 2, totalTokenCount: 11 }
 const responsesUsage = { input_tokens: 9, output_tokens: 2, total_tokens: 11 }
@@ -38,7 +41,7 @@ export const failedAnswers: readonly FailedAnswer[] = [
   {
     name: 'a finish reason of chat completions',
     provider: chatProvider,
-    paths: chatDoors,
+    paths: [...chatDoors, geminiDoor],
     whole: json(failedChoice('error')),
     streams: {
       'with its usage': stream([role + chunk({}, { usage }, 'error') + done]),
@@ -90,7 +93,7 @@ export const failedAnswers: readonly FailedAnswer[] = [
   {
     name: "a finish reason of Gemini's",
     provider: 'kind = "google"\napi_key_env = "P_KEY"',
-    paths: chatDoors,
+    paths: [...chatDoors, geminiDoor],
     whole: json(failedCandidate),
     streams: {
       'with its usage': stream([data(failedCandidate)]),

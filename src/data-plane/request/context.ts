@@ -275,7 +275,7 @@ export class AuthenticatedRequest {
   #readAsk({ route, bytes }: EstimatedRequest): PriceAsk | undefined {
     const { ports, api } = this.#options
     const needsAll = this.#refusesUnpriced && capabilityOf[api] === 'chat'
-    return readPriceAsk(route, bytes, { at: ports.clock.now(), needsAll })
+    return readPriceAsk(route, bytes, { api, at: ports.clock.now(), needsAll })
   }
 
   /** Requests of the sender are refused where their cost is not known. */

@@ -1,5 +1,6 @@
 import type { UsageEstimate } from '../../core/admission.ts'
 import { readGeo, readTier } from '../../core/billing.ts'
+import type { Api } from '../../core/capability.ts'
 import type { Millis } from '../../core/ids.ts'
 import type { Span } from '../../core/layout.ts'
 import { anyModalities, type PriceAsk } from '../../core/price-table.ts'
@@ -25,6 +26,7 @@ export interface EstimatedRequest {
 /** The members of a request that its price depends on, in every API. */
 const names = [
   'service_tier',
+  'serviceTier',
   'speed',
   'inference_geo',
   'extra_body',
@@ -32,6 +34,8 @@ const names = [
   'conversation',
   'prompt',
   'cached_content',
+  'cachedContent',
+  'google',
   'tools',
   'messages',
   'input',
@@ -43,6 +47,7 @@ const names = [
 ] as const
 
 export interface AskOptions {
+  readonly api: Api
   /** When the request arrived, on the wall clock. */
   readonly at: Millis
   /** Everything is read, although no price depends on it: the request is refused where a price is missing. */
@@ -56,7 +61,7 @@ export interface AskOptions {
 export function readPriceAsk(
   { chain }: ModelRoute,
   body: Uint8Array | undefined,
-  { at, needsAll }: AskOptions,
+  { api, at, needsAll }: AskOptions,
 ): PriceAsk | undefined {
   if (!needsAll && !chain.some(dependsOnAsk)) return undefined
   if (!body) {
@@ -69,15 +74,21 @@ export function readPriceAsk(
   const extra = read(spans.extra_body.at(-1))
   const asked = (name: 'service_tier' | 'speed' | 'inference_geo') =>
     read(spans[name].at(-1)) ?? (isObject(extra) ? extra[name] : undefined)
+  // No other API has this spelling: a vendor would overlook it, and serve another tier.
+  const geminiTier = api === 'gemini' ? read(spans.serviceTier.at(-1)) : undefined
   return {
-    tier: asked('speed') === 'fast' ? 'fast' : readTier(asked('service_tier')),
+    tier: asked('speed') === 'fast' ? 'fast' : readTier(geminiTier ?? asked('service_tier')),
     geo: readGeo(asked('inference_geo')),
     at,
     hasStoredPrompt:
       isSet(read(spans.previous_response_id.at(-1))) ||
       isSet(read(spans.conversation.at(-1))) ||
       isStoredPrompt(body, spans.prompt.at(-1)) ||
-      isSet(read(spans.cached_content.at(-1))),
+      isSet(read(spans.cached_content.at(-1))) ||
+      isSet(read(spans.cachedContent.at(-1))) ||
+      holdsCachedContent(read(spans.google.at(-1))) ||
+      holdsCachedContent(extra) ||
+      (isObject(extra) && holdsCachedContent(extra['google'])),
     mayCacheLong: mayCacheLong(body),
     modalities: chain.some(dependsOnModality)
       ? {
@@ -118,6 +129,11 @@ export function readPriceAsk(
       }),
     )
   }
+}
+
+/** Where chat completions may have the fields of Google. */
+function holdsCachedContent(holder: unknown): boolean {
+  return isObject(holder) && isSet(holder['cached_content'])
 }
 
 const searches = ['web_search_options', 'search_parameters', 'plugins'] as const

@@ -112,7 +112,9 @@ function toThinking({ thinkingConfig }: GenerationConfig): object {
 }
 
 function toTier({ serviceTier: tier }: GeminiRequest): object {
-  return typeof tier === 'string' && tier !== '' ? { service_tier: tier.toLowerCase() } : {}
+  return typeof tier === 'string' && !/^(?:unspecified)?$/i.test(tier)
+    ? { service_tier: tier.toLowerCase() }
+    : {}
 }
 
 interface WrittenFormat {

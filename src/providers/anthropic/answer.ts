@@ -67,9 +67,9 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
   if (failure) return { ok: false, failure }
   const parsed = messageBody.safeParse(value)
   if (!parsed.success) return malformed('the answer is not a Messages API response')
-  const { id, content, stop_reason, stop_details, container: used, usage } = parsed.data
-  if (isEmptyAnswer(content, stop_reason))
-    return malformed('the answer is empty', parseUsage(usage))
+  const { id, content, stop_reason, stop_details, container: used } = parsed.data
+  const usage = parseUsage(parsed.data.usage, used)
+  if (isEmptyAnswer(content, stop_reason)) return malformed('the answer is empty', usage)
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
   const calls = toToolCalls(content, json, context.names)
   const answer = createCompletionAnswer({
@@ -87,7 +87,7 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
         extra: used ? { container: used } : undefined,
       },
     ],
-    usage: parseUsage(usage),
+    usage,
   })
   return { ok: true, answer }
 }

@@ -16,15 +16,16 @@ export function readNativeAnswer(body: AnswerBody): Result {
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   const failure = findAnswerError(value)
   if (failure) return { ok: false, failure }
-  const { content, usage, stop_reason: reason } = value
+  const { content, usage: counters, container, stop_reason: reason } = value
   if (!Array.isArray(content)) return malformed('the answer is not a Messages API response')
   let output = ''
   for (const block of content) if (isObject(block)) output += joinBlockText(block)
-  if (isEmptyAnswer(content, reason)) return malformed('the answer is empty', parseUsage(usage))
+  const usage = parseUsage(counters, container)
+  if (isEmptyAnswer(content, reason)) return malformed('the answer is empty', usage)
   return {
     ok: true,
     answer: {
-      usage: parseUsage(usage),
+      usage,
       output,
       outputBytes: countUtf8Bytes(output),
       isFiltered: output === '' && reason === 'refusal',

@@ -26,6 +26,7 @@ export class NativeStream implements FrameDecoder {
     },
   })
   #usage: Readonly<Record<string, unknown>> | undefined
+  #container: unknown
   /** The events since the stop reason. */
   #tail: Uint8Array[] | undefined
 
@@ -64,7 +65,8 @@ export class NativeStream implements FrameDecoder {
     if (text) this.#deltas.learn(data, text)
     const type = typeof event['type'] === 'string' ? event['type'] : name
     const failure = findEventError(event, type)
-    if (failure) return this.#release(createFailedFrame(failure, parseUsage(this.#usage)))
+    if (failure)
+      return this.#release(createFailedFrame(failure, parseUsage(this.#usage, this.#container)))
     switch (type) {
       case 'message_start':
         return this.#pass(this.#start(bytes, event['message']))
@@ -82,15 +84,17 @@ export class NativeStream implements FrameDecoder {
   }
 
   #start(bytes: Uint8Array, message: unknown): Frame {
-    const usage = isObject(message) ? message['usage'] : undefined
+    const { usage, container } = isObject(message) ? message : noMembers
+    this.#container = container ?? this.#container
     this.#usage = addStartCounters(this.#usage, usage)
-    return { bytes, kind: 'quiet', outputBytes: 0, usage: parseUsage(this.#usage) }
+    return { bytes, kind: 'quiet', outputBytes: 0, usage: parseUsage(this.#usage, this.#container) }
   }
 
   /** The stop reason commits a stream, although its bytes are sent later. */
   #readEnding(bytes: Uint8Array, { delta, usage }: Members): Frame[] {
     this.#usage = addCounters(this.#usage, usage)
-    const reported: ReportedUsage | undefined = parseUsage(this.#usage)
+    this.#container = (isObject(delta) ? delta['container'] : undefined) ?? this.#container
+    const reported: ReportedUsage | undefined = parseUsage(this.#usage, this.#container)
     const isEnd = isObject(delta) && typeof delta['stop_reason'] === 'string'
     const frames = this.#release({
       bytes: noBytes,
@@ -124,6 +128,8 @@ export class NativeStream implements FrameDecoder {
     return { bytes: concat([...held, last]), kind: 'done', outputBytes: 0 }
   }
 }
+
+const noMembers: Members = Object.freeze({})
 
 const messageStop = new TextEncoder().encode(
   'event: message_stop\ndata: {"type":"message_stop"}\n\n',

@@ -100,7 +100,7 @@ export class AnthropicStream implements FrameDecoder {
   #findError(type: string | undefined, json: string): Frame[] {
     const event = tryParseJson(json)
     const failure = isObject(event) ? findEventError(event, type) : undefined
-    return failure ? [createFailedFrame(failure, parseUsage(this.#usage))] : []
+    return failure ? [createFailedFrame(failure, parseUsage(this.#usage, this.#container))] : []
   }
 
   /**
@@ -112,12 +112,12 @@ export class AnthropicStream implements FrameDecoder {
     const isRepeated = this.#isOpen && id === this.#id
     if (this.#isOpen && !isRepeated) return [malformed('a second message has started')]
     this.#usage = addStartCounters(this.#usage, usage)
-    const reported = parseUsage(this.#usage)
+    this.#container = message?.container ?? this.#container
+    const reported = parseUsage(this.#usage, this.#container)
     const counted: Frame = { bytes: noBytes, kind: 'quiet', usage: reported, outputBytes: 0 }
     if (isRepeated) return [counted]
     this.#isOpen = true
     this.#id = id
-    this.#container = message?.container ?? undefined
     // Read once, when the first block needs it.
     let texts: ReadonlyMap<number, string> | undefined
     const blocks = content.flatMap((block, index) => {
@@ -197,7 +197,7 @@ export class AnthropicStream implements FrameDecoder {
   /** A stream that ends before anything has begun has broken off, whatever its last event says. */
   #finish(): Frame[] {
     if (!this.#writer && this.#stopReason === undefined) {
-      return [createFailedFrame({ kind: 'closed-early' }, parseUsage(this.#usage))]
+      return [createFailedFrame({ kind: 'closed-early' }, parseUsage(this.#usage, this.#container))]
     }
     const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeBlock(block))
     const thinking = this.#thinking.flush()
@@ -210,7 +210,7 @@ export class AnthropicStream implements FrameDecoder {
       ...(content ? [this.#chunks.providerContent(content)] : []),
       ...this.#chunks.finish(
         mapFinishReason(this.#stopReason, this.#calls > 0),
-        parseUsage(this.#usage),
+        parseUsage(this.#usage, this.#container),
         this.#container && { container: this.#container },
       ),
     ]

@@ -1,4 +1,10 @@
-import { collectFacts, readGeo, readTier, type UsageRun } from '../../core/billing.ts'
+import {
+  collectFacts,
+  readGeo,
+  readTier,
+  type ToolCalls,
+  type UsageRun,
+} from '../../core/billing.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 
@@ -35,10 +41,11 @@ function mergeCounters(known: Counters, later: Counters): Counters {
 
 /**
  * Converts the API's counters. Its `input_tokens` exclude the tokens that were read from or written
- * to the cache; `promptTokens` includes them. Returns undefined if a counter is not a valid count.
+ * to the cache; `promptTokens` includes them. Returns undefined if a counter is not a valid count. `container` is the
+ * member of the message: it is there when code has run, which is billed by the time of the container and not counted.
  * https://platform.claude.com/docs/en/api/messages
  */
-export function parseUsage(value: unknown): ReportedUsage | undefined {
+export function parseUsage(value: unknown, container: unknown): ReportedUsage | undefined {
   const whole = readRun(value)
   if (!whole || !isObject(value)) return undefined
   const runs = readIterations(value['iterations']) ?? [whole]
@@ -60,10 +67,16 @@ export function parseUsage(value: unknown): ReportedUsage | undefined {
       // Fast mode has prices of its own: https://platform.claude.com/docs/en/build-with-claude/fast-mode
       tier: value['speed'] === 'fast' ? 'fast' : readTier(value['service_tier']),
       geo: readGeo(value['inference_geo']),
-      toolCalls: fetches ? { web_fetch: fetches } : undefined,
+      toolCalls: countTools(fetches, container),
       runs: runs.length > 1 ? runs.map(toUsageRun) : undefined,
     }),
   }
+}
+
+function countTools(fetches: number | null | undefined, container: unknown): ToolCalls | undefined {
+  const hasRunCode = isObject(container)
+  if (!fetches && !hasRunCode) return undefined
+  return { ...(fetches && { web_fetch: fetches }), ...(hasRunCode && { code_execution: 1 }) }
 }
 
 /** The counters of a run of the model, or of a whole answer. */

@@ -25,8 +25,8 @@ import {
   readServedTier,
   type TokenLogprob,
 } from './response.ts'
-import { countSearches } from './searches.ts'
 import { signatureFields, textSignature } from './signatures.ts'
+import { countTools } from './tool-calls.ts'
 import { toOpenAiToolCall } from './tools.ts'
 import { parseUsage } from './usage.ts'
 
@@ -45,7 +45,7 @@ export function parseAnswer(
   const failed = findFailedFinish(candidates)
   const usage = parseUsage(answer.usageMetadata, {
     tier: readServedTier(header),
-    webSearches: countSearches(candidates, model.generation),
+    tools: countTools(candidates, model.generation),
   })
   if (failed) return { ok: false, failure: failed, usage }
   if (candidates.every(isEmpty)) return malformed('the answer is empty', usage)

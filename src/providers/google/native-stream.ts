@@ -1,3 +1,4 @@
+import type { HeaderReader } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
@@ -9,10 +10,14 @@ import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { parseFailure } from './errors.ts'
 import { repeatedPieces } from './events.ts'
 import { findFailedFinish } from './finish-reason.ts'
-import type { GeminiModel } from './models.ts'
 import { joinOutput } from './native-output.ts'
-import { type GeminiResponse, listCandidates } from './response.ts'
-import { countSearches } from './searches.ts'
+import {
+  type AnswerContext,
+  type GeminiResponse,
+  listCandidates,
+  readServedTier,
+} from './response.ts'
+import { ToolCounter } from './tool-calls.ts'
 import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
@@ -22,17 +27,18 @@ const decoder = new TextDecoder()
  * complete once every candidate has a finish reason.
  */
 export class NativeStream implements FrameDecoder {
-  readonly #model: GeminiModel
+  readonly #header: HeaderReader
+  readonly #tools: ToolCounter
   readonly #splitter = new SseSplitter()
   readonly #events = new RepeatedJson(repeatedPieces)
   /** The candidates so far, and whether each has ended. */
   readonly #finished = new Map<number, boolean>()
   /** Without a prototype, because the vendor chooses the names of its members. */
   readonly #usage: Record<string, unknown> = Object.create(null)
-  #searches: number | undefined
 
-  constructor(model: GeminiModel) {
-    this.#model = model
+  constructor({ model, header }: Pick<AnswerContext, 'model' | 'header'>) {
+    this.#header = header
+    this.#tools = new ToolCounter(model.generation)
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -73,10 +79,10 @@ export class NativeStream implements FrameDecoder {
     const { usageMetadata } = response
     // Counts are running totals, and some appear in early events only: the last of each counts.
     if (isObject(usageMetadata)) Object.assign(this.#usage, usageMetadata)
-    this.#searches = countSearches(candidates, this.#model.generation) ?? this.#searches
+    this.#tools.add(candidates)
     const usage = isObject(usageMetadata) ? this.#parseUsage() : undefined
     const failure = findFailedFinish(candidates)
-    if (failure) return createFailedFrame(failure, this.#parseUsage())
+    if (failure) return { ...createFailedFrame(failure, this.#parseUsage()), isBilled: true }
     let isContent = false
     for (const { index, finishReason, content } of candidates) {
       const isOver = Boolean(finishReason)
@@ -102,7 +108,10 @@ export class NativeStream implements FrameDecoder {
 
   #parseUsage(): ReportedUsage | undefined {
     if (Object.keys(this.#usage).length === 0) return undefined
-    return parseUsage(this.#usage, { tier: undefined, webSearches: this.#searches })
+    return parseUsage(this.#usage, {
+      tier: readServedTier(this.#header),
+      tools: this.#tools.counts,
+    })
   }
 
   /** Returns the end of a complete stream; no frames when it is incomplete. A second call is harmless. */

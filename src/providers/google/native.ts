@@ -5,7 +5,13 @@ import type {
   NativeCall,
   NativeEndpoint,
 } from '../../core/endpoints.ts'
-import { type CountNames, isCount, listEstimated, type Usage } from '../../core/usage.ts'
+import {
+  type CountNames,
+  isCount,
+  listEstimated,
+  type ReportedUsage,
+  type Usage,
+} from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -14,8 +20,13 @@ import { findFailedFinish } from './finish-reason.ts'
 import type { GeminiModel } from './models.ts'
 import { joinOutput } from './native-output.ts'
 import { NativeStream } from './native-stream.ts'
-import { listCandidates, parseGeminiResponse } from './response.ts'
-import { countSearches } from './searches.ts'
+import {
+  type AnswerContext,
+  listCandidates,
+  parseGeminiResponse,
+  readServedTier,
+} from './response.ts'
+import { countTools } from './tool-calls.ts'
 import { methodUrl } from './url.ts'
 import { parseUsage } from './usage.ts'
 
@@ -45,8 +56,8 @@ export function bindGemini({ model, modelUrl, bodies }: NativeGeminiTarget): Nat
       headers: {},
       body: bodies.writeRequest(call),
     }),
-    parseAnswer: (body) => readAnswer(body, model),
-    createDecoder: () => new NativeStream(model),
+    parseAnswer: (body, header) => readAnswer(body, { model, header }),
+    createDecoder: (_, header) => new NativeStream({ model, header }),
     parseError,
     streamEnd: 'terminator',
     counting: {
@@ -66,18 +77,21 @@ const geminiCounts: CountNames = Object.freeze({
   always: ['totalTokenCount'],
 })
 
-function readAnswer(body: AnswerBody, model: GeminiModel): AnswerResult<NativeAnswer> {
+function readAnswer(
+  body: AnswerBody,
+  { model, header }: Pick<AnswerContext, 'model' | 'header'>,
+): AnswerResult<NativeAnswer> {
   const { text, value } = body
   const response = parseGeminiResponse(text, value)
   if (!response) return malformed('the answer is not a GenerateContentResponse')
   const candidates = listCandidates(response)
   const usage = parseUsage(response.usageMetadata, {
-    tier: undefined,
-    webSearches: countSearches(candidates, model.generation),
+    tier: readServedTier(header),
+    tools: countTools(candidates, model.generation),
   })
   const failure = findFailedFinish(candidates)
-  if (failure) return { ok: false, failure }
-  if (candidates.length === 0) return malformed('the answer is empty')
+  if (failure) return { ok: false, failure, usage }
+  if (candidates.length === 0) return malformed('the answer is empty', usage)
   const output = joinOutput(response)
   return {
     ok: true,
@@ -105,6 +119,6 @@ function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
   })
 }
 
-function malformed(detail: string): AnswerResult<NativeAnswer> {
-  return { ok: false, failure: { kind: 'malformed', detail } }
+function malformed(detail: string, usage?: ReportedUsage): AnswerResult<NativeAnswer> {
+  return { ok: false, failure: { kind: 'malformed', detail }, usage }
 }

@@ -18,8 +18,8 @@ import {
   listCandidates,
   readServedTier,
 } from './response.ts'
-import { countSearches } from './searches.ts'
 import { StreamChoice } from './stream-choice.ts'
+import { ToolCounter } from './tool-calls.ts'
 import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
@@ -31,6 +31,7 @@ const decoder = new TextDecoder()
  */
 export class GeminiStream implements FrameDecoder {
   readonly #context: AnswerContext
+  readonly #tools: ToolCounter
   readonly #splitter = new SseSplitter()
   readonly #events = new RepeatedJson(repeatedPieces)
   readonly #choices = new Map<number, StreamChoice>()
@@ -38,10 +39,10 @@ export class GeminiStream implements FrameDecoder {
   #writer: ChunkWriter | undefined
   /** Without a prototype, because the vendor chooses the names of its members. */
   readonly #usage: Record<string, unknown> = Object.create(null)
-  #searches: number | undefined
 
   constructor(context: AnswerContext) {
     this.#context = context
+    this.#tools = new ToolCounter(context.model.generation)
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -81,11 +82,10 @@ export class GeminiStream implements FrameDecoder {
   #translate(response: GeminiResponse, { data, bytes }: EventText): Frame[] {
     this.#id ||= response.responseId
     const candidates = listCandidates(response)
+    this.#tools.add(candidates)
     const failure = findFailedFinish(candidates)
     if (failure) return [this.#toFailedFinish(bytes, failure, response)]
     const readPart = createPartReader(data)
-    // The last event with queries has all of them.
-    this.#searches = countSearches(candidates, this.#context.model.generation) ?? this.#searches
     const frames = flatMapFrames(candidates, (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
@@ -115,7 +115,7 @@ export class GeminiStream implements FrameDecoder {
 
   #parseUsage(): ReportedUsage | undefined {
     const tier = readServedTier(this.#context.header)
-    return parseUsage(this.#usage, { tier, webSearches: this.#searches })
+    return parseUsage(this.#usage, { tier, tools: this.#tools.counts })
   }
 
   #newChoice(index: number): StreamChoice {

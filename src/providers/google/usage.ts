@@ -1,6 +1,13 @@
-import { collectFacts, type ModalityTokens, readTier } from '../../core/billing.ts'
-import { countOutside, isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
+import { collectFacts, type ModalityTokens, readTier, type ToolCalls } from '../../core/billing.ts'
+import {
+  countOutside,
+  isCount,
+  isOptionalCount,
+  type ReportedUsage,
+  reportFacts,
+} from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
+import type { BilledTools } from './tool-calls.ts'
 
 /** The counts that grow from one event of a stream to the next. */
 export const growingCounts = ['candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount']
@@ -9,16 +16,30 @@ export const growingCounts = ['candidatesTokenCount', 'thoughtsTokenCount', 'tot
 export interface AnswerFacts {
   /** The header `x-gemini-service-tier`, which the Gemini API sends and Vertex AI does not. */
   readonly tier: string | undefined
-  readonly webSearches: number | undefined
+  readonly tools: BilledTools
 }
 
 /**
- * Parses `usageMetadata`, in which the vendor often leaves out zeros. Undefined when one of the
- * counts is invalid. https://ai.google.dev/api/generate-content
+ * Parses `usageMetadata`, in which the vendor often leaves out zeros. Without valid counts the rest of the bill is
+ * left, if there is any. https://ai.google.dev/api/generate-content
  */
-export function parseUsage(
+export function parseUsage(metadata: unknown, facts: AnswerFacts): ReportedUsage | undefined {
+  const { tier, tools } = facts
+  return (
+    parseCounts(metadata, facts) ??
+    reportFacts(collectFacts({ tier: readTier(tier), toolCalls: listCalls(tools) }))
+  )
+}
+
+/** Without counts there is no other place for the searches. */
+function listCalls({ webSearches, toolCalls }: BilledTools): ToolCalls | undefined {
+  return webSearches ? { web_search: webSearches, ...toolCalls } : toolCalls
+}
+
+/** Undefined when one of the counts is invalid. */
+function parseCounts(
   metadata: unknown,
-  { tier, webSearches }: AnswerFacts,
+  { tier, tools: { webSearches, toolCalls } }: AnswerFacts,
 ): ReportedUsage | undefined {
   if (!isObject(metadata)) return undefined
   const prompt = metadata['promptTokenCount'] ?? undefined
@@ -46,6 +67,7 @@ export function parseUsage(
     billing: collectFacts({
       tier: readTier(metadata['trafficType'] ?? tier),
       modalities: parseModalities(metadata),
+      toolCalls,
     }),
   }
 }

@@ -16,7 +16,7 @@ import { isHiddenError, toAnswerFailure } from '../base/hidden-error.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
 import { findFailedChoice } from './failed-choice.ts'
-import { readAnswerUsage } from './usage.ts'
+import { readAnswerUsage, reportTier } from './usage.ts'
 
 /** How the answers of one API hold what was generated. */
 export interface AnswerForm {
@@ -40,7 +40,7 @@ export function parseOpenAiAnswer(
   const { value } = body
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
-  const usage = readAnswerUsage(value, readCost)
+  const usage = readAnswerUsage(value, readCost) ?? reportTier(value['service_tier'])
   if (isHiddenError(value, value['choices'])) {
     return { ok: false, failure: toAnswerFailure(value), usage }
   }

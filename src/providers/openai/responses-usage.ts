@@ -2,14 +2,22 @@ import type { StatedCostReader, ToolCalls } from '../../core/billing.ts'
 import { isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { readBilling, readServerSearches } from './billing.ts'
-import { readLongWrites } from './usage.ts'
+import { readLongWrites, reportTier } from './usage.ts'
 
-/** Reads the usage of a response; undefined, so that the gateway estimates, when it has no valid count. */
+/** Reads the usage of a response; without a valid count, so that the gateway estimates, the tier that served alone. */
 export function readResponsesUsage(
   response: unknown,
   readCost?: StatedCostReader,
 ): ReportedUsage | undefined {
-  if (!isObject(response) || !isObject(response['usage'])) return undefined
+  if (!isObject(response)) return undefined
+  return readCounts(response, readCost) ?? reportTier(response['service_tier'])
+}
+
+function readCounts(
+  response: Readonly<Record<string, unknown>>,
+  readCost: StatedCostReader | undefined,
+): ReportedUsage | undefined {
+  if (!isObject(response['usage'])) return undefined
   const { usage } = response
   const { input_tokens: input, output_tokens: output } = usage
   if (isInvalidCount(input) || isInvalidCount(output)) return undefined
@@ -28,7 +36,7 @@ export function readResponsesUsage(
       input: ofInput,
       output: ofOutput,
       tier: response['service_tier'],
-      toolCalls: countFileSearches(response['output']),
+      toolCalls: countTools(response['output']),
       statedBy: readCost && { answer: response, readCost },
     }),
     estimated: usage['estimated'] === true,
@@ -46,25 +54,30 @@ function countSearches({
   const counted = isObject(tools) ? readDetail(tools['web_search'], 'num_requests') : undefined
   const searches =
     counted ??
-    countItems(
-      output,
-      ({ type, action }) =>
-        type === 'web_search_call' && (!isObject(action) || action['type'] === 'search'),
-    )
+    listItems(output, 'web_search_call').filter(
+      ({ action }) => !isObject(action) || action['type'] === 'search',
+    ).length
   return searches === 0 ? undefined : searches
 }
 
-function countFileSearches(output: unknown): ToolCalls | undefined {
-  const searches = countItems(output, ({ type }) => type === 'file_search_call')
-  return searches === 0 ? undefined : { file_search: searches }
+/**
+ * Counts the searches of files, and the containers that code has run in: these are billed, however often it runs.
+ * https://platform.openai.com/docs/guides/tools-code-interpreter
+ */
+function countTools(output: unknown): ToolCalls | undefined {
+  const searches = listItems(output, 'file_search_call').length
+  const runs = listItems(output, 'code_interpreter_call')
+  const containers = new Set(runs.map((run) => run['container_id'] ?? run)).size
+  if (searches === 0 && containers === 0) return undefined
+  return {
+    ...(searches > 0 && { file_search: searches }),
+    ...(containers > 0 && { code_execution: containers }),
+  }
 }
 
-function countItems(
-  output: unknown,
-  isCounted: (item: Readonly<Record<string, unknown>>) => boolean,
-): number {
-  if (!Array.isArray(output)) return 0
-  return output.filter((item) => isObject(item) && isCounted(item)).length
+function listItems(output: unknown, type: string): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(output)) return []
+  return output.filter((item) => isObject(item) && item['type'] === type)
 }
 
 /** True for a value that is present but not a count. */

@@ -18,7 +18,7 @@ import type { ChoiceReader } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { closeLastEvent } from './last-event.ts'
-import { readAnswerUsage, readUsage } from './usage.ts'
+import { readAnswerUsage, readUsage, reportTier } from './usage.ts'
 
 /** How the chunks of one API hold what was generated. */
 export interface ChunkForm {
@@ -60,6 +60,7 @@ class ChunkReader {
   readonly #pattern: JsonPattern
   /** The last `service_tier` of the stream: not every upstream repeats it beside the usage. */
   #tier: unknown
+  #hasUsage = false
   /** The identity of the chunks like the learned one. */
   #identity: ChunkIdentity | undefined
   /** The choice of those chunks, without its text. */
@@ -91,14 +92,16 @@ class ChunkReader {
       if (event === 'error') return { ...quiet, kind: 'error', failure: toFrameFailure(data) }
       return data.trim() === '' ? createDroppedFrame(bytes) : quiet
     }
-    const usage = readChunkUsage(chunk, this.#options.form)
     if (isErrorChunk(chunk, event)) {
-      return { ...quiet, kind: 'error', failure: toFrameFailure(chunk), usage, isBilled: true }
+      const failure = toFrameFailure(chunk)
+      return { ...quiet, kind: 'error', failure, usage: this.#readUsage(chunk), isBilled: true }
     }
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     const failed = findFailedChoice(choices)
-    if (failed)
-      return this.#fail({ ...quiet, kind: 'error', failure: failed, isBilled: true }, usage)
+    if (failed) {
+      const end: Frame = { ...quiet, kind: 'error', failure: failed, isBilled: true }
+      return this.#fail(end, this.#readUsage(chunk))
+    }
     const frame = this.#toFrame({ bytes, data }, chunk, choices)
     const likeness = this.#options.reader && findRepeated(choices, frame.output)
     const mayRepeat = (!this.#options.reader || likeness) && frame.output
@@ -128,13 +131,15 @@ class ChunkReader {
     { bytes, data }: { readonly bytes: Uint8Array; readonly data: string },
   ): Frame {
     const chunk = tryParseJson(data)
-    const usage = isObject(chunk)
-      ? readChunkUsage(chunk, this.#options.form, this.#tier)
-      : undefined
+    const usage = isObject(chunk) ? this.#readUsage(chunk) : undefined
     const isLast = data.startsWith('[DONE]') || (isObject(chunk) && isErrorChunk(chunk, undefined))
     if (!usage && !isLast) return createDroppedFrame(bytes)
     this.#failed = undefined
     return { ...failed, usage }
+  }
+
+  #readUsage(chunk: Record<string, unknown>): ReportedUsage | undefined {
+    return readChunkUsage(chunk, this.#options.form, chunk['service_tier'] ?? this.#tier)
   }
 
   /** The facts of a chunk that differs from the learned one only in its text. */
@@ -159,7 +164,12 @@ class ChunkReader {
     choices: readonly unknown[],
   ): Frame {
     const { form, reader } = this.#options
-    this.#tier = chunk['service_tier'] ?? this.#tier
+    const tier = chunk['service_tier'] ?? this.#tier
+    const usage = readChunkUsage(chunk, form, tier)
+    // A stream may end without usage, and was served at the tier all the same.
+    const facts = usage ?? (tier === this.#tier || this.#hasUsage ? undefined : reportTier(tier))
+    this.#tier = tier
+    this.#hasUsage ||= usage !== undefined
     let content = false
     let output = ''
     let isFiltered = false
@@ -178,7 +188,7 @@ class ChunkReader {
     return {
       bytes: isExtra ? this.#rewriteUsageChunk(bytes, chunk) : bytes,
       kind: content ? 'content' : 'quiet',
-      usage: readChunkUsage(chunk, form, this.#tier),
+      usage: facts,
       identity: readChunkIdentity(chunk),
       choices: reader && listChoices(choices, data).map((choice) => reader.read(choice)),
       output,

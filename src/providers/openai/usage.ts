@@ -1,5 +1,11 @@
-import type { StatedCostReader } from '../../core/billing.ts'
-import { countOutside, isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
+import { collectFacts, readTier, type StatedCostReader } from '../../core/billing.ts'
+import {
+  countOutside,
+  isCount,
+  parsePromptCount,
+  type ReportedUsage,
+  reportFacts,
+} from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { readBilling, readServerSearches, type StatedBy } from './billing.ts'
 
@@ -68,6 +74,11 @@ export function readAnswerUsage(
   if (usage !== undefined && usage !== null) return readUsage(usage, tier, statedBy)
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined
   return isObject(first) ? readUsage(first['usage'], tier, statedBy) : undefined
+}
+
+/** Reports the tier that served, for an answer or a chunk without usage. */
+export function reportTier(tier: unknown): ReportedUsage | undefined {
+  return reportFacts(collectFacts({ tier: readTier(tier) }))
 }
 
 /** Reads the tokens that OpenAI has written to its cache for twelve hours, from the details of the input. */

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
-import type { ChatEndpoint, NativeEndpoint } from '../../../src/core/endpoints.ts'
+import type {
+  AnswerBody,
+  AnswerResult,
+  ChatEndpoint,
+  NativeAnswer,
+  NativeEndpoint,
+} from '../../../src/core/endpoints.ts'
 import type { Usage } from '../../../src/core/usage.ts'
 import { bindNative, getKind } from '../../../src/providers/index.ts'
 import { readWhole } from '../../../src/wire/json/answer-body.ts'
@@ -39,36 +45,36 @@ export const openaiAnswer: FuzzTarget = {
     '{"error":{"message":"slow down","type":"rate_limit","code":"insufficient_quota","param":null}}',
   ],
   words: [...words, '"choices":', '"tool_calls":', '"refusal":', '"logprobs":'],
-  check: checkAnswer(chatOf('openai')),
+  check: checkChat(chatOf('openai')),
 }
 
 export const anthropicAnswer: FuzzTarget = {
   seeds: readAnswers('anthropic'),
   words: [...words, '"type":"tool_use"', '"input":', '"stop_reason":', '"citations":'],
-  check: checkAnswer(chatOf('anthropic')),
+  check: checkChat(chatOf('anthropic')),
 }
 
 export const googleAnswer: FuzzTarget = {
   seeds: readAnswers('google'),
   words: [...words, '"candidates":', '"functionCall":', '"args":', '"promptFeedback":'],
-  check: checkAnswer(chatOf('google')),
+  check: checkChat(chatOf('google')),
 }
 
 export const bedrockAnswer: FuzzTarget = {
   seeds: readAnswers('bedrock'),
   words: [...words, '"toolUse":', '"output":', '"stopReason":', '"reasoningContent":'],
-  check: checkAnswer(chatOf('bedrock')),
+  check: checkChat(chatOf('bedrock')),
 }
 
 export const cohereAnswer: FuzzTarget = {
   seeds: readAnswers('cohere'),
   words: [...words, '"tool_calls":', '"citations":', '"finish_reason":', '"billed_units":'],
-  check: checkAnswer(chatOf('cohere')),
+  check: checkChat(chatOf('cohere')),
 }
 
 export const messagesAnswer: FuzzTarget = {
   ...anthropicAnswer,
-  check: checkAnswer(nativeOf('anthropic', 'messages')),
+  check: checkNative(nativeOf('anthropic', 'messages')),
 }
 
 export const responsesAnswer: FuzzTarget = {
@@ -83,7 +89,7 @@ export const responsesAnswer: FuzzTarget = {
     '"status":"queued"',
     '"incomplete_details":',
   ],
-  check: checkAnswer(nativeOf('openai', 'responses')),
+  check: checkNative(nativeOf('openai', 'responses')),
 }
 
 function chatOf(name: string): ChatEndpoint {
@@ -106,9 +112,22 @@ const estimate: Usage = {
   estimatedSide: 'both',
 }
 
-function checkAnswer(endpoint: ChatEndpoint | NativeEndpoint): FuzzTarget['check'] {
+const noHeader = () => undefined
+
+function checkChat(endpoint: ChatEndpoint): FuzzTarget['check'] {
+  return checkAnswer(endpoint, (body) => endpoint.parseAnswer(body, call, noHeader))
+}
+
+function checkNative(endpoint: NativeEndpoint): FuzzTarget['check'] {
+  return checkAnswer(endpoint, (body) => endpoint.parseAnswer(body, noHeader))
+}
+
+function checkAnswer(
+  endpoint: Pick<ChatEndpoint, 'parseError'>,
+  parse: (body: AnswerBody) => AnswerResult<NativeAnswer>,
+): FuzzTarget['check'] {
   return (input) => {
-    const result = endpoint.parseAnswer(readWhole(input), call, () => undefined)
+    const result = parse(readWhole(input))
     if (result.ok) {
       const { output, outputBytes } = result.answer
       assert.equal(outputBytes, Buffer.byteLength(output))
@@ -118,7 +137,7 @@ function checkAnswer(endpoint: ChatEndpoint | NativeEndpoint): FuzzTarget['check
     }
     const text = Buffer.from(input).toString()
     for (const status of [400, 429, 503]) {
-      const error = endpoint.parseError(status, text, () => undefined)
+      const error = endpoint.parseError(status, text, noHeader)
       assert.ok(error.status >= 400 && error.status < 600)
       assert.equal(typeof error.message, 'string')
       assert.ok(

@@ -133,7 +133,7 @@ function checkNative(name: string, api: 'messages' | 'responses'): FuzzTarget['c
   assert.ok(endpoint)
   const native = { ...call, layout: { ...call.layout }, headers: {}, query: '' }
   return (input) => {
-    checkDecoder(() => endpoint.createDecoder(native), input)
+    checkDecoder(() => endpoint.createDecoder(native, () => undefined), input)
   }
 }
 
