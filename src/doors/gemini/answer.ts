@@ -5,6 +5,7 @@ import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { newResponseId } from './ids.ts'
+import { LogprobSum, readLogprobs } from './logprobs.ts'
 import { CandidateParts, listImageParts } from './parts.ts'
 import { renderUsageMetadata } from './usage.ts'
 
@@ -46,6 +47,9 @@ function renderCandidate(choice: RawChoice, { index, model, showsThoughts }: Can
   last.add(content)
   const images = listImageParts(choice)
   const words = text || refusal
+  const logprobsResult = readLogprobs(choice)
+  const sum = new LogprobSum()
+  sum.add(logprobsResult)
   const parts = [
     ...(showsThoughts && reasoning !== '' ? [{ text: reasoning, thought: true }] : []),
     ...last.finish(
@@ -58,5 +62,6 @@ function renderCandidate(choice: RawChoice, { index, model, showsThoughts }: Can
     finishReason: last.finishReason,
     index,
     ...last.grounding,
+    ...(logprobsResult && { ...sum.member, logprobsResult }),
   }
 }

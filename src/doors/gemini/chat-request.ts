@@ -4,7 +4,7 @@ import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { MadeMessage } from '../made-message.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { type ConversationOptions, toChatMessages } from './chat-messages.ts'
-import { toChatTools } from './chat-tools.ts'
+import { choicePath, toChatTools } from './chat-tools.ts'
 import { toJsonSchema } from './json-schema.ts'
 import {
   checkPart,
@@ -88,6 +88,10 @@ function toSampling(config: GenerationConfig, { takesTopK }: ChatTarget): object
     ...(takesTopK && withValue('top_k', toNumber(topK))),
     ...(stop && stop.length > 0 && { stop }),
     ...withValue('seed', seed),
+    ...(config.responseLogprobs && {
+      logprobs: true,
+      ...withValue('top_logprobs', toNumber(config.logprobs)),
+    }),
     ...withValue('presence_penalty', toNumber(config.presencePenalty)),
     ...withValue('frequency_penalty', toNumber(config.frequencyPenalty)),
     // Nothing is 0 in protocol buffers.
@@ -181,8 +185,6 @@ function toModalities(given: readonly (string | number)[]): object {
 /** What only Google's APIs have, by the names of the members. */
 const ownMembers = ['safetySettings', 'labels', 'store'] as const
 const ownSettings = [
-  'responseLogprobs',
-  'logprobs',
   'speechConfig',
   'mediaResolution',
   'imageConfig',
@@ -197,6 +199,7 @@ function listDropped(request: GeminiRequest, config: GenerationConfig): readonly
     ...ownMembers.filter((name) => isSaying(request[name])),
     ...(typeof tier === 'number' && tier > 0 ? ['serviceTier'] : []),
     ...ownSettings.filter((name) => isSaying(config[name])).map((name) => `${settings}${name}`),
+    ...(config.responseLogprobs || !isSaying(config.logprobs) ? [] : [`${settings}logprobs`]),
     ...(typeof level === 'number' && level > 0 ? [`${settings}thinkingConfig.thinkingLevel`] : []),
     ...ownToolSettings
       .filter((name) => isSaying(toolConfig?.[name]))
@@ -236,10 +239,12 @@ export function locatePath(path: string, { messages, tools }: ChatPlaces): strin
     }
     case 'tools': {
       const inner = rest[0] === 'function' ? rest.slice(1) : rest
+      // The mode makes all functions strict.
+      if (inner[0] === 'strict') return `${choicePath}.mode`
       return [tools[Number(index)] ?? 'tools', ...inner].join('.')
     }
     case 'tool_choice':
-      return 'toolConfig.functionCallingConfig'
+      return choicePath
     default:
       return `${names[field] ?? field}`
   }
@@ -251,6 +256,8 @@ const names: Readonly<Record<string, string>> = {
   temperature: 'generationConfig.temperature',
   top_p: 'generationConfig.topP',
   top_k: 'generationConfig.topK',
+  logprobs: 'generationConfig.responseLogprobs',
+  top_logprobs: 'generationConfig.logprobs',
   stop: 'generationConfig.stopSequences',
   seed: 'generationConfig.seed',
   n: 'generationConfig.candidateCount',

@@ -1,5 +1,6 @@
 import { toJsonSchema } from './json-schema.ts'
 import { checkPart, type GeminiRequest, schemaObject } from './schema.ts'
+import { toStrictSchema } from './strict-schema.ts'
 
 /** The tools of a chat request, and where they come from. */
 export interface WrittenTools {
@@ -19,10 +20,15 @@ export function toChatTools(request: GeminiRequest): WrittenTools {
   const paths: string[] = []
   const dropped: string[] = []
   let isSearching = false
+  const mode = readMode(request)
   for (const [index, entry] of (request.tools ?? []).entries()) {
     for (const [at, declaration] of (entry.functionDeclarations ?? []).entries()) {
       const path = `tools.${index}.functionDeclarations.${at}`
-      tools.push(toFunction(declaration, path))
+      const written = toFunction(declaration, path)
+      const strict = mode === 'VALIDATED' ? makeStrict(written) : undefined
+      // A model is then held to some of the functions only.
+      if (mode === 'VALIDATED' && !strict) dropped.push(`${choicePath}.mode`)
+      tools.push({ type: 'function', function: strict ?? written })
       paths.push(path)
     }
     for (const [name, value] of Object.entries(entry)) {
@@ -31,59 +37,71 @@ export function toChatTools(request: GeminiRequest): WrittenTools {
       else dropped.push(`tools.${index}.${name}`)
     }
   }
-  const choice = toChoice(request, tools.length > 0)
+  const allowed = request.toolConfig?.functionCallingConfig?.allowedFunctionNames ?? []
   return {
     fields: {
       ...(tools.length > 0 && { tools }),
-      ...choice.fields,
+      ...(tools.length > 0 && toChoice(mode, allowed)),
       ...(isSearching && { web_search_options: {} }),
     },
     paths,
-    dropped: [...dropped, ...choice.dropped],
+    dropped,
   }
+}
+
+/** A function of a chat request. */
+interface ChatFunction {
+  readonly name: string
+  readonly description?: string
+  readonly parameters?: unknown
+  readonly strict?: true
 }
 
 type Declaration = NonNullable<
   NonNullable<GeminiRequest['tools']>[number]['functionDeclarations']
 >[number]
 
-function toFunction(declaration: Declaration, path: string): object {
+function toFunction(declaration: Declaration, path: string): ChatFunction {
   const { name, description, parameters, parametersJsonSchema } = declaration
   const given = parametersJsonSchema ?? parameters
   const place = `${path}.${parametersJsonSchema ? 'parametersJsonSchema' : 'parameters'}`
   const schema = isSet(given) ? toJsonSchema(checkPart(schemaObject, given, place)) : undefined
   return {
-    type: 'function',
-    function: {
-      name: name ?? '',
-      ...(description && { description }),
-      ...(schema !== undefined && { parameters: schema }),
-    },
+    name: name ?? '',
+    ...(description && { description }),
+    ...(schema !== undefined && { parameters: schema }),
   }
 }
 
-interface WrittenChoice {
-  readonly fields: object
-  readonly dropped: readonly string[]
+/** Returns a function to whose schema models are held; undefined where the schema would have to change. */
+function makeStrict({ parameters, ...written }: ChatFunction): ChatFunction | undefined {
+  const schema = toStrictSchema(parameters ?? { type: 'object', properties: {}, required: [] })
+  return schema && { ...written, parameters: schema, strict: true }
 }
 
 /** The modes by their numbers: https://ai.google.dev/api/caching#FunctionCallingConfig */
 const numbered = ['MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED']
-const path = 'toolConfig.functionCallingConfig'
 
-function toChoice({ toolConfig }: GeminiRequest, hasFunctions: boolean): WrittenChoice {
-  const { mode: given, allowedFunctionNames: names } = toolConfig?.functionCallingConfig ?? {}
-  const mode = typeof given === 'number' ? numbered[given] : given?.toUpperCase()
-  if (!hasFunctions) return { fields: {}, dropped: [] }
+/** The path of the member that chooses among the functions. */
+export const choicePath = 'toolConfig.functionCallingConfig'
+
+function readMode({ toolConfig }: GeminiRequest): string | undefined {
+  const { mode } = toolConfig?.functionCallingConfig ?? {}
+  return typeof mode === 'number' ? numbered[mode] : mode?.toUpperCase()
+}
+
+function toChoice(mode: string | undefined, names: readonly string[]): object {
   switch (mode) {
     case 'NONE':
-      return { fields: { tool_choice: 'none' }, dropped: [] }
+      return { tool_choice: 'none' }
     case 'ANY':
-      return { fields: { tool_choice: toRequired(names ?? []) }, dropped: [] }
+      return { tool_choice: toRequired(names) }
     case 'VALIDATED':
-      return { fields: { tool_choice: 'auto' }, dropped: [`${path}.mode`] }
+      return { tool_choice: names.length === 0 ? 'auto' : toAllowed('auto', names) }
+    case 'AUTO':
+      return { tool_choice: 'auto' }
     default:
-      return { fields: mode === 'AUTO' ? { tool_choice: 'auto' } : {}, dropped: [] }
+      return {}
   }
 }
 
@@ -91,8 +109,12 @@ function toRequired(names: readonly string[]): unknown {
   const [first] = names
   if (first === undefined) return 'required'
   if (names.length === 1) return { type: 'function', function: { name: first } }
+  return toAllowed('required', names)
+}
+
+function toAllowed(mode: 'auto' | 'required', names: readonly string[]): object {
   const tools = names.map((name) => ({ type: 'function', function: { name } }))
-  return { type: 'allowed_tools', allowed_tools: { mode: 'required', tools } }
+  return { type: 'allowed_tools', allowed_tools: { mode, tools } }
 }
 
 function isSet(value: unknown): boolean {

@@ -7,6 +7,7 @@ import type { JsonObject } from '../choice.ts'
 import { decodeBody } from '../written-answer.ts'
 import type { AnswerShape } from './address.ts'
 import { ChunkFraming } from './chunks.ts'
+import { joinLogprobs } from './logprobs.ts'
 
 const encoder = new TextEncoder()
 
@@ -60,7 +61,14 @@ async function joinChunks(chunks: readonly string[], slice: TimeSlice): Promise<
       const known = candidates.get(one['index']) ?? { parts: [], last: {} }
       candidates.set(one['index'], known)
       const { content, ...others } = one
+      const { logprobsResult } = known.last
       known.last = { ...known.last, ...others }
+      if (logprobsResult !== undefined && others['logprobsResult'] !== undefined) {
+        known.last = {
+          ...known.last,
+          logprobsResult: joinLogprobs(logprobsResult, others['logprobsResult']),
+        }
+      }
       const parts = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
       for (const part of parts) if (isObject(part)) addPart(known.parts, part)
     }

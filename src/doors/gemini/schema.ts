@@ -55,6 +55,8 @@ const generationConfig = loose({
   seed: whole,
   presencePenalty: number,
   frequencyPenalty: number,
+  responseLogprobs: z.boolean().nullish(),
+  logprobs: whole,
   responseMimeType: text,
   responseModalities: list(word).nullish(),
   responseFormat: list(loose({ text: loose({ mimeType: word.nullish() }).nullish() })).nullish(),

@@ -10,6 +10,7 @@ import type { AnswerShape } from './address.ts'
 import { ChunkFraming } from './chunks.ts'
 import { renderGeminiError } from './error.ts'
 import { newResponseId } from './ids.ts'
+import { LogprobSum, readLogprobs } from './logprobs.ts'
 import { CandidateParts, listImageParts } from './parts.ts'
 import { renderUsageMetadata } from './usage.ts'
 
@@ -28,6 +29,7 @@ export class GeminiStreamWriter implements StreamWriter {
   readonly #slab = new Slab()
   readonly #id = newResponseId()
   readonly #candidates = new Map<number, CandidateParts>()
+  readonly #logprobs = new Map<number, LogprobSum>()
 
   constructor(context: WriterContext, { shape, showsThoughts }: StreamOptions) {
     this.#context = context
@@ -51,6 +53,7 @@ export class GeminiStreamWriter implements StreamWriter {
       finishReason: candidate.finishReason,
       index,
       ...candidate.grounding,
+      ...this.#logprobs.get(index)?.member,
     }))
     const last = this.#frame({ candidates, usageMetadata: renderUsageMetadata(usage) })
     return this.#slab.encode(last + this.#framing.end)
@@ -75,7 +78,13 @@ export class GeminiStreamWriter implements StreamWriter {
       ...(refusal === '' ? [] : [{ text: refusal }]),
       ...listImageParts(choice),
     ]
-    return parts.length === 0 ? [] : [{ content: { parts, role: 'model' }, index }]
+    const logprobsResult = readLogprobs(choice)
+    if (!logprobsResult)
+      return parts.length === 0 ? [] : [{ content: { parts, role: 'model' }, index }]
+    const sum = this.#logprobs.get(index) ?? new LogprobSum()
+    this.#logprobs.set(index, sum)
+    sum.add(logprobsResult)
+    return [{ content: { parts, role: 'model' }, index, logprobsResult }]
   }
 
   #find(index: number): CandidateParts {

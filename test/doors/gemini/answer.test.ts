@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { chunk, completion, done, hello, role, stop, usageChunk } from '../../support/answers.ts'
+import {
+  chunk,
+  completion,
+  done,
+  hello,
+  makeChunk,
+  role,
+  stop,
+  usageChunk,
+} from '../../support/answers.ts'
 import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
 import { StreamReader } from '../../support/stream-client.ts'
-import { asking, geminiGateway, listParts, parseChunks, post, streaming } from './support.ts'
+import { asking, geminiGateway, links, listParts, parseChunks, post, streaming } from './support.ts'
 
 const array = '/v1beta/models/m:streamGenerateContent'
 const thoughts = asking({ generationConfig: { thinkingConfig: { includeThoughts: true } } })
@@ -49,6 +58,75 @@ describe('an answer of another API', () => {
     gateway.upstream.next(json(completion('', { choices })))
     const { candidates } = await (await post(gateway, asking())).json()
     expect(candidates[0].finishReason).toBe(expected)
+  })
+
+  const token = (text: string, logprob: number, top: readonly object[] = []) => {
+    return { token: text, logprob, bytes: [1], top_logprobs: top }
+  }
+
+  test('has the log probabilities of its tokens', async () => {
+    const gateway = await geminiGateway()
+    const content = [
+      token('Hel', -1, [token('Hel', -1), token('Bye', -2.5)]),
+      token('lo', -0.5, [token('lo', -0.5)]),
+    ]
+    const message = { role: 'assistant', content: 'Hello' }
+    const choices = [{ index: 0, message, logprobs: { content }, finish_reason: 'stop' }]
+    gateway.upstream.next(json(completion('', { choices })))
+    const { candidates } = await (await post(gateway, asking())).json()
+    expect(candidates[0]).toMatchObject({
+      avgLogprobs: -0.75,
+      logprobsResult: {
+        chosenCandidates: [
+          { token: 'Hel', logProbability: -1 },
+          { token: 'lo', logProbability: -0.5 },
+        ],
+        topCandidates: [
+          {
+            candidates: [
+              { token: 'Hel', logProbability: -1 },
+              { token: 'Bye', logProbability: -2.5 },
+            ],
+          },
+          { candidates: [{ token: 'lo', logProbability: -0.5 }] },
+        ],
+      },
+    })
+  })
+
+  test('has the log probabilities of each chunk, and their average in the last', async () => {
+    const cached = links.replace('id = "m",', 'id = "m", cache = true,')
+    const gateway = await geminiGateway(`${cached}\n[cache]\nenabled = true\n`)
+    const piece = (text: string, logprob: number) =>
+      makeChunk({
+        choices: [
+          { index: 0, delta: { content: text }, logprobs: { content: [token(text, logprob)] } },
+        ],
+      })
+    gateway.upstream.next(
+      stream([role, piece('Hel', -1), piece('lo', -0.5), chunk({}, {}, 'stop'), done]),
+    )
+    const chunks = parseChunks(await (await post(gateway, asking(), { path: streaming })).text())
+    const chosen = (text: string, logProbability: number) => {
+      return { chosenCandidates: [{ token: text, logProbability }] }
+    }
+    expect(chunks).toMatchObject([
+      { candidates: [{ logprobsResult: chosen('Hel', -1) }] },
+      { candidates: [{ logprobsResult: chosen('lo', -0.5) }] },
+      { candidates: [{ avgLogprobs: -0.75, finishReason: 'STOP' }] },
+    ])
+    const whole = await post(gateway, asking())
+    expect(whole.headers.get('x-gateway-cache')).toBe('hit')
+    const [candidate] = (await whole.json()).candidates
+    expect(candidate).toMatchObject({
+      avgLogprobs: -0.75,
+      logprobsResult: {
+        chosenCandidates: [
+          { token: 'Hel', logProbability: -1 },
+          { token: 'lo', logProbability: -0.5 },
+        ],
+      },
+    })
   })
 
   test('shows thoughts to clients that ask for them alone', async () => {

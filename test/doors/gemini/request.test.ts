@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completion } from '../../support/answers.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { asking, geminiGateway, post } from './support.ts'
+import { asking, geminiGateway, links, post } from './support.ts'
 
 /** The chat request that an upstream of the OpenAI format gets. */
 async function translate(body: unknown, model = 'm'): Promise<Record<string, unknown>> {
@@ -268,6 +268,100 @@ describe('a request becomes a chat request', () => {
     await post(gateway, body, { path: '/v1beta/models/claude:generateContent' })
     const { thinking } = gateway.upstream.body() as Record<string, unknown>
     expect({ thinking }).toEqual(expected)
+  })
+
+  const nested = {
+    type: 'OBJECT',
+    properties: { a: { type: 'ARRAY', items: { type: 'STRING', nullable: true } } },
+    required: ['a'],
+  }
+  const strictly = {
+    type: 'object',
+    properties: { a: { type: 'array', items: { type: ['string', 'null'] } } },
+    required: ['a'],
+    additionalProperties: false,
+  }
+  const none = { type: 'object', properties: {}, required: [], additionalProperties: false }
+  const optional = { type: 'object', properties: { a: { type: 'string' } } }
+  test.each([
+    ['with all properties', nested, { strict: true, parameters: strictly }],
+    ['without parameters', undefined, { strict: true, parameters: none }],
+    ['with an optional property', optional, { parameters: optional }],
+    [
+      'with other properties',
+      { type: 'object', properties: {}, additionalProperties: true },
+      { parameters: { type: 'object', properties: {}, additionalProperties: true } },
+    ],
+    [
+      'with a part that is open',
+      { type: 'object', properties: { a: optional }, required: ['a'] },
+      { parameters: { type: 'object', properties: { a: optional }, required: ['a'] } },
+    ],
+    [
+      'with a rule of another kind',
+      { type: 'object', properties: {}, minProperties: 1 },
+      { parameters: { type: 'object', properties: {}, minProperties: 1 } },
+    ],
+  ])('with a function %s that is to be validated', async (_, parameters, expected) => {
+    const gateway = await geminiGateway()
+    gateway.upstream.next(json(completion()))
+    const tools = [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: parameters }] }]
+    const toolConfig = { functionCallingConfig: { mode: 'VALIDATED' } }
+    const response = await post(gateway, asking({ tools, toolConfig }))
+    expect(gateway.upstream.body()).toMatchObject({ tool_choice: 'auto' })
+    const sent = gateway.upstream.body() as { tools: { function: object }[] }
+    expect(sent.tools[0]?.function).toEqual({ name: 'f', ...expected })
+    const dropped = 'strict' in expected ? null : 'toolConfig.functionCallingConfig.mode'
+    expect(response.headers.get('x-gateway-dropped')).toBe(dropped)
+  })
+
+  test('whose validated functions say so where the upstream cannot hold a model to them', async () => {
+    const gateway = await geminiGateway(
+      links.replace('name = "p"', 'name = "p"\nprofile = { strict_tools = false }'),
+    )
+    gateway.upstream.next(json(completion()))
+    const functionDeclarations = [{ name: 'f' }, { name: 'g' }]
+    const toolConfig = {
+      functionCallingConfig: { mode: 4, allowedFunctionNames: ['f'] },
+    }
+    const response = await post(gateway, asking({ tools: [{ functionDeclarations }], toolConfig }))
+    expect(response.headers.get('x-gateway-dropped')).toBe('toolConfig.functionCallingConfig.mode')
+  })
+
+  test.each([
+    [{ responseLogprobs: true, logprobs: '2' }, { logprobs: true, top_logprobs: 2 }, null],
+    [{ responseLogprobs: true }, { logprobs: true }, null],
+    [{ responseLogprobs: false, logprobs: 2 }, {}, 'generationConfig.logprobs'],
+  ])('with log probabilities: %o', async (generationConfig, expected, dropped) => {
+    const gateway = await geminiGateway()
+    gateway.upstream.next(json(completion()))
+    const response = await post(gateway, asking({ generationConfig }))
+    const { logprobs, top_logprobs } = gateway.upstream.body() as Record<string, unknown>
+    expect({ logprobs, top_logprobs }).toEqual({
+      logprobs: undefined,
+      top_logprobs: undefined,
+      ...expected,
+    })
+    expect(response.headers.get('x-gateway-dropped')).toBe(dropped)
+  })
+
+  test('whose log probabilities a model does not have, by their own paths', async () => {
+    const gateway = await geminiGateway()
+    gateway.upstream.next(
+      json({
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'text', text: 'x' }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }),
+    )
+    const generationConfig = { responseLogprobs: true, logprobs: 2 }
+    const path = '/v1beta/models/claude:generateContent'
+    const response = await post(gateway, asking({ generationConfig }), { path })
+    expect(response.headers.get('x-gateway-dropped')).toBe(
+      'generationConfig.responseLogprobs,generationConfig.logprobs',
+    )
   })
 
   test('and names what it leaves out in its own paths', async () => {
