@@ -159,6 +159,7 @@ function row(at: number, days: number): NewUsageRow {
     errorCode: isRefused ? 'LM-4002' : null,
     metadata: at % 4 === 0 ? { team: 'search', user: 'u123' } : {},
     ...plainBill,
+    queuedMs: null,
   }
 }
 

@@ -7,7 +7,7 @@ import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
 import type { Environment, Log } from './core/ports.ts'
 import type { SharedState } from './core/shared-state.ts'
-import { divideLimit, soleWorker, type Workers } from './core/workers.ts'
+import { divideLimit, shareLimit, soleWorker, type Workers } from './core/workers.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { Activity, Prober, Readiness } from './health/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
@@ -21,6 +21,7 @@ import {
   SharedCircuits,
   SharedParkings,
 } from './resilience/index.ts'
+import { RoomsInProcess } from './rooms/index.ts'
 import { Affinity, SharedPins, TrafficInProcess, WorkerPins } from './routing/index.ts'
 import { nameSharing, openSharedState } from './shared/index.ts'
 import { createStartTrace } from './traces/index.ts'
@@ -120,6 +121,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     shared ? new SharedParkings({ shared, clock }) : new ParkedInProcess(),
   )
   const traffic = new TrafficInProcess(clock)
+  const rooms = new RoomsInProcess({ clock, share: (limit) => shareLimit(limit, workers) })
   const affinity = new Affinity({
     clock,
     onResult: (result) => events.affinityUsed(result),
@@ -147,6 +149,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     breakers,
     credentials,
     traffic,
+    rooms,
     affinity,
     cache,
   }
@@ -192,6 +195,7 @@ type RequestParts = Pick<
   | 'breakers'
   | 'credentials'
   | 'traffic'
+  | 'rooms'
   | 'affinity'
   | 'cache'
 >
@@ -199,7 +203,7 @@ type RequestParts = Pick<
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
   const { ports, traces, series, events, access, reloader, cache } = parts
-  const { bodyLimiter, breakers, credentials, traffic, affinity } = parts
+  const { bodyLimiter, breakers, credentials, traffic, rooms, affinity } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
@@ -222,6 +226,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     breakers,
     credentials,
     traffic,
+    rooms,
     affinity,
     bodyLimiter,
     random,

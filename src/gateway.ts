@@ -123,6 +123,7 @@ function connect(parts: Parts) {
     breakers,
     credentials,
     traffic,
+    rooms,
     cache,
     activity,
     bodyLimiter,
@@ -133,6 +134,7 @@ function connect(parts: Parts) {
     const findMatch = (provider: string, id: string) => snapshot.findMatch(provider, id)
     breakers.retain(snapshot.links(), findMatch)
     traffic.retain(snapshot.links(), findMatch)
+    rooms.configure(snapshot.links())
     cache.configure(shareCache(snapshot.cache, workers))
     activity.setEnabled(snapshot.healthCheck.enabled)
     bodyLimiter.admitWaiting()
@@ -154,7 +156,8 @@ function shareCache({ policy, revisions }: CacheSettings, workers: Workers): Cac
 
 /** Adds the series that are read at each scrape. */
 function addReadSeries(parts: Parts, { telemetry }: Config) {
-  const { ports, shared, access, reloader, breakers, credentials, traffic, affinity, cache } = parts
+  const { ports, shared, access, reloader, breakers, credentials, traffic, rooms } = parts
+  const { affinity, cache } = parts
   const { prober, plane, buffers } = parts
   const { meters, metrics } = ports
   addGauges(meters, {
@@ -166,6 +169,7 @@ function addReadSeries(parts: Parts, { telemetry }: Config) {
       nameInMetrics({ id, match: reloader.snapshot.findMatch(provider, id) }),
     inFlight: () => plane.inFlight,
     loads: () => traffic.listInFlight(),
+    queues: () => rooms.listQueues(),
     bufferedBytes: () => buffers.bytes,
     pins: () => affinity.size,
     cache,
@@ -182,6 +186,14 @@ function listPools({ reloader, credentials }: Pick<Parts, 'reloader' | 'credenti
   return reloader.snapshot.providers
     .filter(({ usable }) => usable.length > 1)
     .map((provider) => ({ provider: provider.name, parked: credentials.listParked(provider) }))
+}
+
+/** Reads the limits of calls at once, in the order of the configuration. */
+async function readRooms({ reloader, rooms }: Pick<Parts, 'reloader' | 'rooms'>) {
+  const limits = reloader.snapshot.models().flatMap(({ room }) => room ?? [])
+  // Models of one provider have its limit in common.
+  const named = new Map(limits.map((limit) => [limit.name, limit]))
+  return { areShared: rooms.areShared, readings: await rooms.read([...named.values()]) }
 }
 
 function reportCredentials({ reloader, credentials }: Pick<Parts, 'reloader' | 'credentials'>) {
@@ -230,6 +242,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       pins: () => parts.affinity.size,
       circuits: () => breakers.states(),
       pools: () => listPools(parts),
+      rooms: () => readRooms(parts),
       credentials: () => reportCredentials(parts),
       reportRoutes: () =>
         reportRoutes(snapshot().routes(), { traffic, cooldown: snapshot().breaker.cooldown }),

@@ -14,6 +14,7 @@ const floors: readonly (readonly string[])[] = [
     'src/pricing',
     'src/records',
     'src/resilience',
+    'src/rooms',
     'src/routing',
     'src/metrics',
     'src/cloud',

@@ -5,6 +5,7 @@ import { budgetPeriods } from '../../src/core/budget-period.ts'
 import { apis, capabilities, modalities } from '../../src/core/capability.ts'
 import { errorTable } from '../../src/core/errors.ts'
 import { fallbackCauses } from '../../src/core/fallback.ts'
+import { priorities } from '../../src/core/room.ts'
 import { strategies } from '../../src/core/route.ts'
 import { costSources, usageGroupings, usageIntervals } from '../../src/store/index.ts'
 import { requestSchemas } from './requests.ts'
@@ -147,6 +148,12 @@ const limits = {
   rpm_limit: count.nullable(),
   tpm_limit: count.nullable(),
   max_parallel: count.nullable(),
+  priority: z
+    .enum(priorities)
+    .nullable()
+    .describe(
+      'Who goes first where requests wait for an upstream. Null for a key: that of its group.',
+    ),
   in_flight: count,
 }
 
@@ -241,6 +248,7 @@ const usageRow = z.strictObject({
   cost_source: z.enum(costSources).nullable(),
   cost_reported: usd.nullable(),
   price: text.nullable(),
+  queued_ms: count.nullable().describe('The wait for room at upstreams.'),
   price_id: text.nullable(),
   reserved: usd.nullable(),
   cost_calculated: usd.nullable(),
@@ -269,6 +277,7 @@ const recentRequest = z.strictObject({
   reason: text.nullable().describe('Why the gateway refused the request by itself.'),
   latency_ms: count,
   ttft_ms: count.nullable(),
+  queued_ms: count.nullable().describe('The wait for room at upstreams.'),
   tokens_in: count.nullable(),
   tokens_out: count.nullable(),
   estimated: z.boolean(),
@@ -303,6 +312,13 @@ const credentialState = z.enum(['missing', 'parked', 'partial', 'present', 'not_
 
 const circuitState = z.enum(['closed', 'open', 'half-open'])
 
+const room = {
+  max_parallel: count,
+  running: count,
+  queue_max: count,
+  waiting: count,
+}
+
 const status = z.strictObject({
   version: text,
   started_at: time,
@@ -319,6 +335,15 @@ const status = z.strictObject({
       last_failure: z.strictObject({ reason: text, at: time }).nullable(),
     }),
   ),
+  rooms: z
+    .array(
+      z.strictObject({
+        provider: text,
+        model: text.nullable().describe('Null for the limit of the provider.'),
+        ...room,
+      }),
+    )
+    .describe('The limits of calls at once, and what they have taken.'),
   parked_credentials: z.array(
     z.strictObject({
       provider: text,
@@ -383,6 +408,9 @@ const explanation = z.strictObject({
       credential: credentialState,
       credential_detail: text.describe('In words: `stored`, or why it is missing.'),
       circuit: circuitState,
+      rooms: z
+        .array(z.strictObject({ scope: z.enum(['provider', 'model']), ...room }))
+        .describe('The limits of calls at once that hold for the link.'),
       pinned: z.boolean().describe('The link, or its credential, has served the session last.'),
       pinned_credential: text.nullable().describe('The credential that goes first.'),
       dropped: z.array(text).describe('The fields that the link would leave out.'),

@@ -6,6 +6,7 @@ import type {
   CredentialPool,
   CredentialStates,
   RouteRouteDeps,
+  StatusRouteDeps,
 } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import type { Authenticator } from '../core/admission.ts'
@@ -83,6 +84,8 @@ export interface AdminDeps extends RouteRouteDeps {
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
+  /** What the limits of calls at once have taken. */
+  readonly rooms: StatusRouteDeps['rooms']
   readonly credentials: () => CredentialStates
   /** What this worker knows of its providers. */
   readonly health: () => HealthReport

@@ -41,8 +41,8 @@ export interface AdminParts {
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
-  const { inFlight, pins, circuits, pools, credentials, health, flushRecords, explain, workers } =
-    deps
+  const { inFlight, pins, circuits, pools, rooms, credentials, health, flushRecords } = deps
+  const { explain, workers } = deps
   const { ring, registry, refusedLogins, findSender } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
@@ -62,6 +62,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
       pins,
       circuits,
       pools,
+      rooms,
       credentials,
       health,
       workers,

@@ -1,5 +1,6 @@
 import type { Account, BudgetScope } from '../core/accounts.ts'
 import type { Admission, AdmissionAsk, PreviewAsk, Principal } from '../core/admission.ts'
+import type { Priority } from '../core/room.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import type { Ledger } from './ledger.ts'
@@ -31,6 +32,11 @@ export class KeyPrincipal implements Principal {
 
   get hasCap(): boolean {
     return this.#accounts.some(({ record }) => record.budgetMax !== null)
+  }
+
+  get priority(): Priority {
+    const own = this.#key.record.priority
+    return own ?? this.#deps.findGroup(this.#key)?.record.priority ?? 'normal'
   }
 
   mayUse(model: string): boolean {

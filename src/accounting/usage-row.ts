@@ -86,6 +86,7 @@ function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined
     costReported: (!cacheHit && facts.statedCost) || null,
     price: price?.label ?? null,
     bill: describeBill(record),
+    queuedMs: record.queued === undefined ? null : Math.round(record.queued),
     vectors: price?.prices ?? price?.answers,
     keyTerm: record.keyTerm,
     groupTerm: record.groupTerm,

@@ -3,6 +3,7 @@ import type { AccountLimits } from '../core/accounts.ts'
 import { budgetPeriods } from '../core/budget-period.ts'
 import type { NanoUsd, UnixSeconds } from '../core/ids.ts'
 import { parseBudget } from '../core/money.ts'
+import { priorities } from '../core/room.ts'
 import type { GroupChange } from '../store/index.ts'
 
 /*
@@ -43,6 +44,10 @@ const countRule = 'must be a whole number of at least 0, or null'
 /** A limit or a time; null for none. */
 export const countField = z.int({ error: countRule }).nonnegative({ error: countRule }).nullable()
 
+const priorityField = z
+  .enum(priorities, { error: `must be ${priorities.join(', ')} or null` })
+  .nullable()
+
 const budgetField = amountField(budgetRule, 0n).nullable()
 
 /** For a change: an absent field stays as it is. */
@@ -53,6 +58,7 @@ export const limitChangeFields = {
   rpm_limit: countField.optional(),
   tpm_limit: countField.optional(),
   max_parallel: countField.optional(),
+  priority: priorityField.optional(),
 }
 
 /** For a new key or group: an absent limit is null. */
@@ -63,6 +69,7 @@ export const newLimitFields = {
   rpm_limit: countField.default(null),
   tpm_limit: countField.default(null),
   max_parallel: countField.default(null),
+  priority: priorityField.default(null),
 }
 
 type LimitChanges = z.infer<z.ZodObject<typeof limitChangeFields>>
@@ -76,6 +83,7 @@ export function toLimits(body: NewLimits): AccountLimits {
     rpmLimit: body.rpm_limit,
     tpmLimit: body.tpm_limit,
     maxParallel: body.max_parallel,
+    priority: body.priority,
   }
 }
 
@@ -89,5 +97,6 @@ export function toLimitChanges(body: LimitChanges, at: UnixSeconds): GroupChange
     ...(body.rpm_limit !== undefined && { rpmLimit: body.rpm_limit }),
     ...(body.tpm_limit !== undefined && { tpmLimit: body.tpm_limit }),
     ...(body.max_parallel !== undefined && { maxParallel: body.max_parallel }),
+    ...(body.priority !== undefined && { priority: body.priority }),
   }
 }

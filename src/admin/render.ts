@@ -52,6 +52,7 @@ function renderLimits(state: KeyState | GroupState): object {
     rpm_limit: record.rpmLimit,
     tpm_limit: record.tpmLimit,
     max_parallel: record.maxParallel,
+    priority: record.priority,
     in_flight: running,
   }
 }

@@ -66,6 +66,7 @@ function renderRow(request: RecentRequest) {
     reason: request.reason,
     latency_ms: request.latency,
     ttft_ms: request.timeToFirstToken,
+    queued_ms: request.queued,
     tokens_in: request.tokensIn,
     tokens_out: request.tokensOut,
     estimated: request.estimated,

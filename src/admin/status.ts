@@ -3,6 +3,7 @@ import type { Millis, UnixSeconds } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
+import { readRoomName } from '../core/room.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { version } from '../core/version.ts'
 import type { Topic, Workers } from '../core/workers.ts'
@@ -14,6 +15,7 @@ import {
   type MinuteTotal,
   type RecentRequests,
 } from '../records/index.ts'
+import type { RoomReading } from '../rooms/index.ts'
 import { findWorseCircuit } from './circuit.ts'
 import type { AdminRoutes } from './input.ts'
 
@@ -39,6 +41,12 @@ export interface CredentialPool {
 /** By the name of the provider. */
 export type CredentialStates = Readonly<Record<string, CredentialState>>
 
+export interface RoomReadings {
+  /** They hold over several processes, which then read the same. */
+  readonly areShared: boolean
+  readonly readings: readonly RoomReading[]
+}
+
 export interface StatusRouteDeps {
   readonly clock: Clock
   readonly recent: Pick<RecentRequests, 'startedAt' | 'listMinutes' | 'findLastFailure'>
@@ -49,6 +57,8 @@ export interface StatusRouteDeps {
   /** The circuits that have been used. */
   readonly circuits: () => Iterable<Circuit>
   readonly pools: () => Iterable<CredentialPool>
+  /** What the limits of calls at once have taken, in the order of the configuration. */
+  readonly rooms: () => RoomReadings | Promise<RoomReadings>
   /** The state of each provider's credentials, in the order of the configuration. */
   readonly credentials: () => CredentialStates
   /** What this worker knows of its providers. */
@@ -63,6 +73,7 @@ interface StatusReport {
   readonly pins: number
   readonly health: HealthReport
   readonly circuits: readonly CircuitReport[]
+  readonly rooms: RoomReadings
   readonly credentials: CredentialStates
   readonly parked: readonly ParkedCredential[]
   readonly minutes: readonly MinuteTotal[]
@@ -87,8 +98,9 @@ export function statusRoutes(deps: StatusRouteDeps): AdminRoutes {
   return { '/admin/status': { GET: show } }
 }
 
-function reportStatus(deps: StatusRouteDeps): StatusReport {
+async function reportStatus(deps: StatusRouteDeps): Promise<StatusReport> {
   const { clock, recent, flushRecords, inFlight, pins, circuits, pools, credentials, health } = deps
+  const rooms = await deps.rooms()
   flushRecords()
   return {
     startedAt: recent.startedAt,
@@ -101,6 +113,7 @@ function reportStatus(deps: StatusRouteDeps): StatusReport {
       state,
       last_failure: recent.findLastFailure(provider, model) ?? null,
     })),
+    rooms,
     credentials: credentials(),
     parked: Array.from(pools()).flatMap((pool) => renderParked(pool, clock)),
     minutes: recent.listMinutes(),
@@ -123,6 +136,7 @@ function renderStatus(reports: readonly StatusReport[], now: UnixSeconds): Reply
       ({ provider, model }) => JSON.stringify([provider, model]),
       joinCircuits,
     ),
+    rooms: joinRooms(reports.map(({ rooms }) => rooms)).map(renderRoom),
     parked_credentials: joinBy(
       reports.flatMap(({ parked }) => parked),
       ({ provider, credential, model }) => JSON.stringify([provider, credential, model]),
@@ -173,6 +187,28 @@ function joinCircuits(a: CircuitReport, b: CircuitReport): CircuitReport {
     state: findWorseCircuit(a.state, b.state),
     last_failure: isBLater ? failureB : failureA,
   }
+}
+
+/** Each worker has a part of a limit that is not shared. */
+function joinRooms(reports: readonly RoomReadings[]): readonly RoomReading[] {
+  const [first] = reports
+  if (first?.areShared) return first.readings
+  return joinBy(
+    reports.flatMap(({ readings }) => readings),
+    ({ name }) => name,
+    (a, b) => ({
+      ...a,
+      maxParallel: a.maxParallel + b.maxParallel,
+      queueMax: a.queueMax + b.queueMax,
+      running: a.running + b.running,
+      waiting: a.waiting + b.waiting,
+    }),
+  )
+}
+
+function renderRoom({ name, maxParallel, running, queueMax, waiting }: RoomReading) {
+  const [provider, model = null] = readRoomName(name)
+  return { provider, model, max_parallel: maxParallel, running, queue_max: queueMax, waiting }
 }
 
 /** Takes the one that is parked longer. */

@@ -18,8 +18,10 @@ import {
   fieldPath,
   headerText,
   modelId,
+  parallelCalls,
   price,
   priceFactor,
+  queueLength,
   setting,
   text,
   tierName,
@@ -180,6 +182,16 @@ const modelSchema = setting(
         'one is large enough.',
       wholeNumber(1, 1_000_000_000).optional(),
     ),
+    max_parallel: setting(
+      '1 to 1000000. [Calls at once](resilience.md#room-at-the-upstream) to the model; no limit if absent. That of ' +
+        'the provider holds too.',
+      parallelCalls.optional(),
+    ),
+    queue_max: setting(
+      '0 to 1000000. How many more requests wait for one of these calls to end.',
+      queueLength.default(0),
+    ),
+    queue_ms: setting('How long they wait at most, in milliseconds.', delay.default(0)),
     fallbacks: setting(
       'Ids of other models to try when this one fails, in this order.',
       distinct(z.string()).default([]),
@@ -303,6 +315,16 @@ export const providerSchema = setting(
       'At least 1. Replaces `resilience.total_timeout_ms`.',
       duration.optional(),
     ),
+    max_parallel: setting(
+      '1 to 1000000. [Calls at once](resilience.md#room-at-the-upstream) to the provider, over all its models; no ' +
+        'limit if absent.',
+      parallelCalls.optional(),
+    ),
+    queue_max: setting(
+      '0 to 1000000. How many more requests wait for one of these calls to end.',
+      queueLength.default(0),
+    ),
+    queue_ms: setting('How long they wait at most, in milliseconds.', delay.default(0)),
     api_version: setting(
       'Kind `azure` only. Overrides an `api-version` in the query of `base_url`.',
       word.optional(),

@@ -40,6 +40,12 @@ export const duration = wholeNumber(1, maxTimerDelay)
 /** Bytes, up to the maximum size of one buffer. */
 export const byteCount = wholeNumber(1, 2 ** 31 - 1)
 
+/** Calls at once to an upstream. */
+export const parallelCalls = wholeNumber(1, 1_000_000)
+
+/** Requests that wait for an upstream. */
+export const queueLength = wholeNumber(0, 1_000_000)
+
 /** US dollars. */
 export const price = amount(0, 1_000_000)
 

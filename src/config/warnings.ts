@@ -2,7 +2,7 @@ import { findMissingPrices } from '../core/known-prices.ts'
 import { isPattern, PatternIndex } from '../core/model-pattern.ts'
 import { priceNames } from '../core/price-settings.ts'
 import { quote } from './problem.ts'
-import type { ModelConfig } from './provider-schema.ts'
+import type { ModelConfig, ProviderConfig } from './provider-schema.ts'
 import type { RouteConfig } from './route-schema.ts'
 import type { Config } from './schema.ts'
 
@@ -13,6 +13,7 @@ export function findWarnings({
   providers,
   routes,
   image_fetch,
+  server,
   webhooks,
 }: Config): readonly string[] {
   const models = providers.flatMap((provider) => provider.models)
@@ -23,6 +24,7 @@ export function findWarnings({
   if (auth.enabled) warnings.push(...findPriceWarnings(auth, models))
   warnings.push(...findCacheWarnings(cache, models))
   warnings.push(...findRouteWarnings(routes, models))
+  warnings.push(...findRoomWarnings(providers, server.workers))
   const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
   if (image_fetch.enabled && limits.length === 0) {
     warnings.push(
@@ -77,6 +79,39 @@ function findRouteWarnings(
             `model ${quote(model)} has no price, so route ${quote(id)} takes it for the cheapest`,
         ),
     )
+}
+
+/** `workers`: how many there are that divide the limits among them. */
+function findRoomWarnings(
+  providers: readonly ProviderConfig[],
+  workers: Config['server']['workers'],
+): readonly string[] {
+  const named = providers.flatMap((provider) => [
+    { name: `provider ${quote(provider.name)}`, ...pickRoom(provider) },
+    ...provider.models.map((model) => ({ name: `model ${quote(model.id)}`, ...pickRoom(model) })),
+  ])
+  return named.flatMap(({ name, maxParallel, queueMax, queueMs }) => {
+    if (maxParallel === undefined) {
+      const isIdle = queueMax > 0 || queueMs > 0
+      return isIdle ? [`${name} has a queue without max_parallel, so nothing waits in it`] : []
+    }
+    const found: string[] = []
+    if (queueMax > 0 !== queueMs > 0) {
+      const [set, missing] = queueMax > 0 ? ['queue_max', 'queue_ms'] : ['queue_ms', 'queue_max']
+      found.push(`${name} sets ${set} without ${missing}, so nothing waits in its queue`)
+    }
+    if (typeof workers === 'number' && maxParallel < workers) {
+      found.push(
+        `${name} has max_parallel = ${maxParallel}, but each of ${workers} workers makes at least one call at once`,
+      )
+    }
+    return found
+  })
+}
+
+function pickRoom(settings: Pick<ProviderConfig, 'max_parallel' | 'queue_max' | 'queue_ms'>) {
+  const { max_parallel: maxParallel, queue_max: queueMax, queue_ms: queueMs } = settings
+  return { maxParallel, queueMax, queueMs }
 }
 
 function findCacheWarnings(

@@ -1,5 +1,6 @@
 import type { BudgetPeriod, BudgetTerm } from './budget-period.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from './ids.ts'
+import type { Priority } from './room.ts'
 
 /** The limits that both keys and groups can have. */
 export interface AccountLimits {
@@ -15,6 +16,8 @@ export interface AccountLimits {
   readonly tpmLimit: number | null
   /** Requests at once; null: no limit. */
   readonly maxParallel: number | null
+  /** Who goes first where requests wait for an upstream; null: that of the group, else `normal`. */
+  readonly priority: Priority | null
 }
 
 /** A virtual key without its secret and its spend. */

@@ -8,6 +8,7 @@ import type { RequestOrigin } from './origin.ts'
 import { asHeaderList, type HeaderList } from './ports.ts'
 import type { PriceAsk } from './price-table.ts'
 import type { Model } from './provider.ts'
+import type { Priority } from './room.ts'
 import type { ModelRoute } from './route.ts'
 
 /** Upper estimate of what a request will use, made before any upstream call. */
@@ -44,6 +45,8 @@ export interface Principal {
   readonly account: Account | undefined
   /** The key, or its group, has a budget with a cap. */
   readonly hasCap: boolean
+  /** Which requests go first where they wait for an upstream. */
+  readonly priority: Priority
   /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
   mayUse(model: string): boolean
   /** Whose list of models leaves a model out; undefined when the sender may use it. */
@@ -113,6 +116,7 @@ const admitted: Admission = Object.freeze({
 const anonymous: Principal = Object.freeze({
   account: undefined,
   hasCap: false,
+  priority: 'normal',
   mayUse: () => true,
   findRefusingList: () => undefined,
   admit: () => admitted,

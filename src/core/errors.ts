@@ -39,6 +39,7 @@ export const errorTable = {
   'LM-3012': upstream(504, 'connecting took longer than connect_timeout_ms'),
   'LM-3013': upstream(504, 'the request took longer than total_timeout_ms'),
   'LM-3020': upstream(503, 'the circuit is open'),
+  'LM-3021': upstream(503, 'the provider runs as many calls as max_parallel allows'),
   'LM-4001': request(402, 'a budget has too little left'),
   'LM-4002': request(429, 'too many requests this minute'),
   'LM-4003': request(429, 'too many tokens this minute'),

@@ -30,6 +30,8 @@ function describePlainly(failure: Exclude<UpstreamFailure, NetworkFailure>): str
       return 'is rate limited with every credential that it accepts'
     case 'circuit-open':
       return 'has an open circuit'
+    case 'no-room':
+      return 'has no room'
     case 'client-cancelled':
     case 'slow-client':
     case 'shutdown':

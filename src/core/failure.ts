@@ -64,6 +64,8 @@ export type UpstreamFailure =
       readonly retryAfter: Millis
     }
   | { readonly kind: 'circuit-open'; readonly retryAfter: Millis }
+  /** As many calls run as the configuration allows. */
+  | { readonly kind: 'no-room' }
   | { readonly kind: 'client-cancelled' }
   | { readonly kind: 'slow-client' }
   | { readonly kind: 'shutdown' }
@@ -112,6 +114,7 @@ export function judgeFailure(failure: UpstreamFailure): FailureVerdict {
     case 'no-credential':
     case 'credentials-parked':
     case 'circuit-open':
+    case 'no-room':
       return 'fail-over'
     case 'client-cancelled':
     case 'slow-client':
@@ -188,6 +191,11 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
         retryAfter: failure.retryAfter,
         headers: noRetryHeader,
       })
+    case 'no-room':
+      // Without `noRetryHeader`: a client that asks again finds room as soon as a call has ended.
+      return new GatewayError('LM-3021', `provider ${provider} has no room for another call`, {
+        retryAfter: noRoomWait,
+      })
     case 'client-cancelled':
       return new GatewayError('LM-6001', 'the client closed the request')
     case 'slow-client':
@@ -200,6 +208,8 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
       return failure satisfies never
   }
 }
+
+const noRoomWait: Millis = 1_000
 
 const endSetting = 'if its streams always do, set stream_end = "finish" in the profile'
 

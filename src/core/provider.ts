@@ -11,6 +11,7 @@ import type { Egress, UpstreamPort } from './ports.ts'
 import type { PriceTable } from './price-table.ts'
 import type { MissingPrices, Prices, ToolReserve } from './prices.ts'
 import type { Authorizer, ProviderKind } from './provider-kind.ts'
+import type { LinkRoom } from './room.ts'
 
 /** The credential of a provider, as it was when the snapshot was built. */
 export type Credential =
@@ -101,6 +102,8 @@ export interface Model {
   readonly contextWindow?: number | undefined
   /** The refusals after which a chain goes on to the next link; absent for none. */
   readonly fallbackOn?: readonly FallbackCause[] | undefined
+  /** The limits of calls at once, of its provider and its own; absent without one. */
+  readonly room?: LinkRoom | undefined
   /** The longest prompt that the model takes, in tokens; absent when not configured. */
   readonly maxInputTokens?: number | undefined
   /** Absent where no tool of the vendor has a price or adds tokens: then the tools of a request are not read. */

@@ -103,6 +103,8 @@ export interface RequestRecord {
   /** Undefined where images are not counted. */
   readonly media: Media | undefined
   readonly latency: Millis
+  /** The part of it that the request has waited for room at upstreams; undefined when it has not. */
+  readonly queued: Millis | undefined
   /** From the request's arrival to the first content of its stream. */
   readonly timeToFirstToken: Millis | undefined
   /** The answer came from the cache. */

@@ -48,6 +48,17 @@ export function divideLimit(limit: number, { count }: Pick<Workers, 'count'>): n
   return Math.max(1, Math.floor(limit / count))
 }
 
+/**
+ * Returns this worker's share of a gateway-wide limit, at least 1. The shares of all workers are the limit together,
+ * unless it is smaller than their number.
+ */
+export function shareLimit(
+  limit: number,
+  { count, number }: Pick<Workers, 'count' | 'number'>,
+): number {
+  return Math.max(1, Math.floor(limit / count) + (number <= limit % count ? 1 : 0))
+}
+
 /** The workers of a gateway that is one process. */
 export function soleWorker(): Workers {
   const handlers = new Map<string, (question: unknown) => unknown>()

@@ -15,7 +15,7 @@ import { CancelScope } from '../wire/cancel-scope.ts'
 import type { InFlightSet } from '../wire/in-flight-set.ts'
 import { explainRequest } from './explain/explain.ts'
 import type { Explanation } from './explain/explanation.ts'
-import { attemptsHeader } from './request/admitted.ts'
+import { attemptsHeader, queuedHeader } from './request/admitted.ts'
 import { RequestContext, type RequestPorts } from './request/context.ts'
 import { ExactCounts } from './request/exact-counts.ts'
 import { readMetadata } from './request/metadata.ts'
@@ -115,7 +115,9 @@ export class DataPlane {
         record.finish({ status, errorCode, refusal: describeRefusal(known, record) })
         // All answers to requests without a valid key are the same, on every route.
         if (known.code === 'LM-4004') throw known
-        throw known.with({ headers: asHeaderList([attemptsHeader, String(record.attempts)]) })
+        const { attempts, queued } = record
+        const headers = asHeaderList([attemptsHeader, String(attempts), ...queuedHeader(queued)])
+        throw known.with({ headers })
       } finally {
         // The client must not see the end of a request that a killed process would forget, or that still
         // holds something when the next one comes to another process.

@@ -17,6 +17,8 @@ export interface GaugeSources {
   readonly inFlight: () => number
   /** The running requests of each link that has been used. */
   readonly loads: () => Iterable<LinkLoad>
+  /** The links with a queue, and how many requests of this process wait in it. */
+  readonly queues: () => Iterable<{ provider: string; model: string; waiting: number }>
   readonly bufferedBytes: () => Bytes
   /** The number of sessions that are remembered. */
   readonly pins: () => number
@@ -48,7 +50,7 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 /** Adds the series whose values the gateway already has. */
 export function addGauges(meters: Meters, sources: GaugeSources): void {
   const { runtime, isReady, isSharedStateUp, circuits, inFlight, loads, bufferedBytes } = sources
-  const { cache, pins, pools, health, nameModel } = sources
+  const { cache, pins, pools, queues, health, nameModel } = sources
   meters.read({
     ...table.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
@@ -66,6 +68,17 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
       joinSamples(
         Array.from(loads(), ({ provider, model, isStream, inFlight: value }) => ({
           labels: { provider, model: nameModel(provider, model), stream: String(isStream) },
+          value,
+        })),
+        (a, b) => a + b,
+      ),
+  })
+  meters.read({
+    ...table.upstreamQueue,
+    samples: () =>
+      joinSamples(
+        Array.from(queues(), ({ provider, model, waiting: value }) => ({
+          labels: { provider, model: nameModel(provider, model) },
           value,
         })),
         (a, b) => a + b,

@@ -210,6 +210,13 @@ export const table = Object.freeze({
     name: 'gateway_affinity_pins',
     help: 'Sessions that are remembered with what served them.',
   },
+  upstreamQueue: {
+    type: 'gauge',
+    acrossWorkers: 'sum',
+    name: 'gateway_upstream_queue',
+    help: 'Requests that wait for room at an upstream.',
+    labelNames: ['provider', 'model'],
+  },
   cacheRequests: {
     type: 'counter',
     name: 'gateway_cache_requests_total',

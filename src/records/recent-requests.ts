@@ -124,6 +124,8 @@ class Place {
   /** In whole milliseconds, as the next one. */
   latency: Millis = 0
   timeToFirstToken: Millis | null = null
+  /** The wait for room at upstreams; null without one. */
+  queued: Millis | null = null
   tokensIn: number | null = null
   tokensOut: number | null = null
   estimated = false
@@ -133,7 +135,7 @@ class Place {
   failed: readonly FailedLink[] = noLinks
 
   keep({ sequence, endedAt, record }: Finished): void {
-    const { served, usage, timeToFirstToken } = record
+    const { served, usage, timeToFirstToken, queued } = record
     this.sequence = sequence
     this.endedAt = endedAt
     this.requestId = record.requestId
@@ -149,6 +151,7 @@ class Place {
     this.reason = record.refusal?.reason ?? null
     this.latency = Math.round(record.latency)
     this.timeToFirstToken = timeToFirstToken === undefined ? null : Math.round(timeToFirstToken)
+    this.queued = queued === undefined ? null : Math.round(queued)
     this.tokensIn = usage?.promptTokens ?? null
     this.tokensOut = usage?.completionTokens ?? null
     this.estimated = usage?.estimated ?? false

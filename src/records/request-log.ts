@@ -42,6 +42,7 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
     stream: record.stream,
     latency_ms: Math.round(record.latency),
     ttft_ms: roundOptional(record.timeToFirstToken),
+    queued_ms: roundOptional(record.queued),
     attempts: record.attempts,
     cache_hit: record.cacheHit || undefined,
     failed: record.failed,

@@ -43,8 +43,8 @@ export function createChainError(failures: readonly LinkFailure[]): GatewayError
     code,
     `every link of the chain failed: ${failures.map(describe).join('; ')}`,
     {
-      retryAfter: code === 'LM-3020' ? findSoonestWait(errors) : findLastWait(failed),
-      headers: code === 'LM-3001' ? undefined : noRetryHeader,
+      retryAfter: endsByItself(code) ? findSoonestWait(errors) : findLastWait(failed),
+      headers: code === 'LM-3001' || code === 'LM-3021' ? undefined : noRetryHeader,
       fields,
     },
   )
@@ -59,6 +59,7 @@ const sharedCodes: ReadonlySet<string> = new Set([
   'LM-3011',
   'LM-3012',
   'LM-3020',
+  'LM-3021',
 ])
 
 function describe(one: LinkFailure): string {
@@ -77,7 +78,12 @@ function findLastWait(failed: readonly FailedAttempts[]): Millis | undefined {
     .findLast((wait) => wait !== undefined)
 }
 
-/** A client may retry as soon as one circuit closes. */
+/** True for the codes of a state that ends without another call. */
+function endsByItself(code: string): boolean {
+  return code === 'LM-3020' || code === 'LM-3021'
+}
+
+/** A client may retry as soon as one circuit closes, or one link has room. */
 function findSoonestWait(errors: readonly GatewayError[]): Millis | undefined {
   const waits = errors.flatMap(({ detail }) => detail.retryAfter ?? [])
   return waits.length > 0 ? Math.min(...waits) : undefined

@@ -19,6 +19,18 @@ export interface ChainRequest extends RecordedRequest {
   readonly resilience: Resilience
   /** True when the next link is tried although the request itself is at fault. */
   goesOnAfter(link: Model, failure: UpstreamFailure): boolean
+  /**
+   * Takes a place at a link that limits its calls at once, until the request leaves the link. False when it has no
+   * room.
+   */
+  enter(link: Model): boolean | Promise<boolean>
+  /** Takes up to `count` further places at a link that was entered. Returns their number. */
+  enterMore(link: Model, count: number): number | Promise<number>
+  /**
+   * Waits for a place at one of these links, and enters it. Resolves to undefined when none has a place in time.
+   * Rejects with the `GatewayError` for the client when the request ends meanwhile.
+   */
+  awaitRoom(links: readonly Model[]): Promise<Model | undefined>
   /** Called when a link is about to be tried. */
   onLinkStart(link: Model): void
   /** Called when the link has answered: the first content of a stream, or a whole answer, is there. */
@@ -30,8 +42,8 @@ export interface ChainRequest extends RecordedRequest {
 /** How the request is sent to one link. */
 export interface ChainCall<T> {
   /**
-   * Returns why a link must be skipped, if it must; a promise where that takes long. Called once for each link,
-   * before its circuit.
+   * Returns why a link must be skipped, if it must; a promise where that takes long. Called for each link before its
+   * circuit, and again when the request has waited for it.
    */
   readonly explainSkip?: ((link: Model) => SkipReason | Promise<SkipReason>) | undefined
   /** Makes one upstream call. */
@@ -68,26 +80,23 @@ export interface LinkTrial<T> extends Pick<ChainCall<T>, 'explainSkip'> {
 }
 
 /**
- * Tries the links of a chain in order until one serves, and skips those that cannot express the
- * request. Throws the `GatewayError` for the client: at once when the request itself is at fault,
- * otherwise when no link is left.
+ * Tries the links of a chain in order until one serves. Skips those that cannot express the request, and passes over
+ * those without room: when no other one serves, it waits for them. Throws the `GatewayError` for the client: at once
+ * when the request itself is at fault, otherwise when no link is left.
  */
 export async function tryLinks<T>(
   request: ChainRequest,
   { explainSkip, tryLink }: LinkTrial<T>,
 ): Promise<Served<T>> {
   const failures: LinkFailure[] = []
+  let full: readonly Model[] = []
+  let mayCallAgain = true
   const addFailure = (failure: LinkFailure) => {
     failures.push(failure)
     request.onLinkFailure(failure)
   }
-  for (const link of request.orderLinks()) {
-    const explained = explainSkip?.(link)
-    const untranslatable = explained instanceof Promise ? await explained : explained
-    if (untranslatable) {
-      addFailure({ link, untranslatable })
-      continue
-    }
+  /** Resolves to undefined when the link does not serve. */
+  const call = async (link: Model): Promise<Served<T> | undefined> => {
     request.onLinkStart(link)
     const scope = request.scope.open()
     const stopFirstToken = startTimeouts(request, link, scope)
@@ -100,6 +109,7 @@ export async function tryLinks<T>(
     }
     stopFirstToken()
     if (outcome.ok) {
+      for (const passed of full) request.onLinkFailure(noRoom(passed))
       request.onServed(link)
       return {
         value: outcome.value,
@@ -112,12 +122,47 @@ export async function tryLinks<T>(
     const { failure, attempts } = outcome
     addFailure({ link, failure, attempts })
     const surfaces = judgeFailure(failure) === 'surface' && !request.goesOnAfter(link, failure)
-    const mayCallAgain = surfaces || (await request.mayCallAgain)
+    mayCallAgain = surfaces || (await request.mayCallAgain)
     if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
+    return undefined
+  }
+  for (const link of request.orderLinks()) {
+    const explained = explainSkip?.(link)
+    const untranslatable = explained instanceof Promise ? await explained : explained
+    if (untranslatable) {
+      addFailure({ link, untranslatable })
+      continue
+    }
+    if (link.room) {
+      const entering = request.enter(link)
+      if (!(entering instanceof Promise ? await entering : entering)) {
+        full = [...full, link]
+        continue
+      }
+    }
+    const served = await call(link)
+    if (served) return served
     if (!mayCallAgain) break
   }
+  while (full.length > 0 && mayCallAgain) {
+    const { breakers } = request.resilience
+    const link = await request.awaitRoom(full.filter((each) => !breakers.isOpen(each)))
+    if (!link) break
+    full = full.filter((each) => each !== link)
+    // Another link may have been prepared since.
+    await explainSkip?.(link)
+    const served = await call(link)
+    if (served) return served
+  }
+  for (const link of full) addFailure(noRoom(link))
   throw createChainError(failures)
 }
+
+function noRoom(link: Model): LinkFailure {
+  return { link, failure: noRoomLeft, attempts: 0 }
+}
+
+const noRoomLeft = Object.freeze({ kind: 'no-room' } as const)
 
 /** Starts the link's timeouts on its scope. Returns a function that stops the first-token timeout. */
 function startTimeouts(

@@ -111,6 +111,7 @@ export function isProviderFault(failure: UpstreamFailure): boolean {
     case 'no-credential':
     case 'credentials-parked':
     case 'circuit-open':
+    case 'no-room':
     case 'client-cancelled':
     case 'slow-client':
     case 'shutdown':

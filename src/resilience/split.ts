@@ -45,6 +45,12 @@ interface PartTarget {
   readonly scope: CancelScope
 }
 
+/** How many parts a link takes at once. Where its room is limited, the request has one place and takes what is free. */
+async function countPlaces(request: ChainRequest, link: Model, parts: number): Promise<number> {
+  if (!link.room || parts < 2) return concurrency
+  return 1 + (await request.enterMore(link, Math.min(parts, concurrency) - 1))
+}
+
 async function callParts<Part, T>(
   request: ChainRequest,
   { split, call }: SplitCall<Part, T>,
@@ -71,9 +77,8 @@ async function callParts<Part, T>(
   const parts = split(link)
   // A half-open circuit admits one call, so the other parts wait for its outcome.
   const alone = request.resilience.breakers.get(link).state === 'closed' ? 0 : 1
-  await runInParallel(parts.slice(0, alone), concurrency, callPart)
-  await runInParallel(parts.slice(alone), concurrency, (part, index) =>
-    callPart(part, alone + index),
-  )
+  await runInParallel(parts.slice(0, alone), 1, callPart)
+  const atOnce = await countPlaces(request, link, parts.length - alone)
+  await runInParallel(parts.slice(alone), atOnce, (part, index) => callPart(part, alone + index))
   return failure ? { ok: false, failure, attempts } : { ok: true, value: values, attempts }
 }

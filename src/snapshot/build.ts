@@ -24,6 +24,7 @@ import { overrideBodies } from './body-overrides.ts'
 import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
 import { findCredentials } from './credential.ts'
+import { toLinkRoom } from './link-room.ts'
 import type { Pattern } from './patterns.ts'
 import { type PreviousSnapshot, reuseUnchanged, type UnchangedParts } from './reuse.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
@@ -66,9 +67,12 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
     for (const modelEntry of entry.models) {
       const created = unchanged.model(modelEntry, entry)?.created ?? now
       const parts = { config, owner: entry, provider, sources }
+      // What a pattern serves shares its room: clients may invent ids.
+      const room = toLinkRoom(entry, modelEntry)
       const bind: Pattern['bind'] = (bound, match) => {
         const target = createTarget(bound, parts)
-        return buildModel(bound, { owner: entry, target, provider, created, findSibling, match })
+        const facts = { owner: entry, target, provider, created, findSibling, match, room }
+        return buildModel(bound, facts)
       }
       const model = bind(modelEntry, undefined)
       models.push(model)
@@ -238,6 +242,7 @@ interface ModelParts {
   readonly findSibling: Model['findSibling']
   /** Absent for an id of the configuration. */
   readonly match: ModelMatch | undefined
+  readonly room: Model['room']
   readonly target: DialectTarget
   readonly provider: Provider
   readonly created: UnixSeconds
@@ -245,7 +250,7 @@ interface ModelParts {
 
 function buildModel(
   entry: ModelConfig,
-  { owner, target, provider, created, findSibling, match }: ModelParts,
+  { owner, target, provider, created, findSibling, match, room }: ModelParts,
 ): Model {
   const { kind } = provider
   const prices = toBasePrices(entry, owner.price_multiplier)
@@ -265,6 +270,7 @@ function buildModel(
     maxInputTokens: entry.max_input_tokens,
     contextWindow: entry.context_window,
     fallbackOn: entry.fallback_on.length > 0 ? entry.fallback_on : undefined,
+    room,
     toolReserve: buildToolReserve(entry),
     findSibling,
     isPriced: isPriced({ prices, priceTable }),

@@ -97,6 +97,7 @@ export function toGroupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
     rpmLimit: row.rpmLimit,
     tpmLimit: row.tpmLimit,
     maxParallel: row.maxParallel,
+    priority: row.priority,
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
     budgetPeriod: row.budgetPeriod,

@@ -145,6 +145,7 @@ export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
     rpmLimit: row.rpmLimit,
     tpmLimit: row.tpmLimit,
     maxParallel: row.maxParallel,
+    priority: row.priority,
     expiresAt: row.expiresAt,
     disabled: row.disabled,
     createdAt: row.createdAt,

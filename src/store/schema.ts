@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { budgetPeriods } from '../core/budget-period.ts'
+import { priorities } from '../core/room.ts'
 import { changeTopics } from './store.ts'
 import type { UsageColumnName } from './usage-columns.ts'
 
@@ -32,6 +33,7 @@ export const budgetGroups = sqliteTable('budget_groups', {
   rpmLimit: integer('rpm_limit'),
   tpmLimit: integer('tpm_limit'),
   maxParallel: integer('max_parallel'),
+  priority: text({ enum: priorities }),
   createdAt: integer('created_at').notNull(),
   deletedAt: integer('deleted_at'),
 })
@@ -65,6 +67,7 @@ export const virtualKeys = sqliteTable(
     rpmLimit: integer('rpm_limit'),
     tpmLimit: integer('tpm_limit'),
     maxParallel: integer('max_parallel'),
+    priority: text({ enum: priorities }),
     expiresAt: integer('expires_at'),
     disabled: integer({ mode: 'boolean' }).notNull(),
     createdAt: integer('created_at').notNull(),
@@ -126,6 +129,7 @@ export const usageLog = sqliteTable(
     price: text(),
     /** JSON: see `Bill` of src/core/bill.ts; null when there is nothing to say. */
     bill: text(),
+    queuedMs: integer('queued_ms'),
   } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [
     index(usageLogByTime).on(table.ts),

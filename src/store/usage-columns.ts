@@ -65,6 +65,8 @@ const definitions = {
   price: nullable(text('price')),
   /** What else there is to say of the bill, as `writeBill` writes it; null for nothing. */
   bill: nullable(text('bill')),
+  /** How long the request waited for room at upstreams; null when it did not. */
+  queuedMs: nullable(integer('queued_ms')),
 }
 
 type Definitions = typeof definitions
@@ -326,5 +328,6 @@ export function readFields(row: NewUsageRow): readonly unknown[] {
     row.costReported,
     row.price,
     row.bill,
+    row.queuedMs,
   ]
 }

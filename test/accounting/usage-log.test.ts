@@ -33,6 +33,7 @@ const refused: RequestRecord = {
   searchUnits: undefined,
   media: undefined,
   latency: 1.4,
+  queued: undefined,
   timeToFirstToken: undefined,
   attempts: 0,
   cacheHit: false,
@@ -161,6 +162,7 @@ describe('a row', () => {
         costReported: 19n,
         price: 'above 9',
         bill: '{"price":"0123456789abcdef","written12h":1,"reserved":"77","calculated":"18"}',
+        queuedMs: null,
         vectors: { id: '0123456789abcdef', text: '{}' },
       },
     ])

@@ -248,6 +248,7 @@ test('10,000 recorded rows cost what their counts cost at the prices that they n
       searchUnits,
       media: undefined,
       latency: 1,
+      queued: undefined,
       timeToFirstToken: undefined,
       attempts: 1,
       cacheHit: false,

@@ -58,6 +58,7 @@ test('a row has every field, in the documented order', async () => {
         cost_source: 'calculated',
         cost_reported: null,
         price: null,
+        queued_ms: null,
         price_id: null,
         reserved: null,
         cost_calculated: null,

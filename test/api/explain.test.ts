@@ -41,6 +41,7 @@ describe('an explanation', () => {
           credential: 'present',
           credential_detail: 'present',
           circuit: 'closed',
+          rooms: [],
           pinned: false,
           pinned_credential: null,
           dropped: [],

@@ -69,6 +69,7 @@ describe('a row of the usage log', () => {
         errorCode: null,
         metadata: { team: 'search', tier: 2, trial: false },
         ...plainBill,
+        queuedMs: null,
         bill: expect.stringMatching(/^\{"price":"[\da-f]{16}"\}$/),
       },
     ])

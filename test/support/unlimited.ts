@@ -8,6 +8,7 @@ export const unlimited: AccountLimits = Object.freeze({
   rpmLimit: null,
   tpmLimit: null,
   maxParallel: null,
+  priority: null,
 })
 
 /** The fields of a new key or group without limits in the admin API, apart from `budget_max`. */
@@ -20,5 +21,6 @@ export const unlimitedFields = Object.freeze({
   rpm_limit: null,
   tpm_limit: null,
   max_parallel: null,
+  priority: null,
   in_flight: 0,
 })

@@ -37,6 +37,7 @@ export const usageRow: NewUsageRow = {
   errorCode: null,
   metadata: { team: 'search', tier: 2, trial: false },
   ...plainBill,
+  queuedMs: null,
 }
 
 /** Appends rows like `usageRow`, each with its own differences. */

@@ -14,6 +14,11 @@ export function addLimitOptions(command: Command): Command {
     .option('--rpm-limit <count>', 'requests per minute', parseCount)
     .option('--tpm-limit <count>', 'tokens per minute', parseCount)
     .option('--max-parallel <count>', 'requests at once', parseCount)
+    .option(
+      '--priority <class>',
+      'high, normal or low, where requests wait for an upstream',
+      orNone,
+    )
 }
 
 /** The value `none`, which removes a limit. Commander takes null for an empty text. */
@@ -37,6 +42,7 @@ const fieldByOption: ReadonlyMap<string, string> = new Map([
   ['rpmLimit', 'rpm_limit'],
   ['tpmLimit', 'tpm_limit'],
   ['maxParallel', 'max_parallel'],
+  ['priority', 'priority'],
   ['expiresAt', 'expires_at'],
   ['groupId', 'group_id'],
 ])

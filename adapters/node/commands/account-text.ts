@@ -18,6 +18,8 @@ export const accountSchema = z.looseObject({
   rpm_limit: z.number().nullable(),
   tpm_limit: z.number().nullable(),
   max_parallel: z.number().nullable(),
+  // Absent in answers of former versions.
+  priority: z.string().nullish(),
   expires_at: z.number().nullish(),
   disabled: z.boolean().optional(),
   grace_ends_at: z.number().nullish(),
@@ -66,6 +68,7 @@ export function renderAccount(account: Account, { style, now }: AccountView): st
     ['resets', resets === null ? undefined : formatTime(resets)],
     ['in total', formatUsd(account.spent_total)],
     ['limits', renderLimits(account)],
+    ['priority', account.priority ?? undefined],
     ['expires', expires == null ? undefined : formatTime(expires)],
     ['former secret until', grace == null || grace <= now ? undefined : formatTime(grace)],
     ['created', formatTime(account.created_at)],

@@ -12,6 +12,16 @@ const linkSchema = z.looseObject({
   credential_detail: z.string().optional(),
   circuit: z.string(),
   pattern: z.string().nullish(),
+  rooms: z
+    .array(
+      z.looseObject({
+        scope: z.string(),
+        max_parallel: z.number(),
+        running: z.number(),
+        waiting: z.number(),
+      }),
+    )
+    .optional(),
   pinned: z.boolean().optional(),
   pinned_credential: z.string().nullish(),
   dropped: z.array(z.string()),
@@ -73,6 +83,8 @@ function formatAmount(usd: number): string {
 
 type ReservedTool = NonNullable<Explained['links'][number]['tools']>[number]
 
+type LinkRoom = NonNullable<Explained['links'][number]['rooms']>[number]
+
 function renderLink(link: Explained['links'][number], place: number, style: Style): string {
   const { bold, dim, yellow, red } = style
   const { model, provider, circuit, dropped, error, upstream } = link
@@ -81,6 +93,7 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
     `${place}. ${bold(model)} at ${provider}: credential ${describeCredential(link, yellow)}, circuit ${circuit === 'closed' ? circuit : yellow(circuit)}`,
     ...(link.pattern ? [`   the pattern ${link.pattern} serves it`] : []),
     ...(link.pinned ? [`   ${describePin(link)}`] : []),
+    ...(link.rooms ?? []).map((room) => describeRoom(room, style)),
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
@@ -94,6 +107,15 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
 function describePin({ pinned_credential: credential }: Explained['links'][number]): string {
   const key = credential ? ` with ${credential}` : ''
   return `pinned: it has served the session${key}`
+}
+
+function describeRoom(
+  { scope, running, waiting, max_parallel: max }: LinkRoom,
+  { yellow }: Style,
+): string {
+  const calls = `${formatCount(running)} of ${formatCount(max)} calls`
+  const queue = waiting === 0 ? '' : `, ${formatCount(waiting)} waiting`
+  return `   room of the ${scope}: ${running < max ? calls : yellow(calls)}${queue}`
 }
 
 function describeTool({ name, calls, bounded }: ReservedTool): string {

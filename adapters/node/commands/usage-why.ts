@@ -16,6 +16,8 @@ const lineSchema = z.looseObject({
 const rowSchema = z.looseObject({
   ts: z.number(),
   latency_ms: z.number(),
+  // Absent in answers of former versions.
+  queued_ms: z.number().nullish(),
   model: z.string(),
   model_used: z.string().nullable(),
   provider: z.string(),
@@ -49,11 +51,13 @@ export async function renderCost(rows: readonly Row[], style: Style): Promise<st
 
 async function renderRow(row: Row, style: Style): Promise<string> {
   const { model, model_used: used, provider, ts, tier, price, cost, reserved } = row
+  const { queued_ms: queued } = row
   const facts = [
     `${used ?? model} at ${provider}`,
     formatTime(ts),
     ...(tier === null ? [] : [`tier ${tier}`]),
     ...(price === null ? [] : [price]),
+    ...(queued == null ? [] : [`waited ${formatCount(queued)} ms for room`]),
   ]
   const lines = row.lines.map(({ name, count, price: each, per, cost: part }) => [
     name.replaceAll('_', ' '),

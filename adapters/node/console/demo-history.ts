@@ -17,6 +17,7 @@ const unlimited: AccountLimits = {
   rpmLimit: null,
   tpmLimit: null,
   maxParallel: null,
+  priority: null,
 }
 
 /** Adds a group with a key and what it made up to have used in the last 30 days. `now`: unix seconds. */
@@ -90,5 +91,6 @@ function toRow(
     errorCode: null,
     metadata: {},
     ...plainBill,
+    queuedMs: null,
   }
 }

@@ -52,6 +52,7 @@ export function toLostRow(lost: LostRequest): ChargedRow {
     errorCode: lostCode,
     metadata: {},
     ...plainBill,
+    queuedMs: null,
     // Nothing is known of the answer.
     cacheWriteLongTokens: null,
     costSource: 'estimated',

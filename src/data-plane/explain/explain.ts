@@ -129,6 +129,7 @@ async function explainLink(
     credential: describeCredential(link, context),
     // While its probe runs, a half-open circuit admits no other call.
     circuit: breakers.isOpen(link) ? 'open' : breakers.getState(link),
+    rooms: link.room ? await context.rooms.read(link.room) : [],
     pinned: session?.target === link.id || pinned !== undefined,
     pinnedCredential: pinned,
     dropped: [...new Set(dropped)],

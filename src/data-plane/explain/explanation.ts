@@ -4,9 +4,11 @@ import { type ErrorCode, type GatewayError, renderError } from '../../core/error
 import type { NanoUsd, RequestId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Model } from '../../core/provider.ts'
+import { readRoomName } from '../../core/room.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { DearestPrices, PromptPrice } from '../../pricing/index.ts'
 import type { CircuitState } from '../../resilience/index.ts'
+import type { RoomReading } from '../../rooms/index.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 
 /** What would become of a request. */
@@ -26,6 +28,8 @@ export interface ExplainedLink {
   /** `parked` only when a credential is parked for this model. */
   readonly credential: CredentialState
   readonly circuit: CircuitState
+  /** The limits of calls at once that hold for it, and what they have taken. */
+  readonly rooms: readonly RoomReading[]
   /** The session of the request was served here last: the link, or its credential, goes first. */
   readonly pinned: boolean
   /** The name of the credential that goes first; undefined without one. */
@@ -90,6 +94,7 @@ function renderLink(
     link,
     credential,
     circuit,
+    rooms,
     pinned,
     pinnedCredential,
     dropped,
@@ -106,6 +111,7 @@ function renderLink(
     credential: credential.state,
     credential_detail: credential.detail,
     circuit,
+    rooms: rooms.map(renderRoom),
     pinned,
     pinned_credential: pinnedCredential ?? null,
     dropped,
@@ -120,6 +126,12 @@ function renderLink(
     error: show(error),
     upstream: upstream ? renderCall(upstream) : null,
   }
+}
+
+function renderRoom({ name, maxParallel, running, queueMax, waiting }: RoomReading): object {
+  const [, model] = readRoomName(name)
+  const scope = model === undefined ? 'provider' : 'model'
+  return { scope, max_parallel: maxParallel, running, queue_max: queueMax, waiting }
 }
 
 /** The settings of the prices that a prompt may have. */

@@ -15,6 +15,7 @@ import type {
   ParkedCredential,
   Resilience,
 } from '../../resilience/index.ts'
+import type { Place, Rooms } from '../../rooms/index.ts'
 import type { Draws, PinnedSession, Traffic } from '../../routing/index.ts'
 import { StreamRecorder } from '../../stream/stream-recorder.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
@@ -24,6 +25,7 @@ import { findSmall } from './context-window.ts'
 import { formatPaths } from './dropped-header.ts'
 import { orderRoute } from './link-order.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
+import { waitForRoom } from './wait-for-room.ts'
 
 export interface AdmittedRequestOptions {
   readonly context: RunningRequest
@@ -40,6 +42,7 @@ export interface AdmittedRequestOptions {
 
 interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
   readonly traffic: Traffic
+  readonly rooms: Rooms
   readonly draws: Draws
 }
 
@@ -56,6 +59,7 @@ export class AdmittedRequest implements ChainRequest {
   readonly #admission: Admission
   readonly #record: RecordBuilder
   readonly #traffic: Traffic
+  readonly #rooms: Rooms
   readonly #draws: Draws
   readonly #costs: ReadonlyMap<Model, bigint>
   readonly #session: PinnedSession | undefined
@@ -75,6 +79,7 @@ export class AdmittedRequest implements ChainRequest {
     this.#admission = admission
     this.#record = record
     this.#traffic = context.traffic
+    this.#rooms = context.rooms
     this.#draws = context.draws
     this.#costs = options.costs ?? noCosts
     this.#session = options.session
@@ -97,6 +102,41 @@ export class AdmittedRequest implements ChainRequest {
   goesOnAfter(link: Model, failure: UpstreamFailure): boolean {
     const cause = findCause(failure)
     return cause !== undefined && goesOnAfter(this.route, link, cause)
+  }
+
+  enter(link: Model): boolean | Promise<boolean> {
+    const taking = this.#rooms.take(link)
+    if (taking instanceof Promise) return taking.then((place) => this.#hold(place))
+    return this.#hold(taking)
+  }
+
+  enterMore(link: Model, count: number): number | Promise<number> {
+    const taking = this.#rooms.takeMore(link, count)
+    return taking instanceof Promise
+      ? taking.then((places) => this.#holdAll(places))
+      : this.#holdAll(taking)
+  }
+
+  awaitRoom(links: readonly Model[]): Promise<Model | undefined> {
+    return waitForRoom({
+      links,
+      rooms: this.#rooms,
+      scope: this.scope,
+      clock: this.clock,
+      arrived: this.arrived,
+      sender: this.#record.principal,
+      record: this.#record,
+    })
+  }
+
+  #hold(place: Place | undefined): boolean {
+    if (place) this.#record.holdPlace(place)
+    return place !== undefined
+  }
+
+  #holdAll(places: readonly Place[]): number {
+    for (const place of places) this.#record.holdPlace(place)
+    return places.length
   }
 
   onLinkStart(link: Model): void {
@@ -181,6 +221,7 @@ export class AdmittedRequest implements ChainRequest {
       ...(cost === undefined || this.#record.priceLabel === undefined
         ? []
         : ['x-gateway-price', this.#record.priceLabel]),
+      ...queuedHeader(this.#record.queued),
       ...(this.#dropped.length === 0 ? [] : ['x-gateway-dropped', formatPaths(this.#dropped)]),
       ...(this.#record.cache?.headers ?? []),
       ...this.#admission.headers,
@@ -217,6 +258,11 @@ export class AdmittedRequest implements ChainRequest {
 }
 
 const noCosts: ReadonlyMap<Model, bigint> = new Map()
+
+/** The header with the time that a request has waited for room at upstreams; none without a wait. */
+export function queuedHeader(queued: Millis | undefined): readonly string[] {
+  return queued === undefined ? [] : ['x-gateway-queued-ms', String(Math.round(queued))]
+}
 
 /** The header with the number of upstream calls. */
 export const attemptsHeader = 'x-gateway-attempts'

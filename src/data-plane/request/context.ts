@@ -12,6 +12,7 @@ import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { StreamClasses } from '../../core/streams.ts'
 import type { Resilience } from '../../resilience/index.ts'
+import type { Rooms } from '../../rooms/index.ts'
 import type { Affinity, Draws, PinnedSession, Traffic } from '../../routing/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { findEncoding } from '../../tokens/index.ts'
@@ -39,6 +40,7 @@ export interface RequestPorts {
   readonly log: Log
   readonly streams: StreamClasses
   readonly traffic: Traffic
+  readonly rooms: Rooms
   /** Absent where the host cannot fetch images. */
   readonly imageFetch: ImageFetchPort | undefined
   readonly affinity: Affinity
@@ -83,6 +85,7 @@ export class RequestContext {
   readonly log: Log
   readonly streams: StreamClasses
   readonly traffic: Traffic
+  readonly rooms: Rooms
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   readonly draws: Draws
@@ -104,6 +107,7 @@ export class RequestContext {
     this.log = ports.log
     this.streams = ports.streams
     this.traffic = ports.traffic
+    this.rooms = ports.rooms
     this.imageFetch = ports.imageFetch
     this.resilience = options.resilience
     this.draws = options.draws

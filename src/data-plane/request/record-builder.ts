@@ -18,6 +18,7 @@ import {
   type LinkFailure,
   type ParkedCredential,
 } from '../../resilience/index.ts'
+import type { Place } from '../../rooms/index.ts'
 import type { LinkRun, Traffic } from '../../routing/index.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
 import type { RequestTrace } from '../../traces/index.ts'
@@ -98,6 +99,9 @@ export class RecordBuilder {
   #billed: readonly BilledCall[] = noCalls
   #mayCallAgain: boolean | Promise<boolean> = true
   #run: LinkRun | undefined
+  /** At the upstream of the link that the request is at. */
+  #places: readonly Place[] = noPlaces
+  #queued: Millis | undefined
   #isFinished = false
 
   constructor(options: RecordBuilderOptions) {
@@ -117,6 +121,29 @@ export class RecordBuilder {
   /** False once failed calls are charged, and the budget has no room for another one. */
   get mayCallAgain(): boolean | Promise<boolean> {
     return this.#mayCallAgain
+  }
+
+  /** How long the request has waited for room at upstreams; undefined when it has not. */
+  get queued(): Millis | undefined {
+    return this.#queued
+  }
+
+  /** Records a wait for room. */
+  addQueued(time: Millis): void {
+    this.#queued = (this.#queued ?? 0) + time
+  }
+
+  /** Holds a place at an upstream until the request leaves the link, or ends. */
+  holdPlace(place: Place): void {
+    if (this.#isFinished) place.release()
+    else this.#places = [...this.#places, place]
+  }
+
+  #releasePlaces(): void {
+    if (this.#places.length === 0) return
+    const places = this.#places
+    this.#places = noPlaces
+    for (const place of places) place.release()
   }
 
   /** Records that the request moves on to a link. */
@@ -183,7 +210,7 @@ export class RecordBuilder {
 
   /** Records a link that did not serve. */
   addLinkFailure(failure: LinkFailure): void {
-    if ('failure' in failure) this.#leaveLink(failure.failure)
+    if ('failure' in failure && failure.failure.kind !== 'no-room') this.#leaveLink(failure.failure)
     const failed = toFailedLink(failure)
     if (failed) (this.#failed ??= []).push(failed)
   }
@@ -231,6 +258,7 @@ export class RecordBuilder {
     this.#isFinished = true
     const { id, api, metadata, clock, trace, release, emit } = this.#options
     this.#run?.end()
+    this.#releasePlaces()
     release()
     this.cache?.slot?.close()
     const answered =
@@ -265,6 +293,7 @@ export class RecordBuilder {
       charged: sum?.charged,
       searchUnits,
       latency: clock.elapsed() - this.arrived,
+      queued: this.#queued,
       timeToFirstToken: this.#timeToFirstToken,
       cacheHit: this.#isHit,
       attempts: this.#attempts,
@@ -315,6 +344,7 @@ export class RecordBuilder {
   #leaveLink(failure: UpstreamFailure): void {
     if (isLinkFault(failure)) this.#run?.markFailed()
     this.#run?.end()
+    this.#releasePlaces()
   }
 
   #addCall(link: Model, outcome: AttemptOutcome): void {
@@ -328,6 +358,8 @@ export class RecordBuilder {
     logFailedAttempt(log, { id, link, failure, attempt: this.#attempts })
   }
 }
+
+const noPlaces: readonly Place[] = Object.freeze([])
 
 const noCalls: readonly BilledCall[] = Object.freeze([])
 

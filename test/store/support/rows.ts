@@ -63,6 +63,7 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     errorCode: null,
     metadata: {},
     ...plainBill,
+    queuedMs: null,
     ...members,
   }
 }

@@ -11,6 +11,7 @@ interface FieldsProps {
 }
 
 const periods = ['day', 'week', 'month']
+const priorities = ['high', 'normal', 'low']
 
 /**
  * The fields of a key or a group. An empty one is no limit. The values are only the first ones: the page
@@ -56,6 +57,17 @@ export function AccountFields({ noun, subject }: FieldsProps) {
         <Limit name="rpm_limit" label="Requests per minute" value={subject?.rpm_limit} />
         <Limit name="tpm_limit" label="Tokens per minute" value={subject?.tpm_limit} />
         <Limit name="max_parallel" label="Requests at once" value={subject?.max_parallel} />
+        <label>
+          Priority while upstreams are full
+          <select name="priority">
+            <option value="">{noun === 'keys' ? 'of its group' : 'normal'}</option>
+            {priorities.map((priority) => (
+              <option key={priority} selected={priority === subject?.priority}>
+                {priority}
+              </option>
+            ))}
+          </select>
+        </label>
         {noun === 'keys' && (
           <GroupChoice chosen={subject && 'group_id' in subject ? subject.group_id : null} />
         )}
@@ -125,4 +137,4 @@ function parseField(name: string, text: string): unknown {
   return texts.has(name) ? text : Number(text)
 }
 
-const texts = new Set(['name', 'budget_period', 'group_id'])
+const texts = new Set(['name', 'budget_period', 'priority', 'group_id'])

@@ -4,6 +4,7 @@ import type {
   CredentialState,
   ParkedCredential,
   ProviderHealth,
+  Room,
   Status,
 } from './shapes.ts'
 
@@ -13,7 +14,7 @@ interface ProvidersProps {
 
 /** Each provider with its credentials and circuits; what keeps requests from it comes with the reason. */
 export function Providers({ status }: ProvidersProps) {
-  const { providers, circuits, credentials, parked_credentials: allParked, now } = status
+  const { providers, circuits, credentials, rooms, parked_credentials: allParked, now } = status
   return (
     <section class="panel">
       <h2>Providers</h2>
@@ -35,6 +36,11 @@ export function Providers({ status }: ProvidersProps) {
               {own.filter(needsWords).map((circuit) => (
                 <CircuitLine key={circuit.model} circuit={circuit} now={now} />
               ))}
+              {rooms
+                .filter(({ provider, running }) => provider === name && running > 0)
+                .map((room) => (
+                  <RoomLine key={room.model} room={room} />
+                ))}
               {health.detail !== null && <p class="reason">probe: {health.detail}</p>}
             </li>
           )
@@ -103,6 +109,16 @@ function ParkedLine({ parked, now }: ParkedProps) {
     <p class="reason">
       <code>{credential}</code> {reason === 'refused' ? 'refused' : 'rate limited'}
       {model !== null && ` for ${model}`}, parked for another {formatSpan(Math.max(0, until - now))}
+    </p>
+  )
+}
+
+function RoomLine({ room }: { readonly room: Room }) {
+  const { model, running, waiting, max_parallel: max } = room
+  return (
+    <p class="reason">
+      {model !== null && <code>{model}</code>} {running} of {max} calls at once
+      {waiting > 0 && `, ${waiting} waiting`}
     </p>
   )
 }

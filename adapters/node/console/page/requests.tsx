@@ -110,12 +110,13 @@ function Row({ request, isOpen, toggle }: RowProps) {
 }
 
 function Details({ request }: Pick<RowProps, 'request'>) {
-  const { failed, ttft_ms: ttft, estimated } = request
+  const { failed, ttft_ms: ttft, queued_ms: queued, estimated } = request
   return (
     <div class="details">
       <p>
         <code>{request.request_id}</code> · {request.api}
         {request.stream && ', streamed'}
+        {queued != null && `, waited ${formatDuration(queued)} for room`}
         {ttft !== null && `, first token after ${formatDuration(ttft)}`}
         {estimated && ', tokens estimated'}
       </p>

@@ -17,6 +17,8 @@ export interface RecentRequest {
   readonly reason: string | null
   readonly latency_ms: number
   readonly ttft_ms: number | null
+  /** The wait for room at upstreams. */
+  readonly queued_ms: number | null
   readonly tokens_in: number | null
   readonly tokens_out: number | null
   readonly estimated: boolean
@@ -48,6 +50,16 @@ export interface Minute {
 export interface ProviderHealth {
   readonly status: 'up' | 'down' | 'unknown'
   readonly detail: string | null
+}
+
+/** A limit of calls at once, and what it has taken. */
+export interface Room {
+  readonly provider: string
+  /** Null for the limit of the provider. */
+  readonly model: string | null
+  readonly max_parallel: number
+  readonly running: number
+  readonly waiting: number
 }
 
 export interface Circuit {
@@ -83,6 +95,7 @@ export interface Status {
   readonly credentials: Readonly<Record<string, CredentialState>>
   readonly parked_credentials: readonly ParkedCredential[]
   readonly circuits: readonly Circuit[]
+  readonly rooms: readonly Room[]
   readonly minutes: readonly Minute[]
 }
 
@@ -99,6 +112,7 @@ export interface Subject {
   readonly rpm_limit: number | null
   readonly tpm_limit: number | null
   readonly max_parallel: number | null
+  readonly priority: string | null
   readonly created_at: number
 }
 

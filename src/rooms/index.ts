@@ -1,0 +1,2 @@
+export type { LinkQueue, Place, RoomReading, Rooms } from './rooms.ts'
+export { RoomsInProcess } from './rooms-in-process.ts'
