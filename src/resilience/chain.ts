@@ -126,6 +126,7 @@ export async function tryLinks<T>(
     if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
     return undefined
   }
+  const { breakers } = request.resilience
   for (const link of request.orderLinks()) {
     const explained = explainSkip?.(link)
     const untranslatable = explained instanceof Promise ? await explained : explained
@@ -144,8 +145,8 @@ export async function tryLinks<T>(
     if (served) return served
     if (!mayCallAgain) break
   }
-  while (full.length > 0 && mayCallAgain) {
-    const { breakers } = request.resilience
+  for (;;) {
+    if (full.length === 0 || !mayCallAgain) break
     const link = await request.awaitRoom(full.filter((each) => !breakers.isOpen(each)))
     if (!link) break
     full = full.filter((each) => each !== link)

@@ -77,6 +77,23 @@ describe('room at one upstream', () => {
     for (const each of running) expect((await each).status).toBe(200)
   })
 
+  test('the limit of a pattern holds over all models that it serves', async () => {
+    const gateway = await open(`
+      [[providers]]
+      name = "p"
+      kind = "openai"
+      api_key_env = "P_KEY"
+      models = [{ id = "m-*", max_parallel = 1 }, { id = "n", fallbacks = ["m-c"] }]
+    `)
+    const first = gateway.chat({ ...say, model: 'm-a' })
+    await settled()
+    for (const model of ['m-a', 'm-b', 'm-c']) {
+      expect((await gateway.chat({ ...say, model })).status).toBe(503)
+    }
+    gateway.held.answerFirst()
+    expect((await first).status).toBe(200)
+  })
+
   test('a stream has its place until its end', async () => {
     const gateway = await open(one)
     const live = new LiveUpstream()
