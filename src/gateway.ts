@@ -228,6 +228,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
         exposition: createExposition({ metrics, workers, flushRecords }),
       },
       authenticator: access.authenticator,
+      ownKey: access.ownKeyRoutes(),
     }),
     ...access.adminRoutes({
       document: reloader,

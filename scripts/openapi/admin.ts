@@ -95,6 +95,21 @@ function accounts(noun: 'key' | 'group'): Operations {
   }
 }
 
+/** Which rows of the usage log are summed up, and how. */
+export const sumParameters: readonly Parameter[] = [
+  query('group_id', 'Only this group.'),
+  query('model', 'Only this model, as clients ask for it.'),
+  query('provider', 'Only this provider.'),
+  query('capability', 'Only this capability.', { enum: capabilities }),
+  query('api', 'Only this API.', { enum: apis }),
+  ...window,
+  query('group_by', 'What the sums are of.', { enum: usageGroupings, default: 'model' }),
+  query('interval', 'Divides each sum into intervals of this length, in UTC.', {
+    enum: usageIntervals,
+  }),
+  query('limit', 'How many sums.', integer(1, 1000, 100)),
+]
+
 /** The routes below `/admin`, which exist with auth on. */
 export const admin: Operations = {
   ...accounts('key'),
@@ -109,20 +124,7 @@ export const admin: Operations = {
   '/admin/usage': {
     get: manage('Usage', {
       summary: 'Show the sums of the usage log',
-      parameters: [
-        query('key_id', 'Only this key.'),
-        query('group_id', 'Only this group.'),
-        query('model', 'Only this model, as clients ask for it.'),
-        query('provider', 'Only this provider.'),
-        query('capability', 'Only this capability.', { enum: capabilities }),
-        query('api', 'Only this API.', { enum: apis }),
-        ...window,
-        query('group_by', 'What the sums are of.', { enum: usageGroupings, default: 'model' }),
-        query('interval', 'Divides each sum into intervals of this length, in UTC.', {
-          enum: usageIntervals,
-        }),
-        query('limit', 'How many sums.', integer(1, 1000, 100)),
-      ],
+      parameters: [query('key_id', 'Only this key.'), ...sumParameters],
       answers: { 200: { description: 'The sums.', schema: 'UsageSums' } },
     }),
   },

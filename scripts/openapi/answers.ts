@@ -157,6 +157,23 @@ const limits = {
   in_flight: count,
 }
 
+const left = z
+  .strictObject({ limit: count, remaining: count })
+  .nullable()
+  .describe('Null without a limit.')
+
+/** What the holder of a key sees of the limits of the key, or of its group. */
+const amounts = {
+  budget: z.strictObject({
+    max: usd.nullable(),
+    spent: usd,
+    reserved: usd,
+    period: z.enum(budgetPeriods).nullable(),
+    resets_at: time.nullable(),
+  }),
+  limits: z.strictObject({ rpm: left, tpm: left, max_parallel: left }),
+}
+
 const key = z.strictObject({
   id: text,
   name: text,
@@ -488,6 +505,14 @@ export const answerSchemas = {
   Readiness: z.strictObject({ status: text }),
   ProviderHealth: z.strictObject({ providers }),
   Key: key,
+  OwnKey: z.strictObject({
+    name: text,
+    group: text.nullable().describe('The name of its group.'),
+    models: z.array(text).nullable().describe('Null: all models.'),
+    expires_at: time.nullable(),
+    ...amounts,
+    group_amounts: z.strictObject(amounts).optional(),
+  }),
   KeyWithSecret: key.extend({ key: text.describe('The secret. It is shown only once.') }),
   KeyList: z.strictObject({ keys: z.array(key) }),
   Group: group,

@@ -1,7 +1,10 @@
+import { sumParameters } from './admin.ts'
 import type { answerSchemas } from './answers.ts'
 import type { Body, Operation, Operations } from './operation.ts'
 
 const errors = [400, 401, 402, 403, 404, 408, 413, 415, 417, 429, 431, 500, 502, 503, 504]
+
+const ownKeyErrors = [400, 401, 404, 408, 415, 417, 429, 431, 500, 503]
 
 const timeout = {
   name: 'x-gateway-timeout-ms',
@@ -239,6 +242,27 @@ export const dataPlane: Operations = {
       answers: { 200: { description: 'The model.', schema: 'Model' } },
       errorSchema: 'ModelsError',
       errors: [400, 401, 403, 404, 408, 415, 417, 431, 500],
+    },
+  },
+  '/v1/key': {
+    get: {
+      summary: 'Show the key that asks: its models, its budget, and what is left of its limits',
+      description: 'Exists with auth on.',
+      tag: 'Keys',
+      key: 'client',
+      answers: { 200: { description: 'The key.', schema: 'OwnKey' } },
+      errors: ownKeyErrors,
+    },
+  },
+  '/v1/key/usage': {
+    get: {
+      summary: 'Show the sums of the usage log for the key that asks',
+      description: 'Exists with auth on.',
+      tag: 'Usage',
+      key: 'client',
+      parameters: sumParameters,
+      answers: { 200: { description: 'The sums.', schema: 'UsageSums' } },
+      errors: ownKeyErrors,
     },
   },
   '/health': {

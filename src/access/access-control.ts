@@ -51,6 +51,8 @@ export interface AccessControl {
   /** Applies the settings of a configuration, and loads keys that were created offline. */
   adopt(config: Config): Promise<void>
   adminRoutes(deps: AdminDeps): AdminRoutes
+  /** What the holder of a key may read about it. */
+  ownKeyRoutes(): AdminRoutes
   /** Applies, from now on, what other processes that share the state change in the database. */
   followChanges(deps: FollowDeps): void
   /** Writes pending usage to the database and closes it. Resolves to what could not be saved. */

@@ -41,6 +41,8 @@ export interface KeyAccounts extends Authenticator {
   readonly registry: KeyRegistry
   /** Logs requests whose key or master key is missing or wrong. */
   readonly refusedLogins: RefusalLog
+  /** Returns the key of a request. Throws LM-4004 unless it has a valid one. */
+  identify(request: Request, origin: RequestOrigin): KeyEntry
   /** Returns what lets requests in as those of a key; undefined for an unknown or deleted key. */
   readonly findSender: (id: KeyId) => Authenticator | undefined
   /** `before`: the rows before the usage of a killed process was saved. */
@@ -102,6 +104,7 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
     ring,
     registry,
     refusedLogins,
+    identify,
     authenticate: (request: Request, origin: RequestOrigin) =>
       registry.createPrincipal(identify(request, origin)),
     findSender(id: KeyId): Authenticator | undefined {

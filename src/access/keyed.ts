@@ -10,7 +10,7 @@ import {
   type UsageLogOptions,
   usageLogSink,
 } from '../accounting/index.ts'
-import { openProviderKeys } from '../admin/index.ts'
+import { openProviderKeys, ownKeyRoutes } from '../admin/index.ts'
 import type { MasterKey } from '../auth/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import { toUsd } from '../core/money.ts'
@@ -100,6 +100,14 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
     },
     adminRoutes: (deps) =>
       createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher, recent }, deps),
+    ownKeyRoutes: () =>
+      ownKeyRoutes({
+        store,
+        clock,
+        accounts: accounts.registry,
+        identify: accounts.identify,
+        showsGroup: () => auth.show_group,
+      }),
     followChanges({ refreshProviderKeys }) {
       const { shared, known } = options
       if (!shared) return

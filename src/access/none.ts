@@ -16,6 +16,7 @@ export const noAccessControl: AccessControl = Object.freeze({
   providerKeys: async () => new Map(),
   async adopt() {},
   adminRoutes: () => ({}),
+  ownKeyRoutes: () => ({}),
   followChanges() {},
   close: async () => allSaved,
   abandon() {},

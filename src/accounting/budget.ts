@@ -22,7 +22,7 @@ export type BudgetState = Pick<AccountState<unknown>, 'spent' | 'spentTotal' | '
  * admitted before then change only the total.
  */
 export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
-  implements Omit<AccountState<Record>, 'running'>, BudgetSubject
+  implements Omit<AccountState<Record>, 'running' | 'requests' | 'tokens'>, BudgetSubject
 {
   readonly scope: BudgetScope
   #record: Record

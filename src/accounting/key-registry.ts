@@ -1,6 +1,6 @@
 import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { Principal } from '../core/admission.ts'
-import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
+import type { GroupId, KeyId, Millis, NanoUsd } from '../core/ids.ts'
 import type { AccountRows, GroupRow, KeyRow } from '../store/index.ts'
 import {
   type AccountEntry,
@@ -106,6 +106,17 @@ export class KeyRegistry {
     return this.listKeys().filter(
       ({ record }) => record.groupId === id && record.deletedAt === null,
     ).length
+  }
+
+  /** Returns the group whose limits apply to a key; undefined without one, and when it is deleted. */
+  getGroupOf({ record }: AccountState<VirtualKey>): GroupEntry | undefined {
+    const group = this.#findLiveGroup(record.groupId)
+    return group && this.#turn(group)
+  }
+
+  /** The wall clock by which minutes and terms end. */
+  now(): Millis {
+    return this.#deps.ledger.now()
   }
 
   /** Brings the spend and the counts of keys and groups up to date, where processes share them. */

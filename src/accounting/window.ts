@@ -1,3 +1,4 @@
+import type { MinuteCount } from '../core/accounts.ts'
 import type { Millis } from '../core/ids.ts'
 
 const minute = 60_000
@@ -9,13 +10,12 @@ export interface WindowDebit {
 }
 
 /** A counter that starts at 0 in every minute of the wall clock. */
-export class MinuteWindow {
+export class MinuteWindow implements MinuteCount {
   #minute = -1
   /** A serial number of windows, because a clock that is set back repeats minutes. */
   #window = 0
   #used = 0
 
-  /** Returns the count in the window of `now`. */
   used(now: Millis): number {
     const current = Math.floor(now / minute)
     // When the clock is set back into the previous minute, the window stays, so that one count

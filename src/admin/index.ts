@@ -6,6 +6,7 @@ export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
 export type { AdminRequest, AdminRoutes } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
+export { type OwnKeyRouteDeps, ownKeyRoutes } from './own-key.ts'
 export {
   LockedProviderKeyError,
   openProviderKeys,

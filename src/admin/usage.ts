@@ -22,11 +22,16 @@ export function usageRoutes(deps: UsageRouteDeps): AdminRoutes {
   }
 }
 
-async function sumUsage(
-  { request }: AdminRequest,
-  { store, clock }: UsageRouteDeps,
+function sumUsage({ request }: AdminRequest, deps: UsageRouteDeps): Promise<Reply> {
+  const query = parseUsageQuery(new URL(request.url).searchParams, deps.clock.now())
+  return replyWithSums(query, deps)
+}
+
+/** Replies with the sums that a query asks for. */
+export async function replyWithSums(
+  query: UsageQuery,
+  { store }: { readonly store: Pick<Store, 'sumUsage' | 'sumUsageByInterval'> },
 ): Promise<Reply> {
-  const query = parseUsageQuery(new URL(request.url).searchParams, clock.now())
   const { since, until, groupBy, interval, limit } = query
   // One more than the limit shows whether the result is truncated.
   const sums = await store.sumUsage({ ...query, limit: limit + 1 })

@@ -137,6 +137,11 @@ const auth = setting(
         'model limits them.',
       wholeNumber(0, 1_000_000_000).default(256),
     ),
+    show_group: setting(
+      'The holder of a key sees the budget and the limits of its group at [`GET /v1/key`](keys.md' +
+        '#what-the-holder-of-a-key-sees).',
+      z.boolean().default(false),
+    ),
     unpriced: setting(
       'What happens to requests whose cost is [not known](prices.md#requests-without-a-price): `allow`, ' +
         '`refuse_capped` (of keys and groups with a cap) or `refuse` (of all keys).',

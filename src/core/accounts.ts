@@ -1,5 +1,5 @@
 import type { BudgetPeriod, BudgetTerm } from './budget-period.ts'
-import type { GroupId, KeyId, NanoUsd, UnixSeconds } from './ids.ts'
+import type { GroupId, KeyId, Millis, NanoUsd, UnixSeconds } from './ids.ts'
 import type { Priority } from './room.ts'
 
 /** The limits that both keys and groups can have. */
@@ -62,6 +62,14 @@ export interface AccountState<Record> {
   readonly reserved: NanoUsd
   /** The number of admitted requests that have not ended. */
   readonly running: number
+  readonly requests: MinuteCount
+  readonly tokens: MinuteCount
+}
+
+/** A count that begins anew with each minute of the wall clock. */
+export interface MinuteCount {
+  /** Returns the count in the minute of `now`. */
+  used(now: Millis): number
 }
 
 export type KeyState = AccountState<VirtualKey>

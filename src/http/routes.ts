@@ -31,6 +31,8 @@ export interface RouteOptions {
   /** Undefined on a host without metrics. */
   readonly metrics: Exposition | undefined
   readonly authenticator: Authenticator
+  /** What the holder of a key may read about it; none with auth off. */
+  readonly ownKey: Routes<Arrival>
 }
 
 type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
@@ -43,6 +45,7 @@ export function createRoutes({
   readiness,
   metrics,
   authenticator,
+  ownKey,
 }: RouteOptions): Routes<Arrival> {
   const routes: Routes<Arrival> = {
     ...Object.fromEntries(services.flatMap((place) => createServiceRoutes(place, plane))),
@@ -60,6 +63,7 @@ export function createRoutes({
         ),
       ),
     ),
+    ...ownKey,
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/ready': { GET: () => reportReadiness(readiness) },
     '/health/providers': { GET: async () => jsonReply(await health()) },

@@ -23,6 +23,7 @@ test('an empty file has the default of every setting', async () => {
       journal_dir: '.',
       flush_interval_ms: 10_000,
       retention_days: 30,
+      show_group: false,
       usage_channel_capacity: 10_000,
       usage_batch_max: 500,
       usage_flush_ms: 2000,
