@@ -3,8 +3,8 @@ import { scanLayout } from '../../src/wire/json/scan.ts'
 import { answerAxes } from '../../test/growth/answers.ts'
 import { axes } from '../../test/growth/bodies.ts'
 import {
-  answerDoors,
   growthGateway,
+  listAnswerDoors,
   models,
   type Outcome,
   sendBody,
@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
   options: { all: { type: 'boolean', default: false } },
 })
 
+const encoder = new TextEncoder()
 const mebibyte = 1024 * 1024
 
 /** An input by its number of values and its length; what it lacks in length is added to its texts. */
@@ -52,7 +53,7 @@ interface Trial {
   readonly name: string
   readonly size: Size
   readonly write: (count: number) => string | Uint8Array
-  readonly send: (input: string | Uint8Array) => Promise<Outcome>
+  readonly send: (input: Uint8Array<ArrayBuffer>) => Promise<Outcome>
 }
 
 const gateway = await growthGateway({ clock: runningClock })
@@ -65,19 +66,18 @@ const trials: readonly Trial[] = [
         name: `request ${axis.door} ${model}: ${axis.name}, ${size.name}`,
         size,
         write: (count: number) => writeBody(axis, model, count),
-        send: (body: string | Uint8Array) =>
-          sendBody(gateway, { door: axis.door, body: String(body) }),
+        send: (body: Uint8Array<ArrayBuffer>) =>
+          sendBody(gateway, { door: axis.door, model, body }),
       })),
     )
   }),
   ...answerAxes.flatMap((axis) =>
-    answerDoors.flatMap((door) =>
+    listAnswerDoors(axis).flatMap((door) =>
       answerSizes.map((size) => ({
         name: `${axis.isStream ? 'stream' : 'answer'} ${door} ${axis.model}: ${axis.name}, ${size.name}`,
         size,
         write: axis.make,
-        send: (answer: string | Uint8Array) =>
-          sendQuestion(gateway, { door, axis, answer: Buffer.from(answer) }),
+        send: (answer: Uint8Array) => sendQuestion(gateway, { door, axis, answer }),
       })),
     ),
   ),
@@ -86,7 +86,8 @@ const trials: readonly Trial[] = [
 let found = 0
 for (const { name, size, write, send } of trials) {
   if (!positionals.every((word) => name.includes(word))) continue
-  const input = fit(write, size)
+  const fitting = fit(write, size)
+  const input = typeof fitting === 'string' ? encoder.encode(fitting) : Uint8Array.from(fitting)
   let outcome: Outcome | undefined
   const send1 = async () => {
     outcome = await send(input)
@@ -124,7 +125,7 @@ function measure(input: string | Uint8Array): { readonly values: number } {
   // Events are not one JSON text; their values are counted by their marks.
   const text = String(input)
   if (!text.startsWith('{')) return { values: text.match(/[:,]/g)?.length ?? 1 }
-  return scanLayout(new TextEncoder().encode(text), [])
+  return scanLayout(encoder.encode(text), [])
 }
 
 /** Returns how the gateway has refused an input itself. */

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { answerAxes } from '../../test/growth/answers.ts'
 import { axes } from '../../test/growth/bodies.ts'
 import {
-  answerDoors,
   growthGateway,
+  listAnswerDoors,
   models,
   type Outcome,
   sendBody,
@@ -47,11 +47,11 @@ const trials: readonly Trial[] = [
       name: `request ${axis.door} ${model}: ${axis.name}`,
       write: (count: number) => writeBody(axis, model, count),
       send: (body: string | Uint8Array) =>
-        sendBody(gateway, { door: axis.door, body: String(body) }),
+        sendBody(gateway, { door: axis.door, model, body: String(body) }),
     }))
   }),
   ...answerAxes.flatMap((axis) =>
-    answerDoors.map((door) => ({
+    listAnswerDoors(axis).map((door) => ({
       name: `${axis.isStream ? 'stream' : 'answer'} ${door} ${axis.model}: ${axis.name}`,
       write: axis.make,
       send: (answer: string | Uint8Array) => sendQuestion(gateway, { door, axis, answer }),

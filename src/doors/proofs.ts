@@ -70,7 +70,7 @@ export type ThinkingBlock = z.infer<typeof thinkingBlock>
 /** How a proof begins: names this gateway and the version, so that the content of others is recognized. */
 export const proofPrefix = 'gateway-1.'
 /** In characters. Longer reasoning does not come back. */
-const maxLength = 4 * 1024 * 1024
+export const maxProofLength = 4 * 1024 * 1024
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -90,7 +90,7 @@ export function encodeProof(proof: GivenProof): string | undefined {
     calls: isOpenable(calls) ? calls : undefined,
   }
   const encoded = proofPrefix + encodeBase64(encoder.encode(stringifyJson(kept)))
-  if (encoded.length <= maxLength) return encoded
+  if (encoded.length <= maxProofLength) return encoded
   return proof.content ? encodeProof({ ...proof, content: undefined }) : undefined
 }
 
@@ -107,17 +107,22 @@ export interface OpenedProof {
   readonly values: number
 }
 
-/** Decodes a text in this form. One with more values than a request may hold is counted, and not parsed. */
+/** Decodes a text in this form. */
 export function openProof(encoded: string): OpenedProof {
-  if (!isProof(encoded) || encoded.length > maxLength) return notProof
-  const bytes = decodeBase64(encoded.slice(proofPrefix.length))
+  if (!isProof(encoded) || encoded.length > maxProofLength) return notProof
+  return openProofJson(decodeBase64(encoded.slice(proofPrefix.length)))
+}
+
+/** Parses the JSON of a proof. One with more values than a request may hold is counted, and not parsed. */
+export function openProofJson(bytes: Uint8Array | undefined): OpenedProof {
   if (!bytes) return notProof
   const { depth, values } = scanLayout(bytes, [], { limits: maxJson })
   if (depth > maxJson.maxDepth || values > maxJson.maxValues) return { proof: undefined, values }
   return { proof: parseProof(decoder.decode(bytes)), values }
 }
 
-const notProof: OpenedProof = Object.freeze({ proof: undefined, values: 0 })
+/** A text that another service has made. */
+export const notProof: OpenedProof = Object.freeze({ proof: undefined, values: 0 })
 
 function parseProof(json: string): Proof | undefined {
   const proof = proofSchema.safeParse(tryParse(json)).data

@@ -1,7 +1,7 @@
 import { invalid } from '../core/errors.ts'
 import { maxJson } from '../wire/json/body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
-import { openProof, type Proof } from './proofs.ts'
+import { type OpenedProof, openProof, type Proof } from './proofs.ts'
 
 /** A text of the gateway in a request, and the dotted path of the field that holds it. */
 export interface PlacedProof {
@@ -17,7 +17,13 @@ export interface ProofCheck {
 
 /** The proofs of one request by their texts. Each text is decoded once, however many steps read it. */
 export class RequestProofs {
+  readonly #open: (text: string) => OpenedProof
   readonly #decoded = new Map<string, Proof | undefined>()
+
+  /** `open` decodes the texts of an API that has a form of its own for them. */
+  constructor(open: (text: string) => OpenedProof = openProof) {
+    this.#open = open
+  }
 
   /**
    * Decodes all proofs of a request, and yields to other work between them. LM-1001 when they hold, together
@@ -27,7 +33,7 @@ export class RequestProofs {
   async check(proofs: readonly PlacedProof[], { values, slice }: ProofCheck): Promise<void> {
     let sum = values
     for (const { text, path } of proofs) {
-      const { proof, values: own } = openProof(text)
+      const { proof, values: own } = this.#open(text)
       sum += own
       if (sum > maxJson.maxValues) {
         const rule = `hold more than ${maxJson.maxValues} objects, arrays and members together`
@@ -40,7 +46,7 @@ export class RequestProofs {
 
   /** Returns the proof in a text; undefined if another service made the text, or if it is broken. */
   read(text: string): Proof | undefined {
-    if (!this.#decoded.has(text)) this.#decoded.set(text, openProof(text).proof)
+    if (!this.#decoded.has(text)) this.#decoded.set(text, this.#open(text).proof)
     return this.#decoded.get(text)
   }
 

@@ -1,4 +1,5 @@
 import { encodeProof, type GivenProof } from '../../src/doors/proofs.ts'
+import { geminiBodies } from './gemini-bodies.ts'
 
 /*
  * Bodies of requests that have one thing many times. Each grows along one axis, and is otherwise as small as
@@ -17,6 +18,8 @@ export type DoorPath =
   | 'responses'
   | 'messages'
   | 'messages/count_tokens'
+  | 'gemini'
+  | 'gemini/count_tokens'
   | 'completions'
   | 'embeddings'
   | 'rerank'
@@ -587,6 +590,8 @@ export const axes: readonly Axis[] = [
   ...[...axesOf('messages', messagesBodies), ...proofAxes]
     .filter(({ door }) => door === 'messages')
     .map((axis) => ({ ...axis, door: 'messages/count_tokens' as const })),
+  ...axesOf('gemini', geminiBodies),
+  ...axesOf('gemini/count_tokens', geminiBodies),
   ...axesOf('completions', {
     prompts: (count) => ({ prompt: times(Math.min(count, 2000), (at) => `p${at}`) }),
     'stop sequences': (count) => ({ prompt: 'x', stop: times(count, (at) => `s${at}`) }),

@@ -17,10 +17,14 @@ const links = [
   { id: 'cohere', kind: 'cohere', upstreamId: 'command-a-03-2025' },
 ] as const
 
-/** The ids of the models; `native` speaks the Responses API too. */
-export const models: readonly string[] = [...links.map(({ id }) => id), 'native']
+/** The ids of the models; `native` speaks the Responses API too, and `chain` has several translated links. */
+export const models: readonly string[] = [...links.map(({ id }) => id), 'native', 'chain']
 
 const config = [
+  `
+      [resilience]
+      retry_max_attempts = 1
+      circuit_failure_threshold = 1_000_000`,
   ...links.map(({ id, kind, upstreamId }) => {
     const path = kind === 'vertex_ai' ? '/v1/projects/p/locations/l' : ''
     return `
@@ -37,6 +41,17 @@ const config = [
       kind = "openai"
       api_key_env = "P_KEY"
       models = [{ id = "native", modalities = ["text", "image"] }]`,
+  `
+      [[providers]]
+      name = "chain"
+      kind = "anthropic"
+      api_key_env = "P_KEY"
+      base_url = "https://chain.test"
+      [[providers.models]]
+      id = "chain"
+      upstream_id = "claude-sonnet-4-5"
+      modalities = ["text", "image"]
+      fallbacks = ["google", "bedrock", "nova", "cohere"]`,
   ...(['embed', 'rerank'] as const).map(
     (capability) => `
       [[providers]]
@@ -65,14 +80,38 @@ interface AnsweredOutcome extends Outcome {
   readonly readAll: () => string
 }
 
+export interface SentBody {
+  readonly door: DoorPath
+  readonly model: string
+  readonly body: string | Uint8Array<ArrayBuffer>
+}
+
+/** Returns the path of a door. The Gemini API names the model in it. */
+function pathOf(door: DoorPath | AnswerDoor, model: string): string {
+  const place = `/v1beta/models/${model}`
+  switch (door) {
+    case 'gemini':
+      return `${place}:generateContent`
+    case 'gemini/count_tokens':
+      return `${place}:countTokens`
+    case 'gemini/events':
+      return `${place}:streamGenerateContent?alt=sse`
+    case 'gemini/array':
+      return `${place}:streamGenerateContent`
+    default:
+      return `/v1/${door}`
+  }
+}
+
 /** Sends a body to a door. The upstream refuses it, so that no answer adds to the time. */
 export async function sendBody(
   { get, upstream }: TestGateway,
-  { door, body }: { readonly door: DoorPath; readonly body: string },
+  { door, model, body }: SentBody,
 ): Promise<Outcome> {
   upstream.requests.length = 0
-  upstream.always(whole('{}', { status: 400 }))
-  const response = await get(`/v1/${door}`, { method: 'POST', body })
+  // Only the links of a chain go on after a failure of the provider.
+  upstream.always(whole('{}', { status: model === 'chain' ? 503 : 400 }))
+  const response = await get(pathOf(door, model), { method: 'POST', body })
   const answer = await response.text()
   const written = upstream.requests.reduce((sum, request) => sum + (request.body?.length ?? 0), 0)
   return { status: response.status, body: answer, written }
@@ -84,15 +123,24 @@ export function writeBody({ door, make }: Axis, model: string, count: number): s
   return JSON.stringify({ model: served, ...make(count, model) })
 }
 
+const words = { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }
 const questions = {
   'chat/completions': { messages: [{ role: 'user', content: 'x' }] },
   responses: { input: 'x' },
   messages: { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] },
+  gemini: words,
+  'gemini/events': words,
+  'gemini/array': words,
 }
 
 /** The doors that write answers. */
 export type AnswerDoor = keyof typeof questions
-export const answerDoors = Object.keys(questions) as readonly AnswerDoor[]
+const doors = Object.keys(questions) as readonly AnswerDoor[]
+
+/** Lists the doors through which an answer can be asked for: the Gemini API names a stream in the path. */
+export function listAnswerDoors({ isStream }: Pick<AnswerAxis, 'isStream'>): readonly AnswerDoor[] {
+  return doors.filter((door) => !(isStream ? door === 'gemini' : door.startsWith('gemini/')))
+}
 
 const chunkBytes = 64 * 1024
 const jsonHeaders = { 'content-type': 'application/json' }
@@ -137,8 +185,9 @@ export async function sendQuestion(
     'content-type': isAmazon ? 'application/vnd.amazon.eventstream' : 'text/event-stream',
   }
   upstream.always(respondWith(answer, isStream ? headers : jsonHeaders))
-  const body = JSON.stringify({ model, stream: isStream, ...asked })
-  const response = await get(`/v1/${door}`, { method: 'POST', body })
+  const isGemini = door.startsWith('gemini')
+  const body = JSON.stringify({ ...(isGemini ? {} : { model, stream: isStream }), ...asked })
+  const response = await get(pathOf(door, model), { method: 'POST', body })
   // Not `arrayBuffer`: joining tens of megabytes would hold the event loop itself.
   const pieces: Uint8Array[] = []
   for await (const piece of response.body ?? []) pieces.push(piece)

@@ -48,6 +48,9 @@ const longCall = (at: number) => ({
   content: [{ type: 'tool_use', id: 'c', name: `n${at}`.padEnd(130, 'x'), input: {} }],
 })
 
+const textPart = () => ({ text: 'x' })
+const turnOf = (at: number) => ({ role: at % 2 ? 'model' : 'user', parts: [textPart()] })
+
 const translated = ['openai', 'anthropic', 'google', 'bedrock', 'cohere']
 
 const requests: readonly {
@@ -109,6 +112,46 @@ const requests: readonly {
       ],
     }),
   },
+  {
+    door: 'gemini',
+    things: 'contents',
+    make: (count) => ({ contents: times(count, (at) => turnOf(at)) }),
+    native: 'google',
+  },
+  {
+    door: 'gemini',
+    things: 'parts of an answer',
+    make: (count) => ({
+      contents: [turnOf(0), { role: 'model', parts: times(count, textPart) }, turnOf(0)],
+    }),
+    native: 'google',
+    atOnce: 64,
+  },
+  {
+    door: 'gemini',
+    things: 'functions',
+    make: (count) => ({
+      contents: [turnOf(0)],
+      tools: [{ functionDeclarations: times(count, (at) => ({ name: `f${at}` })) }],
+    }),
+    native: 'google',
+  },
+  {
+    door: 'gemini',
+    things: 'properties of an answer',
+    make: (count) => ({
+      contents: [turnOf(0)],
+      generationConfig: {
+        responseMimeType: 'application/json',
+        responseSchema: {
+          type: 'OBJECT',
+          properties: Object.fromEntries(times(count, (at) => [`k${at}`, { type: 'STRING' }])),
+        },
+      },
+    }),
+    native: 'google',
+    atOnce: 64,
+  },
 ]
 
 test.each(
@@ -124,7 +167,7 @@ test.each(
       const body = JSON.stringify({ model, ...make(size) })
       let written = 0
       const turns = await countTurns(async () => {
-        ;({ written } = await sendBody(gateway, { door, body }))
+        ;({ written } = await sendBody(gateway, { door, model, body }))
       })
       expect(written).toBeGreaterThan(size)
       return turns
@@ -141,7 +184,7 @@ test('a long request is refused for its last message by the path of that message
   const gateway = await growthGateway({ clock: hastyClock() })
   const messages = [...times(5000, message), { role: 'other', content: 'x' }]
   const body = JSON.stringify({ model: 'google', ...say(messages) })
-  const outcome = await sendBody(gateway, { door: 'messages', body })
+  const outcome = await sendBody(gateway, { door: 'messages', model: 'google', body })
   expect(outcome).toMatchObject({ status: 400, written: 0 })
   expect(outcome.body).toContain('messages.5000.role')
 })

@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart } from '../../core/chat.ts'
-import { mapInSteps, type Steps } from '../../core/steps.ts'
+import { type Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { MadeMessage } from '../made-message.ts'
 import { addPastReasoning, addProofs } from '../proofs.ts'
@@ -14,13 +14,20 @@ import {
   listContents,
   listParts,
 } from './schema.ts'
-import { isOwnSignature, toProofText } from './signatures.ts'
+import { isOwnSignature } from './signatures.ts'
 
 export interface ConversationOptions {
   readonly target: ChatTarget
   readonly proofs: RequestProofs
   /** Returns the exact JSON text of the value at a path; undefined when it is absent. */
   readonly readText: (path: string) => string | undefined
+}
+
+/** How many parts are written at once: less than a millisecond's work. */
+const partsAtOnce = 64
+
+function isStep(at: number): boolean {
+  return at % partsAtOnce === partsAtOnce - 1
 }
 
 interface PlacedPart {
@@ -44,10 +51,14 @@ export function* toChatMessages(
   options: ConversationOptions,
 ): Steps<readonly MadeMessage[]> {
   const calls = new OpenCalls()
-  const turns = yield* mapInSteps(listTurns(listContents(request)), (turn) =>
-    turn.isModel ? toAssistant(turn, calls, options) : toUser(turn, calls, options),
-  )
-  yield
+  const turns: (readonly MadeMessage[])[] = []
+  for (const turn of listTurns(listContents(request))) {
+    const written = turn.isModel
+      ? yield* toAssistant(turn, calls, options)
+      : yield* toUser(turn, calls, options)
+    turns.push(written)
+    yield
+  }
   return fitResults([...toSystem(request), ...turns.flat()], options.target)
 }
 
@@ -58,8 +69,9 @@ function listTurns(contents: readonly GeminiContent[]): readonly Turn[] {
     const path = `contents.${index}`
     const parts = listParts(content).map((part, at) => ({ part, path: `${path}.parts.${at}` }))
     const last = turns.at(-1)
-    if (last?.isModel === isModel) last.parts.push(...parts)
-    else turns.push({ isModel, path, parts })
+    if (last?.isModel !== isModel) turns.push({ isModel, path, parts })
+    // One by one: a list of arguments this long could overflow the stack.
+    else for (const part of parts) last.parts.push(part)
   }
   return turns
 }
@@ -80,46 +92,75 @@ function toSystem({ systemInstruction: given }: GeminiRequest): readonly MadeMes
   return [{ message, path, parts: [path], calls: [] }]
 }
 
+interface OpenCall {
+  readonly id: string
+  isAnswered: boolean
+}
+
+/** Calls in their order, by a name or an id that several may have. */
+class CallIndex {
+  readonly #calls = new Map<string, { readonly list: OpenCall[]; next: number }>()
+
+  add(key: string, call: OpenCall): void {
+    const known = this.#calls.get(key)
+    if (known) known.list.push(call)
+    else this.#calls.set(key, { list: [call], next: 0 })
+  }
+
+  /** Returns the first call that has no result yet. */
+  find(key: string): OpenCall | undefined {
+    const known = this.#calls.get(key)
+    if (!known) return undefined
+    while (known.list[known.next]?.isAnswered) known.next++
+    return known.list[known.next]
+  }
+}
+
 /** The calls of the latest turn of the model that have no result yet. */
 class OpenCalls {
-  #open: { readonly id: string; readonly name: string; readonly isNamed: boolean }[] = []
+  #byId = new CallIndex()
+  #byName = new CallIndex()
+  /** Those to which the client gave no id. */
+  #unnamed = new CallIndex()
   #count = 0
 
   /** Begins a turn of the model: results belong to the latest one. */
   beginTurn(): void {
-    this.#open = []
+    this.#byId = new CallIndex()
+    this.#byName = new CallIndex()
+    this.#unnamed = new CallIndex()
   }
 
   /** Returns the id of a call; without one of its vendor, one that depends on its position alone. */
   add(id: string | null | undefined, name: string): string {
     this.#count++
-    const own = id || `call_${this.#count}`
-    this.#open.push({ id: own, name, isNamed: Boolean(id) })
-    return own
+    const call = { id: id || `call_${this.#count}`, isAnswered: false }
+    if (id) this.#byId.add(id, call)
+    else this.#unnamed.add(name, call)
+    this.#byName.add(name, call)
+    return call.id
   }
 
   /** Returns the id of the call that a result belongs to; undefined when there is none. */
   answer(id: string | null | undefined, name: string): string | undefined {
-    const byId = id ? this.#open.findIndex((call) => call.isNamed && call.id === id) : -1
     // A call whose id the client has not kept cannot be found by it.
-    const at =
-      byId >= 0 ? byId : this.#open.findIndex((call) => call.name === name && !(id && call.isNamed))
-    if (at < 0) return undefined
-    const [call] = this.#open.splice(at, 1)
+    const call = id ? (this.#byId.find(id) ?? this.#unnamed.find(name)) : this.#byName.find(name)
+    if (call) call.isAnswered = true
     return call?.id
   }
 }
 
-function toAssistant(
+function* toAssistant(
   { parts, path }: Turn,
   open: OpenCalls,
   { target, proofs, readText }: ConversationOptions,
-): readonly MadeMessage[] {
+): Steps<readonly MadeMessage[]> {
   open.beginTurn()
   const texts: PlacedPart[] = []
   const thoughts: string[] = []
   const calls: { readonly call: Readonly<Record<string, unknown>>; readonly path: string }[] = []
-  for (const placed of parts) {
+  for (const [at, placed] of parts.entries()) {
+    if (isStep(at)) yield
     const { functionCall: made, text, thought } = placed.part
     if (made) {
       const name = made.name ?? ''
@@ -153,20 +194,21 @@ function toAssistant(
 
 function readProofs(parts: readonly PlacedPart[], proofs: RequestProofs) {
   return parts.flatMap(({ part: { thoughtSignature: signature } }) => {
-    const proof = isOwnSignature(signature) ? proofs.read(toProofText(signature)) : undefined
+    const proof = isOwnSignature(signature) ? proofs.read(signature) : undefined
     return proof ? [proof] : []
   })
 }
 
 /** The results of a turn come first, as the chat API demands; what else it has follows as the user's message. */
-function toUser(
+function* toUser(
   { parts, path }: Turn,
   open: OpenCalls,
   options: ConversationOptions,
-): readonly MadeMessage[] {
+): Steps<readonly MadeMessage[]> {
   const results: MadeMessage[] = []
   const content: { readonly part: ContentPart; readonly path: string }[] = []
-  for (const { part, path: place } of parts) {
+  for (const [at, { part, path: place }] of parts.entries()) {
+    if (isStep(at)) yield
     if (part.functionResponse) {
       results.push(toResult(part.functionResponse, place, { open, options }))
       continue

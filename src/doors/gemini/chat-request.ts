@@ -45,8 +45,9 @@ export function* writeChat(request: GeminiRequest, options: WriteOptions): Steps
   const config = request.generationConfig ?? {}
   const placed = yield* toChatMessages(request, options)
   yield
-  const tools = toChatTools(request)
-  const format = toFormat(config)
+  const tools = yield* toChatTools(request)
+  const format = yield* toFormat(config)
+  yield
   const chat = {
     model: target.model,
     messages: placed.map(({ message }) => message),
@@ -126,14 +127,14 @@ interface WrittenFormat {
   readonly dropped: readonly string[]
 }
 
-function toFormat(config: GenerationConfig): WrittenFormat {
+function* toFormat(config: GenerationConfig): Steps<WrittenFormat> {
   const { type, schema, place } = readFormat(config)
   if (!type || type === 'text/plain') return { fields: {}, dropped: [] }
   if (type !== 'application/json') return { fields: {}, dropped: [`${settings}${place}`] }
   if (schema === undefined || schema === null) {
     return { fields: { response_format: { type: 'json_object' } }, dropped: [] }
   }
-  const written = toJsonSchema(checkPart(schemaObject, schema, `${settings}${place}`))
+  const written = yield* toJsonSchema(checkPart(schemaObject, schema, `${settings}${place}`))
   const format = { type: 'json_schema', json_schema: { name: 'response', schema: written } }
   return { fields: { response_format: format }, dropped: [] }
 }

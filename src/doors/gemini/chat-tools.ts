@@ -1,3 +1,4 @@
+import type { Steps } from '../../core/steps.ts'
 import { toJsonSchema } from './json-schema.ts'
 import { checkPart, type GeminiRequest, schemaObject } from './schema.ts'
 import { toStrictSchema } from './strict-schema.ts'
@@ -12,10 +13,13 @@ export interface WrittenTools {
   readonly dropped: readonly string[]
 }
 
+/** How many functions are written at once: less than a millisecond's work. */
+const writtenAtOnce = 16
+
 const searches: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval'])
 
 /** Writes the functions, the choice among them and a search of the web. Other tools run only at Google. */
-export function toChatTools(request: GeminiRequest): WrittenTools {
+export function* toChatTools(request: GeminiRequest): Steps<WrittenTools> {
   const tools: object[] = []
   const paths: string[] = []
   const dropped: string[] = []
@@ -24,12 +28,13 @@ export function toChatTools(request: GeminiRequest): WrittenTools {
   for (const [index, entry] of (request.tools ?? []).entries()) {
     for (const [at, declaration] of (entry.functionDeclarations ?? []).entries()) {
       const path = `tools.${index}.functionDeclarations.${at}`
-      const written = toFunction(declaration, path)
+      const written = yield* toFunction(declaration, path)
       const strict = mode === 'VALIDATED' ? makeStrict(written) : undefined
       // A model is then held to some of the functions only.
       if (mode === 'VALIDATED' && !strict) dropped.push(`${choicePath}.mode`)
       tools.push({ type: 'function', function: strict ?? written })
       paths.push(path)
+      if (paths.length % writtenAtOnce === 0) yield
     }
     for (const [name, value] of Object.entries(entry)) {
       if (name === 'functionDeclarations' || value === null) continue
@@ -61,11 +66,13 @@ type Declaration = NonNullable<
   NonNullable<GeminiRequest['tools']>[number]['functionDeclarations']
 >[number]
 
-function toFunction(declaration: Declaration, path: string): ChatFunction {
+function* toFunction(declaration: Declaration, path: string): Steps<ChatFunction> {
   const { name, description, parameters, parametersJsonSchema } = declaration
   const given = parametersJsonSchema ?? parameters
   const place = `${path}.${parametersJsonSchema ? 'parametersJsonSchema' : 'parameters'}`
-  const schema = isSet(given) ? toJsonSchema(checkPart(schemaObject, given, place)) : undefined
+  const schema = isSet(given)
+    ? yield* toJsonSchema(checkPart(schemaObject, given, place))
+    : undefined
   return {
     name: name ?? '',
     ...(description && { description }),

@@ -5,7 +5,7 @@ import { methodPath, readAddress } from './address.ts'
 import { geminiForm } from './error.ts'
 import { estimatePrompt } from './estimate.ts'
 import { checkCountRequest } from './schema.ts'
-import { listProofs } from './signatures.ts'
+import { listProofs, openSignature } from './signatures.ts'
 import { unifySpelling } from './spelling.ts'
 
 const encoder = new TextEncoder()
@@ -22,10 +22,13 @@ export const geminiCountDoor: CountDoor = Object.freeze<CountDoor>({
       unique: [],
       timeSlice: slice,
     })
-    const parsed = checkCountRequest(unifySpelling(value))
+    const unified = unifySpelling(value)
     await slice.pause()
-    const proofs = new RequestProofs()
+    const parsed = checkCountRequest(unified)
+    await slice.pause()
+    const proofs = new RequestProofs(openSignature)
     await proofs.check(listProofs(parsed), { values: layout.values, slice })
+    await slice.pause()
     return {
       model,
       native: { bytes, layout, stream: false, headers: {}, query: '' },

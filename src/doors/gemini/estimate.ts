@@ -10,7 +10,7 @@ import {
   listContents,
   listParts,
 } from './schema.ts'
-import { isOwnSignature, toProofText } from './signatures.ts'
+import { isOwnSignature } from './signatures.ts'
 
 /** Estimates a prompt by its bytes, by the rules for chat completions. */
 export function estimatePrompt(request: GeminiRequest, proofs: RequestProofs): number {
@@ -33,23 +33,19 @@ function measureContent(content: GeminiContent, proofs: RequestProofs): number {
   for (const part of listParts(content)) {
     bytes += measurePart(part)
     const { thoughtSignature: signature } = part
-    const own = isOwnSignature(signature) ? proofs.read(toProofText(signature))?.content : undefined
+    const own = isOwnSignature(signature) ? proofs.read(signature)?.content : undefined
     if (own) blockBytes += countUtf8Bytes(stringifyJson(own))
   }
   return Math.max(bytes, blockBytes)
 }
 
-function measurePart({
-  text,
-  functionCall: made,
-  functionResponse: given,
-  ...rest
-}: GeminiPart): number {
+function measurePart(part: GeminiPart): number {
+  const { text, functionCall: made, functionResponse: given } = part
   let bytes = countUtf8Bytes(text ?? '')
   if (made) bytes += countUtf8Bytes(made.name ?? '') + measureJson(made.args)
   if (given) bytes += measureJson(given.response)
   for (const name of ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse']) {
-    if (isObject(rest[name])) bytes += measureJson(rest[name])
+    if (isObject(part[name])) bytes += measureJson(part[name])
   }
   return bytes
 }

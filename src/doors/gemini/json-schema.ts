@@ -1,3 +1,4 @@
+import type { Steps } from '../../core/steps.ts'
 import { isObject } from '../../wire/json/parse.ts'
 
 /** The types by their numbers in protocol buffers: https://ai.google.dev/api/caching#Type */
@@ -20,30 +21,44 @@ const dropped: ReadonlySet<string> = new Set(['propertyOrdering', 'title', 'null
  * Writes a schema of Gemini's API as JSON Schema: types in small letters, `nullable` as a type. The fields for
  * JSON Schema need it too: Gemini CLI writes capital types there.
  */
-export function toJsonSchema(schema: unknown): unknown {
+export function* toJsonSchema(schema: unknown): Steps<unknown> {
   if (!isObject(schema)) return schema
   const isNullable = schema['nullable'] === true
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([name, value]) => {
-      const keyword = keywords.get(name) ?? name
-      if (dropped.has(keyword) || (keyword === 'type' && isUnspecified(value))) return []
-      return [[keyword, writeMember(keyword, value, isNullable)]]
-    }),
-  )
+  const members: [string, unknown][] = []
+  for (const [name, value] of Object.entries(schema)) {
+    const keyword = keywords.get(name) ?? name
+    if (dropped.has(keyword) || (keyword === 'type' && isUnspecified(value))) continue
+    members.push([keyword, yield* writeMember(keyword, value, isNullable)])
+  }
+  return Object.fromEntries(members)
 }
 
-function writeMember(keyword: string, value: unknown, isNullable: boolean): unknown {
+function* writeMember(keyword: string, value: unknown, isNullable: boolean): Steps<unknown> {
   if (keyword === 'type') return toType(value, isNullable)
   if (keyword === 'enum' && isNullable && Array.isArray(value)) {
     return value.includes(null) ? value : [...value, null]
   }
-  if (nested.has(keyword)) return toJsonSchema(value)
+  if (nested.has(keyword)) return yield* toJsonSchema(value)
   if (lists.has(keyword) && Array.isArray(value)) {
-    const written = value.map(toJsonSchema)
+    const written = yield* writeEach(value)
     return isNullable && keyword === 'anyOf' ? [...written, { type: 'null' }] : written
   }
   if (!byName.has(keyword) || !isObject(value)) return toCount(keyword, value)
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toJsonSchema(inner)]))
+  const names = Object.keys(value)
+  const written = yield* writeEach(Object.values(value))
+  return Object.fromEntries(names.map((name, at) => [name, written[at]]))
+}
+
+/** How many schemas are written at once: less than a millisecond's work. */
+const writtenAtOnce = 64
+
+function* writeEach(schemas: readonly unknown[]): Steps<readonly unknown[]> {
+  const written: unknown[] = []
+  for (const [at, schema] of schemas.entries()) {
+    if (at % writtenAtOnce === writtenAtOnce - 1) yield
+    written.push(yield* toJsonSchema(schema))
+  }
+  return written
 }
 
 const keywords: ReadonlyMap<string, string> = new Map([

@@ -15,7 +15,6 @@ import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { readJsonBody } from '../../wire/json/body.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
-import { extractTexts } from '../../wire/json/text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
@@ -33,10 +32,11 @@ import { type GeminiAddress, readAddress } from './address.ts'
 import { renderAnswer } from './answer.ts'
 import { type ChatPlaces, locatePath, type WrittenChat, writeChat } from './chat-request.ts'
 import { estimatePrompt } from './estimate.ts'
+import { readExactTexts } from './exact-texts.ts'
 import { convertShape } from './forms.ts'
 import { NativeStreamWriter } from './native.ts'
 import { checkRequest, type GeminiRequest, listContents, listParts, toNumber } from './schema.ts'
-import { listProofs, skipOwnSignatures } from './signatures.ts'
+import { listProofs, openSignature, skipOwnSignatures } from './signatures.ts'
 import { unifySpelling } from './spelling.ts'
 import { GeminiStreamWriter } from './stream.ts'
 
@@ -75,13 +75,19 @@ export async function readGemini({
 }: ReceivedRequest): Promise<ParsedGemini> {
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
   checkSettings(bytes, layout)
-  const parsed = checkRequest(unifySpelling(value))
+  const unified = unifySpelling(value)
+  await slice.pause()
+  const parsed = checkRequest(unified)
   await slice.pause()
   const own = listProofs(parsed)
-  const proofs = new RequestProofs()
+  const proofs = new RequestProofs(openSignature)
   await proofs.check(own, { values: layout.values, slice })
   const address = readAddress(request.url)
-  return new ParsedGemini({ bytes, layout, parsed, proofs, address, hasOwnProofs: own.length > 0 })
+  await slice.pause()
+  const hasOwnProofs = own.length > 0
+  const call = new ParsedGemini({ bytes, layout, parsed, proofs, address, hasOwnProofs })
+  if (call.isHeavy) await call.measure(slice)
+  return call
 }
 
 type GeminiLayout = MemberLayout<(typeof names)[number]> &
@@ -127,6 +133,7 @@ export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest 
   readonly #body: ParsedBody<object>
   #unified: GeminiRequest | undefined
   #promptTokens: number | undefined
+  #images: readonly ImagePart[] | undefined
   /** Where the parts of the latest chat request come from. */
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
   readonly #links = new Map<Model, NativeLink | TranslatedLink>()
@@ -156,13 +163,22 @@ export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest 
   }
 
   get images(): readonly ImagePart[] {
-    return listImages(this.#request)
+    this.#images ??= listImages(this.#request)
+    return this.#images
   }
 
   /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
     this.#promptTokens ??= estimatePrompt(this.#request, this.#proofs)
     return this.#promptTokens
+  }
+
+  /** Computes what the next steps need of the whole request, one after the other. */
+  async measure(slice: TimeSlice): Promise<void> {
+    void this.promptTokens
+    await slice.pause()
+    void this.images
+    await slice.pause()
   }
 
   get cacheLife(): CacheLife {
@@ -292,49 +308,13 @@ const unsaid: ReadonlySet<string> = new Set(['top_k'])
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The values that go to other vendors as text, in both spellings. */
-const exactPaths = [
-  'functionCall.args',
-  'function_call.args',
-  'functionResponse.response',
-  'function_response.response',
-]
-
-/**
- * Creates a reader of values as the client wrote them: parsing would round large numbers. Where one content, or one
- * part, stands in place of a list, its path has the index 0.
- */
+/** Creates a reader of values as the client wrote them. */
 function createTextReader(bytes: Uint8Array): (path: string) => string | undefined {
-  let listed: ReadonlyMap<string, string> | undefined
-  let single: ReadonlyMap<string, string> | undefined
+  let texts: ReadonlyMap<string, string> | undefined
   return (path) => {
-    listed ??= readExactTexts(decoder.decode(bytes), ['contents.*.parts.*'])
-    const text = listed.get(path)
-    if (text !== undefined) return text
-    const places = ['contents.*.parts', 'contents.parts.*', 'contents.parts']
-    single ??= readExactTexts(decoder.decode(bytes), places)
-    return single.get(path)
+    texts ??= readExactTexts(decoder.decode(bytes))
+    return texts.get(path)
   }
-}
-
-function readExactTexts(json: string, places: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(
-    places.flatMap((place) =>
-      exactPaths.flatMap((inner) =>
-        [...extractTexts(json, `${place}.${inner}`)].map(([path, text]) => [toListed(path), text]),
-      ),
-    ),
-  )
-}
-
-/** Returns the path of a value once the spelling is unified. */
-function toListed(path: string): string {
-  const [, content = '0', part = '0', inner] =
-    /^contents(?:\.(\d+))?\.parts(?:\.(\d+))?\.(.+)$/.exec(path) ?? []
-  const spelled = inner
-    ?.replace('function_call.', 'functionCall.')
-    .replace('function_response.', 'functionResponse.')
-  return `contents.${content}.parts.${part}.${spelled}`
 }
 
 function listImages(request: GeminiRequest): readonly ImagePart[] {

@@ -120,8 +120,10 @@ export function checkRequest(value: unknown): GeminiRequest {
 export function checkCountRequest(value: unknown): GeminiRequest {
   const read = validateAsSent(countRequest, value)
   if (!read.success) throw invalidField(read.error)
-  const { generateContentRequest: inner, ...outer } = read.data
-  return inner ?? checkRequest(outer)
+  const { generateContentRequest: inner, contents: given } = read.data
+  if (inner) return inner
+  // With contents, the checks of both are the same; without them, this refuses the request.
+  return given ? (read.data as GeminiRequest) : checkRequest(read.data)
 }
 
 /** Checks a request to embed one content; LM-1001 with the field at fault. */

@@ -1,6 +1,14 @@
 import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
 import { findStringEnd } from '../../wire/json/text.ts'
-import { encodeProof, type GivenProof, proofPrefix } from '../proofs.ts'
+import {
+  encodeProof,
+  type GivenProof,
+  maxProofLength,
+  notProof,
+  type OpenedProof,
+  openProofJson,
+  proofPrefix,
+} from '../proofs.ts'
 import type { PlacedProof } from '../request-proofs.ts'
 import { toStandardBase64 } from './base64.ts'
 import { type GeminiRequest, listContents, listParts } from './schema.ts'
@@ -56,11 +64,15 @@ const ownMembers = new RegExp(
   'g',
 )
 
-/** Returns the text of the proof in a signature of the gateway, in either alphabet. */
-export function toProofText(signature: string): string {
+/** A longer signature is not one that the gateway has written, in characters. The prefix is in its base64. */
+const maxLength = maxProofLength + 8
+
+/** Decodes the proof in a signature of the gateway, in either alphabet. */
+export function openSignature(signature: string): OpenedProof {
+  if (signature.length > maxLength) return notProof
   const standard = toStandardBase64(signature)
   const bytes = decodeBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='))
-  return proofPrefix + encodeBase64(bytes?.subarray(prefixBytes.length) ?? new Uint8Array(0))
+  return openProofJson(bytes?.subarray(prefixBytes.length))
 }
 
 /** Lists the proofs of the gateway in a request, with the paths of their fields. */
@@ -68,7 +80,7 @@ export function listProofs(request: GeminiRequest): readonly PlacedProof[] {
   return listContents(request).flatMap((content, index) =>
     listParts(content).flatMap(({ thoughtSignature: signature }, at) => {
       const path = `contents.${index}.parts.${at}.thoughtSignature`
-      return isOwnSignature(signature) ? [{ text: toProofText(signature), path }] : []
+      return isOwnSignature(signature) ? [{ text: signature, path }] : []
     }),
   )
 }

@@ -42,7 +42,9 @@ export function toStrictSchema(schema: unknown): object | undefined {
   if (!isOfObjects(schema)) return strict
   if (!isObject(properties) || (schema['additionalProperties'] ?? false) !== false) return undefined
   const names = Object.keys(properties)
-  if (!Array.isArray(required) || !names.every((name) => required.includes(name))) return undefined
+  if (!Array.isArray(required)) return undefined
+  const demanded = new Set<unknown>(required)
+  if (!names.every((name) => demanded.has(name))) return undefined
   const written = names.map((name) => [name, toStrictSchema(properties[name])] as const)
   if (written.some(([, one]) => one === undefined)) return undefined
   return { ...strict, properties: Object.fromEntries(written), additionalProperties: false }

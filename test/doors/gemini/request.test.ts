@@ -398,6 +398,17 @@ describe('a request becomes a chat request', () => {
   })
 })
 
+test('contents of one role with very many parts become one message', async () => {
+  const parts = Array.from({ length: 180_000 }, () => ({}))
+  const { messages } = await translate({
+    contents: [
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'user', parts },
+    ],
+  })
+  expect(messages).toEqual([{ role: 'user', content: 'Hi' }])
+})
+
 describe('a request is refused', () => {
   test.each([
     [
