@@ -11,11 +11,11 @@ import { checkImages, checkReferences } from '../images/check-images.ts'
 import { checkExpressible, explainSkip } from '../serve/expressible.ts'
 import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
 import { createService, type Service } from '../serve/service.ts'
+import { nameSession } from '../serve/session.ts'
 import { type ChatResponse, callChat } from './call.ts'
 import type { ChatDoor, DoorCall } from './door.ts'
 import { estimateChatUsage } from './estimate.ts'
 import { replyWithJson, replyWithLongJson, replyWithStream } from './reply.ts'
-import { nameSession } from './session.ts'
 
 /** Creates the service of one API for chat, streamed and not. Its steps are in the order of `createService`. */
 export function createChatService(door: ChatDoor): Service {

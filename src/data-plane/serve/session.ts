@@ -1,5 +1,5 @@
 import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
-import type { DoorCall } from './door.ts'
+import type { CacheLife } from '../../core/layout.ts'
 
 /** The headers that name the session of a request: the first one counts. */
 const sessionHeaders = [
@@ -14,8 +14,16 @@ const sessionHeaders = [
   'x-session-affinity',
 ] as const
 
+/** What a body says of the session that its request belongs to. */
+export interface SessionCall {
+  readonly session: string | undefined
+  /** The beginning of the prompt, for routes that pin requests without a session by it. */
+  readonly prefix: string | undefined
+  readonly cacheLife: CacheLife
+}
+
 interface SessionSource {
-  readonly call: Pick<DoorCall, 'session' | 'prefix' | 'cacheLife'>
+  readonly call: SessionCall
   readonly affinity: RouteAffinity
 }
 
