@@ -52,7 +52,7 @@ const innerFloors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['cache', 'images', 'models', 'upstream'],
     ['request'],
     ['serve'],
-    ['chat', 'embeddings', 'rerank', 'explain'],
+    ['chat', 'embeddings', 'rerank', 'decisions', 'explain'],
   ],
   'adapters/node': [
     ['process', 'failures', 'streams', 'store', 'shared', 'tokenizer'],

@@ -9,6 +9,7 @@ import {
   type Outcome,
   sendBody,
   sendQuestion,
+  servedBy,
   writeBody,
 } from '../../test/growth/gateway.ts'
 import { maxPiece, measureLongestPiece } from '../../test/growth/lag.ts'
@@ -60,7 +61,7 @@ const gateway = await growthGateway({ clock: runningClock })
 
 const trials: readonly Trial[] = [
   ...axes.flatMap((axis) => {
-    const served = axis.door === 'embeddings' || axis.door === 'rerank' ? ['cohere'] : models
+    const served = axis.door in servedBy ? ['cohere'] : models
     return served.flatMap((model) =>
       bodySizes.map((size) => ({
         name: `request ${axis.door} ${model}: ${axis.name}, ${size.name}`,

@@ -8,6 +8,7 @@ import {
   type Outcome,
   sendBody,
   sendQuestion,
+  servedBy,
   writeBody,
 } from '../../test/growth/gateway.ts'
 import {
@@ -42,7 +43,7 @@ const gateway = await growthGateway()
 
 const trials: readonly Trial[] = [
   ...axes.flatMap((axis) => {
-    const served = axis.door === 'embeddings' || axis.door === 'rerank' ? ['cohere'] : models
+    const served = axis.door in servedBy ? ['cohere'] : models
     return served.map((model) => ({
       name: `request ${axis.door} ${model}: ${axis.name}`,
       write: (count: number) => writeBody(axis, model, count),

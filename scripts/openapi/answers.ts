@@ -97,6 +97,9 @@ const rerank = z.looseObject({
   usage: z.looseObject({}),
 })
 
+const openAiDecisions = z.looseObject({ answers: z.array(z.looseObject({ type: text })).min(1) })
+const systemOne = z.looseObject({ answers: z.record(text, z.looseObject({ type: text })) })
+
 const model = z.strictObject({
   id: text,
   object: z.literal('model'),
@@ -498,6 +501,8 @@ export const answerSchemas = {
   }),
   Embeddings: embeddings,
   Ranking: rerank,
+  Decisions: z.union([openAiDecisions, systemOne]),
+  SystemOne: systemOne,
   Model: z.union([model, anthropicModel, geminiModel]),
   ModelList: modelList,
   Front: z.strictObject({ name: text, version: text, routes: z.array(text) }),

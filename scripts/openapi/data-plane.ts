@@ -81,6 +81,32 @@ const rerank = ask({
   streams: false,
 })
 
+const question = { type: 'predicate', instructions: 'It is a greeting.' }
+
+const decisions = ask({
+  summary: 'Answer typed questions about an input, as in the API of OpenAI or of TypeSafe',
+  body: {
+    schema: 'DecisionsRequest',
+    example: { model: 'demo-decisions', input: 'Hello!', questions: [question] },
+  },
+  answer: 'Decisions',
+  streams: false,
+})
+
+const systemOne = ask({
+  summary: 'Answer typed questions about a state, as in the API of TypeSafe',
+  body: {
+    schema: 'SystemOneRequest',
+    example: {
+      model: 'demo-system-one',
+      state: 'Hello!',
+      questions: { greeting: { type: 'noul', instructions: 'Is it a greeting?' } },
+    },
+  },
+  answer: 'SystemOne',
+  streams: false,
+})
+
 const parts = [{ role: 'user', parts: [{ text: 'Hello!' }] }]
 
 /** Creates the operation of a method of the API of Gemini. */
@@ -221,6 +247,8 @@ export const dataPlane: Operations = {
   '/v2/rerank': { post: rerank },
   '/v1/v2/rerank': { post: rerank },
   '/rerank': { post: rerank },
+  '/v1/decisions': { post: decisions },
+  '/v1/systemone': { post: systemOne },
   '/v1/models': {
     get: {
       summary: 'List the models that the key may use',

@@ -31,6 +31,15 @@ id = "demo-retrieval"
 capabilities = ["embed", "rerank"]
 cost_per_1m_input = 1
 cost_per_1k_searches = 1
+[[providers.models]]
+id = "demo-decisions"
+capabilities = ["decisions"]
+cost_per_1m_input = 1
+[[providers.models]]
+id = "demo-system-one"
+capabilities = ["decisions"]
+cost_per_1m_input = 1
+decisions = "typesafe"
 `
 
 const home = mkdtempSync(join(tmpdir(), 'gateway-fuzz-'))

@@ -110,6 +110,25 @@ const rerank = z.looseObject({
   rank_fields: z.union([z.string(), z.array(z.string())]).nullish(),
 })
 
+const question = z.looseObject({ type: z.string() })
+const unstreamed = z.literal(false).nullish()
+
+const openAiDecisions = z.looseObject({
+  model,
+  input: z.union([z.string(), z.array(z.looseObject({}))]),
+  questions: z.array(question).min(1),
+  stream: unstreamed,
+})
+
+const systemOne = z.looseObject({
+  model,
+  state: z.union([z.string(), z.looseObject({}), z.array(z.unknown())]),
+  questions: z.record(z.string(), question).describe('At least one, by name.'),
+  images: z.array(z.unknown()).nullish(),
+  assets: z.looseObject({}).nullish(),
+  stream: unstreamed,
+})
+
 /** The schemas of all request bodies in JSON, by their name in the document. */
 export const requestSchemas = {
   ChatRequest: chat,
@@ -122,6 +141,8 @@ export const requestSchemas = {
   GeminiEmbedBatch: z.looseObject({ requests: z.array(geminiEmbed).min(1) }),
   EmbeddingsRequest: embeddings,
   RerankRequest: rerank,
+  DecisionsRequest: z.union([openAiDecisions, systemOne]),
+  SystemOneRequest: systemOne,
   NewKey: newKeyBody,
   KeyChange: keyChangeBody,
   KeyRotation: rotationBody,

@@ -27,6 +27,7 @@ export function* checkKinds(
     yield* checkOwnSettings(path, provider, kind, kinds)
     yield* checkCapabilities(path, provider, kind)
     yield* checkInputTypes(path, provider, kind)
+    yield* checkDecisions(path, provider, kind)
     yield* checkProfiles(path, provider, kind)
     yield* checkCosts(path, provider, kind)
   }
@@ -176,6 +177,22 @@ function* checkInputTypes(
       path: [...path, 'models', m, 'input_type'],
       message,
       suggestion: nearestName(type, allowed),
+    }
+  }
+}
+
+/** Only a kind that serves decisions has a form and a path for them. */
+function* checkDecisions(
+  path: Path,
+  { models }: LenientProvider,
+  { name, capabilities }: KindFacts,
+): Generator<Finding> {
+  if (capabilities.includes('decisions')) return
+  for (const [m, model] of models.entries()) {
+    for (const setting of ['decisions', 'decisions_path'] as const) {
+      if (model[setting] === undefined) continue
+      const message = `kind ${quote(name)} does not have this setting`
+      yield { path: [...path, 'models', m, setting], message }
     }
   }
 }

@@ -41,6 +41,8 @@ const model = z
     capabilities: z.array(z.enum(capabilities)).nullable().default(['chat']).catch(null),
     upstream_id: optional(z.string()),
     input_type: optional(z.string()),
+    decisions: optional(z.unknown()),
+    decisions_path: optional(z.unknown()),
     profile,
     cost_per_1k_web_searches: optional(z.unknown()),
     tool_costs_per_1k: optional(z.looseObject({})),

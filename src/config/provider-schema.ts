@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
+import { decisionForms } from '../core/decisions.ts'
 import { fallbackCauses } from '../core/fallback.ts'
 import { costMethods, costUnits } from '../core/price-settings.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
@@ -45,7 +46,7 @@ const modelSchema = setting(
       text.optional(),
     ),
     capabilities: setting(
-      'One or more of `chat`, `embed`, `rerank`. The kind must support each of them.',
+      'One or more of `chat`, `embed`, `rerank`, `decisions`. The kind must support each of them.',
       distinctNonEmpty(z.enum(capabilities)).default(['chat']),
     ),
     modalities: setting(
@@ -83,12 +84,23 @@ const modelSchema = setting(
         "kind's own; kinds of one item per call keep to it.",
       wholeNumber(1, 16_384).optional(),
     ),
+    decisions: setting(
+      'For `decisions`: the [form](decisions-api.md#forms) that the upstream takes, `openai` or `typesafe`. ' +
+        'If absent, that of the kind.',
+      z.enum(decisionForms).optional(),
+    ),
+    decisions_path: setting(
+      'For `decisions`: the path of the upstream for them, at the origin of `base_url`, such as ' +
+        '`/v1/systemone`. If absent, that of the kind.',
+      originPath.optional(),
+    ),
     cost_per_1m_input: setting(
       'The price of a million input tokens, 0 to 1000000.',
       price.optional(),
     ),
     cost_per_1m_output: setting(
-      'The price of a million output tokens, 0 to 1000000.',
+      'The price of a million output tokens, 0 to 1000000. A model whose only capability is `decisions` needs none: ' +
+        'its output then costs nothing.',
       price.optional(),
     ),
     cost_per_1m_reasoning: setting(

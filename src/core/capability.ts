@@ -1,5 +1,5 @@
 /** The operations that a model can serve. */
-export const capabilities = ['chat', 'embed', 'rerank'] as const
+export const capabilities = ['chat', 'embed', 'rerank', 'decisions'] as const
 export type Capability = (typeof capabilities)[number]
 
 /** The APIs in which clients send requests, each with the capability that a model needs for it. */
@@ -11,6 +11,7 @@ export const capabilityOf = {
   gemini: 'chat',
   embeddings: 'embed',
   rerank: 'rerank',
+  decisions: 'decisions',
 } as const satisfies Record<string, Capability>
 export type Api = keyof typeof capabilityOf
 

@@ -1,5 +1,6 @@
 import type { NativeApi } from './capability.ts'
 import type { ChatCall, OutputEstimate } from './chat.ts'
+import type { DecisionForm } from './decisions.ts'
 import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder, RawChoice } from './frame.ts'
@@ -279,6 +280,38 @@ export interface RerankEndpoint {
   buildRequest(call: RerankCall): DialectRequest
   /** Parses a 2xx answer. `body` is undefined when the answer is not JSON. */
   parseAnswer(body: unknown): RerankResult
+  /** Reads the meaning and message of a status outside 2xx from its body. */
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
+}
+
+/** A request for decisions, as the client sent it. */
+export interface DecisionCall {
+  readonly form: DecisionForm
+  readonly bytes: Uint8Array
+  readonly layout: MemberLayout<'model'>
+  /** The client's headers that belong to the form. */
+  readonly headers: RequestHeaders
+}
+
+/** A parsed answer to a request for decisions. */
+export interface DecisionAnswer {
+  /** What the client gets: the bytes of the vendor. */
+  readonly body: Uint8Array
+  readonly usage: ReportedUsage | undefined
+  /** The number of questions that the model refused to answer. */
+  readonly refusals: number
+}
+
+/**
+ * Decisions in the form of one vendor, bound to one model: the client's bytes are sent with `model` replaced, and
+ * the answer's bytes come back. Its functions are pure and may run once per attempt.
+ */
+export interface DecisionEndpoint {
+  /** A request in another form cannot be sent. */
+  readonly form: DecisionForm
+  buildRequest(call: DecisionCall): DialectRequest
+  /** Parses a 2xx answer. */
+  parseAnswer(body: AnswerBody): AnswerResult<DecisionAnswer>
   /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }

@@ -1,5 +1,6 @@
 import { type VendorTool, vendorTools } from './billing.ts'
 import type { Capability } from './capability.ts'
+import { onlyDecides } from './decisions.ts'
 import { priceNames } from './price-settings.ts'
 import type { MissingPrices } from './prices.ts'
 
@@ -31,25 +32,34 @@ export function findMissingPrices(model: ConfiguredModel): MissingPrices {
   return Object.fromEntries(missing)
 }
 
-function findMissingPrice(capability: Capability, model: ConfiguredCosts): string | undefined {
+function findMissingPrice(capability: Capability, model: ConfiguredModel): string | undefined {
   const {
     cost_per_1m_input: input,
-    cost_per_1m_output: output,
     cost_per_1k_searches: searches,
     cost_per_1k_requests: requests,
   } = model
+  const ofInput = (input ?? requests) === undefined ? 'cost_per_1m_input' : undefined
   switch (capability) {
-    case 'chat': {
-      if (input !== undefined) return output === undefined ? 'cost_per_1m_output' : undefined
-      return output === undefined && requests !== undefined ? undefined : 'cost_per_1m_input'
-    }
+    case 'chat':
+      return findMissingChatPrice(model)
+    case 'decisions':
+      return onlyDecides(model) ? ofInput : findMissingChatPrice(model)
     case 'embed':
-      return (input ?? requests) === undefined ? 'cost_per_1m_input' : undefined
+      return ofInput
     case 'rerank':
       return (searches ?? input ?? requests) === undefined ? 'cost_per_1k_searches' : undefined
     default:
       return capability satisfies never
   }
+}
+
+function findMissingChatPrice({
+  cost_per_1m_input: input,
+  cost_per_1m_output: output,
+  cost_per_1k_requests: requests,
+}: ConfiguredCosts): string | undefined {
+  if (input !== undefined) return output === undefined ? 'cost_per_1m_output' : undefined
+  return output === undefined && requests !== undefined ? undefined : 'cost_per_1m_input'
 }
 
 /** True when all prices that a model needs are configured as 0, and so is every other one that is configured. */

@@ -1,8 +1,10 @@
 import type { StatedCostReader } from './billing.ts'
 import type { Capability, NativeApi } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
+import type { DecisionForm } from './decisions.ts'
 import type {
   ChatEndpoint,
+  DecisionEndpoint,
   DialectRequest,
   EmbedEndpoint,
   NativeEndpoint,
@@ -85,6 +87,8 @@ export interface ProviderKind extends KindFacts {
   readonly embed?: (target: DialectTarget) => EmbedEndpoint
   /** Binds the rerank dialect in the same way. */
   readonly rerank?: (target: DialectTarget) => RerankEndpoint
+  /** Binds decisions in the same way: in the configured form, or in that of the kind. */
+  readonly decisions?: (target: DialectTarget) => DecisionEndpoint
   /** The health probe for an address; by default any HTTP answer from its root counts as healthy. */
   readonly probe?: (baseUrl: string) => Probe
   /** Creates an upstream inside this process, in place of the network. */
@@ -129,6 +133,10 @@ export interface DialectTarget {
   readonly streamUsage: StreamUsage
   /** The configuration says whether the upstream speaks the Responses API; undefined by default. */
   readonly speaksResponses: boolean | undefined
+  /** The configured form of decisions; undefined for that of the kind. */
+  readonly decisionForm?: DecisionForm | undefined
+  /** The configured path of decisions, at the origin of the address. */
+  readonly decisionsPath?: string | undefined
   /** Reads what the vendor charges, where the configuration says how. */
   readonly readCost?: StatedCostReader | undefined
   /** The configuration lets the gateway ask for usage in streams of requests that it writes itself. */

@@ -2,7 +2,13 @@ import type { AffinityPolicy } from './affinity.ts'
 import type { VendorTool } from './billing.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
-import type { ChatEndpoint, EmbedEndpoint, NativeEndpoints, RerankEndpoint } from './endpoints.ts'
+import type {
+  ChatEndpoint,
+  DecisionEndpoint,
+  EmbedEndpoint,
+  NativeEndpoints,
+  RerankEndpoint,
+} from './endpoints.ts'
 import type { FallbackCause } from './fallback.ts'
 import type { Millis, ModelId, ProviderName, UnixSeconds } from './ids.ts'
 import type { ModelList } from './model-list.ts'
@@ -129,4 +135,5 @@ export interface Model {
   readonly native: NativeEndpoints
   readonly embed: EmbedEndpoint | undefined
   readonly rerank: RerankEndpoint | undefined
+  readonly decisions: DecisionEndpoint | undefined
 }

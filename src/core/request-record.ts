@@ -100,6 +100,8 @@ export interface RequestRecord {
   readonly charged?: readonly ChargedCall[] | undefined
   /** The unit that rerank is billed by; undefined for other capabilities. */
   readonly searchUnits: number | undefined
+  /** The questions for decisions that the model refused to answer; absent for other capabilities. */
+  readonly refusals?: number | undefined
   /** Undefined where images are not counted. */
   readonly media: Media | undefined
   readonly latency: Millis

@@ -7,6 +7,7 @@ export type {
   WriterContext,
 } from './chat/door.ts'
 export { createChatService } from './chat/service.ts'
+export { decisions, systemOne } from './decisions/service.ts'
 export {
   type EmbedDoor,
   type EmbedDoorCall,

@@ -1,5 +1,12 @@
 import type { AnswerForm } from '../core/reply.ts'
-import { createChatService, createEmbedService, rerank, type Service } from '../data-plane/index.ts'
+import {
+  createChatService,
+  createEmbedService,
+  decisions,
+  rerank,
+  type Service,
+  systemOne,
+} from '../data-plane/index.ts'
 import { doors, embedDoors } from '../doors/index.ts'
 
 /** A service of the data plane, and where it is. */
@@ -25,4 +32,6 @@ export const services: readonly ServicePlace[] = [
   })),
   // The paths of the clients of Cohere, and of servers like Jina's, follow the gateway's own.
   { service: rerank, paths: ['/v1/rerank', '/v2/rerank', '/v1/v2/rerank', '/rerank'] },
+  { service: decisions, paths: ['/v1/decisions'] },
+  { service: systemOne, paths: ['/v1/systemone'] },
 ]

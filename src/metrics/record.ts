@@ -35,7 +35,7 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
     const served = record.served ?? record.model
     const model = served ? nameInMetrics(served) : ''
     const provider = served?.provider?.name ?? ''
-    const { capability, api, timeToFirstToken, usage, media, searchUnits } = record
+    const { capability, api, timeToFirstToken, usage, media, searchUnits, refusals } = record
     series.duration.observe(
       { capability, api, model, provider, status: record.status },
       record.latency / 1000,
@@ -48,9 +48,11 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
     if (!usage) return
     if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
     if (searchUnits !== undefined) series.searchUnits.inc({ model, provider }, searchUnits)
+    if (refusals) series.decisionRefusals.inc({ model, provider }, refusals)
     const { price, reserved } = record
-    // Only answers of chat state what they cost.
-    const isMissing = capability === 'chat' && price?.calculated !== undefined && !price.isReported
+    // Only answers of these capabilities state what they cost.
+    const mayState = capability === 'chat' || capability === 'decisions'
+    const isMissing = mayState && price?.calculated !== undefined && !price.isReported
     if (isMissing) series.reportedCostMissing.inc({ model, provider })
     if (reserved !== undefined && record.cost > reserved) {
       series.costAboveReserved.inc({ model, provider })

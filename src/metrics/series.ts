@@ -22,6 +22,7 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     attempts: new Counter(meters, table.attempts),
     media: new Counter(meters, table.media),
     searchUnits: new Counter(meters, table.searchUnits),
+    decisionRefusals: new Counter(meters, table.decisionRefusals),
     cost: new CostTotals(meters),
     unpriced: new Counter(meters, table.unpriced),
     reportedCostMissing: new Counter(meters, table.reportedCostMissing),

@@ -150,6 +150,12 @@ export const table = Object.freeze({
     help: 'Search units of served rerank requests, as reported by the upstream or estimated.',
     labelNames: model,
   },
+  decisionRefusals: {
+    type: 'counter',
+    name: 'gateway_decision_refusals_total',
+    help: 'Questions for decisions that the model refused to answer.',
+    labelNames: model,
+  },
   cost: {
     type: 'counter',
     name: 'gateway_cost_usd_total',

@@ -12,6 +12,7 @@ import { mixedbread } from './vendors/mixedbread.ts'
 import { openAiCompatibleKinds } from './vendors/openai-compatible.ts'
 import { pinecone } from './vendors/pinecone.ts'
 import { tei } from './vendors/tei.ts'
+import { typesafe } from './vendors/typesafe.ts'
 import { voyage } from './vendors/voyage.ts'
 import { vertexAi } from './vertex/kind.ts'
 
@@ -34,6 +35,7 @@ export const kinds: readonly ProviderKind[] = [
   mixedbread,
   pinecone,
   tei,
+  typesafe,
   demo,
 ]
 

@@ -19,8 +19,8 @@ export function resolveAffinity({
   chain,
   entry,
 }: AffinityParts): RouteAffinity | undefined {
-  // Only what generates text has a cache of prompts.
-  if (!capabilities.includes('chat')) return undefined
+  // Only what reads prompts has a cache of them.
+  if (!capabilities.includes('chat') && !capabilities.includes('decisions')) return undefined
   const targets = entry ? toTargetPolicy(entry) : none
   const credentials = chain
     .filter(({ provider }) => provider.usable.length > 1)

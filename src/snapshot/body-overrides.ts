@@ -5,7 +5,7 @@ import { cutPaths } from '../wire/json/cut.ts'
 import { scanLayout } from '../wire/json/scan.ts'
 import { type Splice, setMember, splice } from '../wire/json/splice.ts'
 
-type Endpoints = Pick<Model, 'chat' | 'native' | 'embed' | 'rerank'>
+type Endpoints = Pick<Model, 'chat' | 'native' | 'embed' | 'rerank' | 'decisions'>
 
 /** Lets the endpoints of a model change the bodies that they build, as its settings say. */
 export function overrideBodies(
@@ -23,12 +23,13 @@ export function overrideBodies(
   const wrapEach = <Call, Endpoint extends { buildRequest(call: Call): DialectRequest }>(
     each: Readonly<Record<string, Endpoint>>,
   ) => Object.fromEntries(Object.entries(each).map(([api, endpoint]) => [api, wrap(endpoint)]))
-  const { chat, native, embed, rerank } = endpoints
+  const { chat, native, embed, rerank, decisions } = endpoints
   return {
     chat: chat && wrap(chat),
     native: wrapEach(native),
     embed: embed && { ...wrap(embed), ...(embed.native && { native: wrapEach(embed.native) }) },
     rerank: rerank && wrap(rerank),
+    decisions: decisions && wrap(decisions),
   }
 }
 

@@ -77,7 +77,8 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       const model = bind(modelEntry, undefined)
       models.push(model)
       if (isPattern(modelEntry.id)) patterns.push({ model, entry: modelEntry, bind })
-      else siblings.set(model.upstreamId, model)
+      // An entry with the same name at the vendor may have the prices of another API.
+      else if (model.chat ?? !siblings.has(model.upstreamId)) siblings.set(model.upstreamId, model)
       const warning = provider.kind.findWarning?.(createTarget(modelEntry, parts))
       if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
     }
@@ -220,6 +221,8 @@ function createTarget(
     messagesUrl: owner.messages_url,
     streamUsage: resolveStreamUsage(owner, config),
     speaksResponses: owner.responses,
+    decisionForm: entry.decisions,
+    decisionsPath: entry.decisions_path,
     readCost: createReader(entry, owner),
     mayAskUsage: owner.stream_usage !== false,
     forwardsMediaUrls: provider.forwardsMediaUrls,
@@ -285,6 +288,7 @@ function buildModel(
       native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
       embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
       rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
+      decisions: entry.capabilities.includes('decisions') ? kind.decisions?.(target) : undefined,
     }),
   }
 }

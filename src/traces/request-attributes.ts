@@ -12,7 +12,7 @@ import type { TracedRequest } from './trace.ts'
  * https://github.com/open-telemetry/semantic-conventions-genai
  */
 
-/** The value of `gen_ai.operation.name`. The conventions have none for rerank. */
+/** The value of `gen_ai.operation.name`. The conventions have none for rerank and decisions. */
 export const operationOf = {
   chat: 'chat',
   messages: 'chat',
@@ -21,6 +21,7 @@ export const operationOf = {
   gemini: 'generate_content',
   embeddings: 'embeddings',
   rerank: 'rerank',
+  decisions: 'decisions',
 } as const satisfies Record<Api, string>
 
 /** Returns the attributes that are known when a request arrives. */

@@ -202,7 +202,7 @@ capabilities = ["chta"]
     'providers[1].name (line 14): provider name "a" is already taken by providers[0].name (line 7)',
     'providers[1].base_url (line 16): must be a string',
     'providers[1].models[0].id (line 18): model id "m" is already taken by providers[0].models[0].id (line 11)',
-    'providers[1].models[0].capabilities[0] (line 19): must be "chat", "embed", or "rerank"; did you mean "chat"?',
+    'providers[1].models[0].capabilities[0] (line 19): must be "chat", "embed", "rerank", or "decisions"; did you mean "chat"?',
   ])
 })
 

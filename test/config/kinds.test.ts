@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import { kinds } from '../../src/providers/index.ts'
 import { listProblems, loadValid } from './support.ts'
 
@@ -183,7 +184,7 @@ describe('capabilities', () => {
   test('a malformed list of capabilities is reported once', async () => {
     const file = provider('openai', '', 'capabilities = ["rerank", "chta"]')
     expect(await listProblems(file)).toEqual([
-      'providers[0].models[0].capabilities[1] (line 7): must be "chat", "embed", or "rerank"; did you mean "chat"?',
+      'providers[0].models[0].capabilities[1] (line 7): must be "chat", "embed", "rerank", or "decisions"; did you mean "chat"?',
     ])
   })
 
@@ -224,5 +225,48 @@ describe('input_type', () => {
     ['jina', 'jina-embeddings-v3'],
   ])('may be any text for other models, such as those of %s', async (kind, upstreamId) => {
     expect(await listProblems(embed(kind, upstreamId, 'TEXT_RETRIEVAL'), {}, kinds)).toEqual([])
+  })
+})
+
+describe('decisions', () => {
+  const problemsOf = async (kind: string, model: string) => {
+    const base = 'base_url = "https://a.test/v1"'
+    const result = await loadConfig({ text: provider(kind, base, model), env: {}, kinds })
+    return result.ok ? [] : result.problems.map(renderProblem)
+  }
+
+  test.each(
+    kinds.map(({ name, capabilities }) => [name, capabilities.includes('decisions')] as const),
+  )('the settings of %s are refused unless it serves decisions: %s', async (kind, serves) => {
+    const chat = kinds.find(({ name }) => name === kind)?.capabilities[0]
+    for (const line of ['decisions = "openai"', 'decisions_path = "/v1/systemone"']) {
+      const [setting] = line.split(' ')
+      const problem = `providers[0].models[0].${setting} (line 8): kind "${kind}" does not have this setting`
+      const model = `capabilities = ["${chat}"]\n${line}`
+      expect(await problemsOf(kind, model)).toEqual(serves ? [] : [problem])
+    }
+  })
+
+  test('the capability is refused for a kind without it', async () => {
+    expect(await problemsOf('anthropic', 'capabilities = ["decisions"]')).toEqual([
+      'providers[0].models[0].capabilities (line 7): kind "anthropic" serves "chat", not "decisions"',
+    ])
+  })
+
+  test('another form, and a path that is none, are refused', async () => {
+    const [form = ''] = await problemsOf('vllm', 'decisions = "typsafe"')
+    expect(form).toContain('models[0].decisions')
+    for (const path of ['systemone', '//other.test/v1', 'https://other.test/v1', '/a b']) {
+      const [problem = ''] = await problemsOf('vllm', `decisions_path = "${path}"`)
+      expect(problem, path).toContain('must be a path that begins with one "/"')
+    }
+  })
+
+  test('the names that decide the form cannot be set in a body', async () => {
+    for (const name of ['state', 'questions', 'images', 'assets']) {
+      const body = `capabilities = ["decisions"]\nbody = { drop = ["${name}"] }`
+      const [problem = ''] = await problemsOf('typesafe', body)
+      expect(problem, name).toContain('cannot be changed')
+    }
   })
 })

@@ -76,7 +76,7 @@ describe('targets', () => {
   test('targets with a malformed capability cause no further problem', async () => {
     const file = route(targets('gpt-4o', 'vectors')).replace('["embed"]\n', '["embd"]\n')
     expect(await listProblems(file)).toEqual([
-      'providers[0].models[2].capabilities[0] (line 12): must be "chat", "embed", or "rerank"; did you mean "embed"?',
+      'providers[0].models[2].capabilities[0] (line 12): must be "chat", "embed", "rerank", or "decisions"; did you mean "embed"?',
     ])
   })
 })

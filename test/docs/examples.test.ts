@@ -58,6 +58,7 @@ function answerTo({ url }: UpstreamRequest): object {
     return { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
   }
   if (url.endsWith('/api/embed')) return { embeddings: [[0.5]], prompt_eval_count: 3 }
+  if (url.endsWith('/decisions')) return { answers: [{ type: 'predicate', probability: 0.9 }] }
   if (url.endsWith('/rerank')) return { results: [{ index: 0, relevance_score: 0.9 }] }
   if (url.endsWith('/embeddings')) {
     return { data: [{ index: 0, embedding: [0.5] }], usage: { prompt_tokens: 3, total_tokens: 3 } }
@@ -81,6 +82,7 @@ const requests = {
   chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'Hi' }] } },
   embed: { path: '/v1/embeddings', body: { input: 'Hi' } },
   rerank: { path: '/v1/rerank', body: { query: 'a', documents: ['b'] } },
+  decisions: { path: '/v1/decisions', body: { input: 'a', questions: [{ type: 'predicate' }] } },
 }
 
 test('the index lists every example', () => {

@@ -26,6 +26,13 @@ cost_per_1m_output = 1
 [[providers.models]]
 id = "demo-retrieval"
 capabilities = ["embed", "rerank"]
+[[providers.models]]
+id = "demo-decisions"
+capabilities = ["decisions"]
+[[providers.models]]
+id = "demo-system-one"
+capabilities = ["decisions"]
+decisions = "typesafe"
 `
 
 interface Case {

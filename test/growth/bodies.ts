@@ -23,6 +23,7 @@ export type DoorPath =
   | 'completions'
   | 'embeddings'
   | 'rerank'
+  | 'decisions'
 
 function times<Item>(count: number, make: (at: number) => Item): Item[] {
   return Array.from({ length: Math.ceil(count) }, (_, at) => make(at))
@@ -599,6 +600,22 @@ export const axes: readonly Axis[] = [
   ...axesOf('embeddings', {
     texts: (count) => ({ input: times(Math.min(count, 16_000), (at) => `t${at}`) }),
     'token ids': (count) => ({ input: times(count, () => 1) }),
+  }),
+  ...axesOf('decisions', {
+    questions: (count) => ({
+      input: 'x',
+      questions: times(count, () => ({ type: 'predicate', instructions: 'x' })),
+    }),
+    images: (count) => ({
+      input: [
+        {
+          role: 'user',
+          content: times(count, () => ({ type: 'input_image', image_url: 'data:image/png,A' })),
+        },
+      ],
+      questions: [{}],
+    }),
+    members: (count) => ({ input: [members(count, () => ({}))], questions: [{}] }),
   }),
   ...axesOf('rerank', {
     documents: (count) => ({

@@ -60,6 +60,12 @@ const config = [
       api_key_env = "P_KEY"
       models = [{ id = "${capability}", capabilities = ["${capability}"] }]`,
   ),
+  `
+      [[providers]]
+      name = "decisions"
+      kind = "openai"
+      api_key_env = "P_KEY"
+      models = [{ id = "decisions", modalities = ["text", "image"], capabilities = ["decisions"] }]`,
 ].join('\n')
 
 /** A gateway with all these models, whose upstreams are scripted. */
@@ -117,10 +123,16 @@ export async function sendBody(
   return { status: response.status, body: answer, written }
 }
 
+/** The one model of a door that not all models serve. */
+export const servedBy: Readonly<Partial<Record<Axis['door'], string>>> = {
+  embeddings: 'embed',
+  rerank: 'rerank',
+  decisions: 'decisions',
+}
+
 /** Writes the body of an axis for a model. */
 export function writeBody({ door, make }: Axis, model: string, count: number): string {
-  const served = door === 'embeddings' ? 'embed' : door === 'rerank' ? door : model
-  return JSON.stringify({ model: served, ...make(count, model) })
+  return JSON.stringify({ model: servedBy[door] ?? model, ...make(count, model) })
 }
 
 const words = { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }

@@ -315,6 +315,10 @@ test('regions, projects, aliases, default fallbacks and cooldowns are converted'
         },
       },
       { ...entry({ model: 'openai/e' }, { model_info: { mode: 'embedding' } }), model_name: 'e' },
+      {
+        ...entry({ model: 'typesafe/jev-latest' }, { model_info: { mode: 'evaluation' } }),
+        model_name: 'jev',
+      },
     ],
     router_settings: {
       model_group_alias: { big: 'gem', none: 'gone' },
@@ -333,6 +337,8 @@ test('regions, projects, aliases, default fallbacks and cooldowns are converted'
     'api_key_env = "VERTEX"\nbase_url = "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4"\n',
     'id = "gem"\nupstream_id = "gemini-2.5-pro"\nfallbacks = ["m"]\n',
     'id = "e"\ncapabilities = ["embed"]\n',
+    'kind = "typesafe"\n',
+    'id = "jev"\nupstream_id = "jev-latest"\ncapabilities = ["decisions"]\n',
     'id = "big"\nstrategy = "weighted"\ntargets = [{ model = "gem" }]\nfallbacks = ["m"]\n',
   ]) {
     expect(stdout).toContain(part)

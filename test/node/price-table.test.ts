@@ -116,6 +116,14 @@ describe('prices that the file lacks', () => {
     expect(await further(settings)).toEqual([{ provider: 'openai', model: 'sol', names, maxRatio }])
   })
 
+  test('of a model for decisions are those of its input', async () => {
+    const capable = 'capabilities = ["decisions"]\ncost_per_1m_input = 2\n'
+    expect(await further(capable)).toEqual([
+      { provider: 'openai', model: 'sol', names: ['cache_write', 'above 272000'], maxRatio: 2.5 },
+    ])
+    expect(await further(capable + write + step)).toEqual([])
+  })
+
   test('lower prices, a discount and a model without prices are none', async () => {
     expect(await further(base + write + tools + step + fast)).toEqual([])
     const half = (settings: string) =>

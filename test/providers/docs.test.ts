@@ -21,8 +21,12 @@ test('the table of kinds in the manual matches their capabilities and addresses'
   const page = readFileSync(new URL('../configuration.md', folder), 'utf8')
   const section = page.slice(page.indexOf('## Provider kinds'))
   const rows = [...section.matchAll(/^\| `(\w+)`.*/gm)].map(([row, name = '']) => {
-    const [chat = '', embed = '', rerank = '', address = ''] = row.split('|').slice(2)
-    const served = Object.entries({ chat, embed, rerank }).filter(([, cell]) => cell.trim() !== '')
+    const [chat = '', embed = '', rerank = '', decisions = '', address = ''] = row
+      .split('|')
+      .slice(2)
+    const served = Object.entries({ chat, embed, rerank, decisions }).filter(
+      ([, cell]) => cell.trim() !== '',
+    )
     return [name, { serves: served.map(([capability]) => capability), address: address.trim() }]
   })
   const facts = kinds.map(({ name, capabilities, defaultBaseUrl }) => {

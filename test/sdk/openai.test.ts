@@ -34,6 +34,10 @@ beforeAll(async () => {
       modalities = ["text", "image"]
       [[providers.models]]
       id = "plain"
+      [[providers.models]]
+      id = "decide"
+      upstream_id = "gpt"
+      capabilities = ["decisions"]
     `,
   })
   host = await serve(gateway, { port: 0 })
@@ -169,10 +173,29 @@ describe('the official openai package', () => {
     expect(error).toMatchObject({ status, code, requestID: expect.any(String) })
   })
 
+  test('the SDK asks for decisions', async () => {
+    const asked = {
+      input: 'Hello',
+      questions: [
+        { type: 'predicate' as const, name: 'greeting', instructions: 'It is a greeting.' },
+        { type: 'predicate' as const, instructions: 'It is an order.' },
+      ],
+    }
+    const { answers, usage } = await client.decisions.create({ model: 'decide', ...asked })
+    expect(answers).toEqual([
+      { type: 'predicate', name: 'greeting', probability: 0.97 },
+      { type: 'refusal', name: null },
+    ])
+    expect(usage.input_tokens).toBe(9)
+    expect(vendor.lastBody()).toEqual({ model: 'gpt', ...asked })
+    const refused = client.decisions.create({ model: 'decide', ...asked, questions: [] })
+    await expect(refused).rejects.toMatchObject({ status: 400, param: 'questions' })
+  })
+
   test('the SDK lists and retrieves models, also with a slash in the id', async () => {
     const ids: string[] = []
     for await (const model of client.models.list()) ids.push(model.id)
-    expect(ids).toEqual(['vendor/gpt', 'plain'])
+    expect(ids).toEqual(['vendor/gpt', 'plain', 'decide'])
     expect(await client.models.retrieve('vendor/gpt')).toMatchObject({ owned_by: 'vendor' })
     await expect(client.models.retrieve('vendor/none')).rejects.toMatchObject({ status: 404 })
   })

@@ -65,15 +65,17 @@ async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<A
     const { data } = await send('GET', '/v1/models', secret)
     const { id, spent_total: spent } = shown
     if (data.length === 0) return []
-    const requests = data.map((model: ShownModel) => {
-      const { path, body } = smallest[model.capabilities[0] ?? ''] ?? { path: '', body: {} }
-      return { path, body: { model: model.id, ...body } }
+    const requests = data.flatMap((model: ShownModel) => {
+      const bodies = smallest[model.capabilities[0] ?? ''] ?? []
+      return bodies.map(({ path, body }) => ({ path, body: { model: model.id, ...body } }))
     })
     // The budget of 0 does not refuse what costs nothing, and what has no price may be refused before.
     const codes = new Set<string | null>()
     let found: (typeof requests)[number] | undefined
     for (const request of requests) {
       const { admission } = await admin('POST', '/admin/explain', { ...request, key_id: keyId })
+      // Decisions of the other form.
+      if (admission.code === 'LM-1001') continue
       codes.add(admission.code)
       if (admission.code === 'LM-4001') found ??= request
     }
@@ -119,10 +121,20 @@ function isSubset<Item>(items: Iterable<Item>, all: ReadonlySet<Item>): boolean 
 const noLimits = { models: null, rpm_limit: null, tpm_limit: null, max_parallel: null }
 const free = { ...noLimits, group_id: null, disabled: false, expires_at: null }
 
-const smallest: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
-  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } },
-  embed: { path: '/v1/embeddings', body: { input: 'x' } },
-  rerank: { path: '/v1/rerank', body: { query: 'x', documents: ['x'] } },
+interface Smallest {
+  readonly path: string
+  readonly body: object
+}
+
+/** The smallest requests for each capability: one of them is valid. */
+const smallest: Readonly<Record<string, readonly Smallest[]>> = {
+  chat: [{ path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } }],
+  embed: [{ path: '/v1/embeddings', body: { input: 'x' } }],
+  rerank: [{ path: '/v1/rerank', body: { query: 'x', documents: ['x'] } }],
+  decisions: [
+    { path: '/v1/decisions', body: { input: 'x', questions: [{}] } },
+    { path: '/v1/decisions', body: { state: 'x', questions: { x: {} } } },
+  ],
 }
 
 async function droppedRows({ fetch }: Gateway): Promise<number> {

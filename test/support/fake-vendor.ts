@@ -22,6 +22,21 @@ interface VendorRequest {
 const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
 const head = { id: 'chatcmpl-1', created: 1_764_000_000, model: 'gpt-2026' }
 
+const decided = {
+  model: 'gpt-2026',
+  answers: [
+    { type: 'predicate', name: 'greeting', probability: 0.97 },
+    { type: 'refusal', name: null },
+  ],
+  usage: {
+    input_tokens: 9,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 2,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 11,
+  },
+}
+
 export async function startFakeVendor(): Promise<FakeVendor> {
   let last: unknown
   let closed: (() => void) | undefined
@@ -33,7 +48,8 @@ export async function startFakeVendor(): Promise<FakeVendor> {
     response.once('close', () => {
       if (!response.writableFinished) closed?.()
     })
-    await answer(body, response)
+    if (request.url?.endsWith('/decisions')) send(response, 200, decided)
+    else await answer(body, response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

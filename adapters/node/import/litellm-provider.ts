@@ -55,6 +55,9 @@ const knownModes: ReadonlySet<string> = new Set([
   'responses',
   'embedding',
   'rerank',
+  // Two names of the same.
+  'decisions',
+  'evaluation',
 ])
 
 interface Place {

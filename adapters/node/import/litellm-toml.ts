@@ -38,7 +38,12 @@ ${writeKeys({ name, kind, api_key_env: variable, base_url: address, api_version:
 ${models.map((model) => `\n[[providers.models]]\n${writeKeys(toModel(model, fallbacks(model.id)))}`).join('\n')}`
 }
 
-const capabilityByMode: Readonly<Record<string, string>> = { embedding: 'embed', rerank: 'rerank' }
+const capabilityByMode: Readonly<Record<string, string>> = {
+  embedding: 'embed',
+  rerank: 'rerank',
+  decisions: 'decisions',
+  evaluation: 'decisions',
+}
 
 /** Returns the capability of a model; undefined for chat. */
 export function findCapability({ entry }: Model): string | undefined {

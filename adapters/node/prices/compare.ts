@@ -73,12 +73,13 @@ export function comparePrices(
   return { models, unknown }
 }
 
-/** Only a chat model has an output, and only it runs tools. */
+/** Only a chat model has an output that is charged, and only it runs tools. */
 function selectSettings(
   settings: PriceSettings,
   { capabilities }: Pick<ModelConfig, 'capabilities'>,
 ): PriceSettings {
   if (capabilities.includes('chat')) return settings
+  if (capabilities.includes('decisions')) return dropOutput(settings)
   const { cost_per_1m_input: input, cost_per_1k_searches: searches, prices } = settings
   const isBySearch = searches !== undefined && input === 0
   return {
@@ -86,6 +87,27 @@ function selectSettings(
     ...(searches !== undefined && { cost_per_1k_searches: searches }),
     ...(prices && { prices }),
   }
+}
+
+/**
+ * Decisions read and write the cache of prompts, and have no service tiers. Catalogues have the output of a model at its
+ * price for chat.
+ */
+function dropOutput(settings: PriceSettings): PriceSettings {
+  const entries = settings.prices
+    ?.filter(({ tier }) => tier === undefined)
+    .map(withoutOutput)
+    .filter((entry) => 'multiply' in entry || inputPrices.some((name) => name in entry))
+  return { ...withoutOutput(settings), ...(entries && { prices: entries }) }
+}
+
+const isOutput = (name: string) =>
+  /_(?:output|reasoning)$/.test(name) || name === 'tool_costs_per_1k'
+const inputPrices = tokenPrices.filter((name) => !isOutput(name))
+
+function withoutOutput<Prices extends object>(prices: Prices): Prices {
+  // Every price of tokens is optional.
+  return Object.fromEntries(Object.entries(prices).filter(([name]) => !isOutput(name))) as Prices
 }
 
 const numberFields = [...tokenPrices, 'cost_per_1k_searches', 'cost_per_1k_requests'] as const

@@ -8,7 +8,7 @@ const choices = z.looseObject({
   choices: z.array(z.looseObject({ finish_reason: z.string() })).min(1),
 })
 
-/** The answers of each API that are finished. Vectors and rankings always are. */
+/** The answers of each API that are finished. Vectors, rankings and decisions always are. */
 const finished: Readonly<Record<Api, z.ZodType | undefined>> = {
   chat: choices,
   completions: choices,
@@ -19,6 +19,7 @@ const finished: Readonly<Record<Api, z.ZodType | undefined>> = {
   }),
   embeddings: undefined,
   rerank: undefined,
+  decisions: undefined,
 }
 
 /** True for an answer whose output has come to its end. The body is a whole answer with status 200. */

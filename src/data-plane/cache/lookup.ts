@@ -58,8 +58,11 @@ function readDirective(headers: Headers): Directive {
 /** The APIs of which neither a header nor the query reaches a vendor. */
 const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'rerank', 'gemini'])
 
-/** The APIs whose addresses name the model and the form of the answer, which the body does not have. */
-const addressed: ReadonlySet<Api> = new Set(['gemini', 'embeddings'])
+/**
+ * The APIs whose addresses say what the body does not: the model and the form of the answer, or which forms of a
+ * request are accepted.
+ */
+const addressed: ReadonlySet<Api> = new Set(['gemini', 'embeddings', 'decisions'])
 
 /** Lists what the address of a request says in place of its body. */
 export function listAddressFields(api: Api, { url }: Request): readonly string[] {
@@ -75,7 +78,8 @@ export function listVendorFields(api: Api, { headers, url }: Request): readonly 
   if (bodyOnly.has(api)) return []
   const fields: string[] = []
   headers.forEach((value, name) => {
-    if (/^(?:anthropic|openai)-/i.test(name)) fields.push(`${name.toLowerCase()}: ${value}`)
+    if (/^(?:anthropic|openai|typesafe)-/i.test(name))
+      fields.push(`${name.toLowerCase()}: ${value}`)
   })
   const query = /\?[^#]*/.exec(url)?.[0] ?? ''
   return [...fields.sort(), query]

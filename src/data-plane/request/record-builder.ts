@@ -47,6 +47,8 @@ export interface RequestOutcome {
   readonly served?: Model | undefined
   readonly usage?: Usage | undefined
   readonly searchUnits?: number | undefined
+  /** The questions that the model refused to answer. */
+  readonly refusals?: number | undefined
   /** Called only when the gateway has estimated `usage`. Absent where an exact count is not made. */
   readonly toCountInput?: (() => TokenCountInput) | undefined
 }
@@ -253,7 +255,7 @@ export class RecordBuilder {
   finish(given: RequestOutcome): NanoUsd | undefined {
     if (this.#isFinished) return undefined
     const outcome = this.cache?.slot?.hasClientLeft ? { ...given, ...clientLeft } : given
-    const { served, usage, searchUnits, toCountInput } = outcome
+    const { served, usage, searchUnits, refusals, toCountInput } = outcome
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
     const { id, api, metadata, clock, trace, release, emit } = this.#options
@@ -292,6 +294,7 @@ export class RecordBuilder {
       usage: sum?.usage ?? usage,
       charged: sum?.charged,
       searchUnits,
+      refusals,
       latency: clock.elapsed() - this.arrived,
       queued: this.#queued,
       timeToFirstToken: this.#timeToFirstToken,

@@ -20,6 +20,8 @@ const operations = [
   '/embeddings',
   '/rerank',
   '/reranking',
+  '/decisions',
+  '/systemone',
 ]
 
 /** Returns the configured path without an operation and slashes at its end. */

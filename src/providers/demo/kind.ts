@@ -2,6 +2,7 @@ import type { ProviderKind } from '../../core/provider-kind.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
+import { bindDecisions } from '../openai/decisions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { resolveProfile } from '../profiles/index.ts'
 import { createDemoUpstream } from './upstream.ts'
@@ -12,7 +13,7 @@ import { createDemoUpstream } from './upstream.ts'
  */
 export const demo: ProviderKind = Object.freeze({
   name: 'demo',
-  capabilities: ['chat', 'embed', 'rerank'],
+  capabilities: ['chat', 'embed', 'rerank', 'decisions'],
   defaultBaseUrl: 'http://demo.invalid/v1',
   keyless: true,
   ownSettings: ['latency_ms', 'tokens_per_second', 'failure_rate'],
@@ -40,4 +41,5 @@ export const demo: ProviderKind = Object.freeze({
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({ ...openAiEmbedDefaults, url: `${baseUrl}/embeddings`, upstreamId }),
   rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),
+  decisions: (target) => bindDecisions(target, { form: 'openai' }),
 } satisfies ProviderKind)

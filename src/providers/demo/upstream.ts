@@ -13,6 +13,7 @@ import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { answerChat } from './chat.ts'
 import { answerCompletion } from './completions.ts'
+import { answerDecisions, answerSystemOne } from './decisions.ts'
 import { answerEmbed } from './embed.ts'
 import { answerRerank } from './rerank.ts'
 
@@ -23,6 +24,8 @@ const routes: Readonly<Record<string, DemoRoute>> = {
   '/v1/completions': answerCompletion,
   '/v1/embeddings': answerEmbed,
   '/v1/rerank': answerRerank,
+  '/v1/decisions': answerDecisions,
+  '/v1/systemone': answerSystemOne,
 }
 
 /** Creates an upstream without a network, with the configured latency, pace and failures. */

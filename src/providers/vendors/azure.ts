@@ -1,9 +1,10 @@
-import type { ProviderKind, StreamUsage } from '../../core/provider-kind.ts'
+import type { DialectTarget, ProviderKind, StreamUsage } from '../../core/provider-kind.ts'
 import { authorizeWithCloudToken } from '../base/cloud-token.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
 import { getBasePath } from '../base/request.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
+import { bindDecisions } from '../openai/decisions.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { openAiResponses } from '../openai/responses.ts'
 import { listProfileNames, resolveProfile } from '../profiles/index.ts'
@@ -18,7 +19,7 @@ const pinnedApiVersion = '2024-10-21'
 export const azure: ProviderKind = Object.freeze({
   name: 'azure',
   vendorName: 'azure.ai.openai',
-  capabilities: ['chat', 'embed'],
+  capabilities: ['chat', 'embed', 'decisions'],
   cloud: 'azure',
   ownSettings: ['api_version', 'stream_usage', 'responses', 'cost_field', 'cost_unit'],
   profileNames: listProfileNames(),
@@ -56,7 +57,7 @@ export const azure: ProviderKind = Object.freeze({
     responses: ({ baseUrl, upstreamId, speaksResponses, readCost }) =>
       speaksResponses
         ? openAiResponses({
-            url: buildResponsesUrl(baseUrl),
+            url: buildV1Url(baseUrl, '/responses'),
             upstreamId,
             readCost,
             refusesUnsigned: true,
@@ -69,6 +70,7 @@ export const azure: ProviderKind = Object.freeze({
       url: buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation: '/embeddings' }),
       upstreamId,
     }),
+  decisions: (target) => bindDecisions(target, { form: 'openai', buildUrl: buildDecisionsUrl }),
 } satisfies ProviderKind)
 
 interface AzureUrlOptions {
@@ -103,12 +105,28 @@ export function buildAzureUrl({
   return url.href
 }
 
+/**
+ * Models of OpenAI have decisions in the v1 form; those of Microsoft have them in TypeSafe's form at a path of their
+ * own. https://learn.microsoft.com/azure/ai-foundry
+ */
+function buildDecisionsUrl({ baseUrl, decisionForm }: DialectTarget): string {
+  if (decisionForm !== 'typesafe') return buildV1Url(baseUrl, '/decisions')
+  const url = new URL(baseUrl)
+  const resource = getBasePath(url).replace(
+    /(?:\/api\/projects\/[^/]+)?(?:\/openai(?:\/v1|\/deployments\/[^/]+)?|\/models|\/v1)?$/i,
+    '',
+  )
+  url.pathname = `${resource}/providers/microsoft/v1/systemone`
+  url.search = ''
+  url.hash = ''
+  return url.href
+}
+
 /** https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses */
-function buildResponsesUrl(baseUrl: string): string {
+function buildV1Url(baseUrl: string, operation: string): string {
   const url = new URL(baseUrl)
   url.pathname = getBasePath(url).replace(/\/deployments\/[^/]+$/i, '')
   url.searchParams.delete('api-version')
-  const operation = '/responses'
   return buildAzureUrl({ baseUrl: url.href, apiVersion: 'v1', deployment: '', operation })
 }
 

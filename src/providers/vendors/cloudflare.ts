@@ -5,15 +5,14 @@ import type { Ranking } from '../../core/rerank.ts'
 import { encodeJsonBody, getBasePath } from '../base/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
+import type { DecisionQuirks } from '../openai/decisions.ts'
 
 /** Rerank of Workers AI: beside the OpenAI layer under `/v1`, with the model in the path. */
-export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
-  const url = new URL(baseUrl)
-  url.pathname = `${toRootPath(getBasePath(url))}/run/${upstreamId}`
-  url.hash = ''
+export function cloudflareRerank(target: DialectTarget): RerankEndpoint {
+  const url = buildRunUrl(target)
   return {
     buildRequest: ({ query, documents, topN }) => ({
-      url: url.href,
+      url,
       headers: {},
       body: encodeJsonBody({ query, contexts: documents.map((text) => ({ text })), top_k: topN }),
     }),
@@ -23,6 +22,20 @@ export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): Rerank
     },
     parseError: createErrorParser(),
   }
+}
+
+/** Decisions of Workers AI: at the same address. https://developers.cloudflare.com/workers-ai */
+export const cloudflareDecisions: DecisionQuirks = Object.freeze({
+  form: 'typesafe',
+  buildUrl: buildRunUrl,
+  hasEnvelope: true,
+})
+
+function buildRunUrl({ baseUrl, upstreamId }: DialectTarget): string {
+  const url = new URL(baseUrl)
+  url.pathname = `${toRootPath(getBasePath(url))}/run/${upstreamId}`
+  url.hash = ''
+  return url.href
 }
 
 /** `base_url` may name the OpenAI layer or the account. */

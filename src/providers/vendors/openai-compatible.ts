@@ -9,10 +9,11 @@ import { resultsRerank } from '../base/rerank-results.ts'
 import { type MapStatus } from '../base/vendor-error.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiCompletions } from '../openai/completions.ts'
+import { bindDecisions, type DecisionQuirks } from '../openai/decisions.ts'
 import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { openAiResponses } from '../openai/responses.ts'
 import { listProfileNames, type ResolvedProfile, resolveProfile } from '../profiles/index.ts'
-import { cloudflareRerank } from './cloudflare.ts'
+import { cloudflareDecisions, cloudflareRerank } from './cloudflare.ts'
 import { huggingFaceEmbed } from './huggingface.ts'
 import { mapPendingStatus, nvidiaEmbed, nvidiaRerank } from './nvidia.ts'
 import { ollamaEmbed } from './ollama.ts'
@@ -42,10 +43,16 @@ interface Vendor {
   /** How its embeddings differ from OpenAI's, or the binding of its own dialect. */
   readonly embed?: EmbedQuirks | ((target: DialectTarget) => EmbedEndpoint)
   readonly rerank?: (target: DialectTarget) => RerankEndpoint
+  /** How its decisions differ from the usual; absent for a vendor without them. */
+  readonly decisions?: DecisionQuirks
 }
 
 const chatAndEmbed: readonly Capability[] = ['chat', 'embed']
 const all: readonly Capability[] = ['chat', 'embed', 'rerank']
+const chatEmbedAndDecisions: readonly Capability[] = ['chat', 'embed', 'decisions']
+
+/** At `{base_url}/systemone`. */
+const typesafe: DecisionQuirks = { form: 'typesafe' }
 
 /** The rows, by the vendors' API references (linked) and SDKs as of November 2026. */
 const vendors: readonly Vendor[] = [
@@ -53,20 +60,22 @@ const vendors: readonly Vendor[] = [
   {
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
-    capabilities: chatAndEmbed,
+    capabilities: chatEmbedAndDecisions,
     streamUsage: 'ask',
     speaksResponses: true,
     // Servers of this format do not share a health path, and LM Studio logs unknown paths as errors.
     probe: probeAnswer('/models'),
+    decisions: { form: 'openai' },
   },
   // https://docs.vllm.ai/en/v0.32.0/serving/online_serving/
   {
     name: 'vllm',
-    capabilities: all,
+    capabilities: [...all, 'decisions'],
     streamUsage: 'ask',
     probe: probeHealth('/health'),
     embed: { limits: { items: 2048 }, mixed: imagesInChat },
     rerank: bindRerank,
+    decisions: typesafe,
   },
   // https://docs.mistral.ai/api
   {
@@ -105,9 +114,10 @@ const vendors: readonly Vendor[] = [
   {
     name: 'fireworks',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
-    capabilities: chatAndEmbed,
+    capabilities: chatEmbedAndDecisions,
     streamUsage: 'always',
     embed: { limits: { items: 128 } },
+    decisions: typesafe,
   },
   // https://api-docs.deepseek.com/
   {
@@ -122,20 +132,30 @@ const vendors: readonly Vendor[] = [
     name: 'openrouter',
     statesCost: true,
     baseUrl: 'https://openrouter.ai/api/v1',
-    capabilities: chatAndEmbed,
+    capabilities: chatEmbedAndDecisions,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
+    // https://openrouter.ai/docs/api-reference; beside the version path.
+    decisions: {
+      form: 'typesafe',
+      statesCost: true,
+      buildUrl: ({ baseUrl }) => replaceVersion(baseUrl, '/alpha/decisions'),
+    },
   },
   // https://docs.perplexity.ai/docs/sonar/openai-compatibility
   {
     name: 'perplexity',
     statesCost: true,
     baseUrl: 'https://api.perplexity.ai',
-    capabilities: chatAndEmbed,
+    capabilities: chatEmbedAndDecisions,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
     // Base64 vectors are int8, not float32: https://docs.perplexity.ai/api-reference/embeddings-post
     embed: { ...openAiEmbedDefaults, rejectsBase64: true },
+    decisions: {
+      form: 'typesafe',
+      buildUrl: ({ baseUrl }) => buildOperationUrl(baseUrl, '/v1', '/decisions'),
+    },
   },
   // https://docs.x.ai/developers/debugging.md
   {
@@ -169,10 +189,11 @@ const vendors: readonly Vendor[] = [
   {
     name: 'cloudflare',
     // The address contains the account, so there is no default.
-    capabilities: all,
+    capabilities: [...all, 'decisions'],
     streamUsage: 'ask',
     embed: { limits: { items: 100 }, dimensions: null },
     rerank: cloudflareRerank,
+    decisions: cloudflareDecisions,
   },
   // https://inference-docs.cerebras.ai/resources/openai
   {
@@ -290,19 +311,21 @@ const vendors: readonly Vendor[] = [
   // https://lmstudio.ai/docs/app/api/endpoints/openai; unknown paths are answered with 200.
   {
     name: 'lmstudio',
-    capabilities: chatAndEmbed,
+    capabilities: chatEmbedAndDecisions,
     streamUsage: 'ask',
     probe: probeAnswer('/models'),
+    decisions: typesafe,
   },
   // https://github.com/ollama/ollama/blob/main/docs/api.md
   {
     name: 'ollama',
     baseUrl: 'http://localhost:11434/v1',
-    capabilities: chatAndEmbed,
+    capabilities: chatEmbedAndDecisions,
     keyless: true,
     streamUsage: 'ask',
     probe: probeHealth('/api/version'),
     embed: ollamaEmbed,
+    decisions: typesafe,
   },
 ]
 
@@ -314,6 +337,7 @@ export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(toKind
 
 function toKind(vendor: Vendor): ProviderKind {
   const { name, vendorName, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank } = vendor
+  const { decisions } = vendor
   const prefix = baseUrl === undefined ? '/v1' : new URL(baseUrl).pathname.replace(/\/+$/, '')
   return Object.freeze({
     name,
@@ -354,6 +378,9 @@ function toKind(vendor: Vendor): ProviderKind {
     },
     embed: (target) => bindEmbed(vendor, prefix, target),
     ...(rerank && { rerank }),
+    ...(decisions && {
+      decisions: (target) => bindDecisions(target, { ...decisions, mapStatus: vendor.mapStatus }),
+    }),
   } satisfies ProviderKind)
 }
 
@@ -395,4 +422,11 @@ function bindEmbed(
 
 function bindRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   return resultsRerank({ url: buildOperationUrl(baseUrl, '/v1', '/rerank'), upstreamId })
+}
+
+/** Builds the URL of an operation that is not below the version path of an address. */
+function replaceVersion(baseUrl: string, operation: string): string {
+  const url = new URL(buildOperationUrl(baseUrl, '/api', ''))
+  url.pathname = `${url.pathname.replace(/\/(?:v1|alpha)$/, '')}${operation}`
+  return url.href
 }

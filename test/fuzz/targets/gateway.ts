@@ -31,11 +31,13 @@ const rerankModels = {
   mixedbread: 'r',
   pinecone: 'r',
 }
+const decisionModels = { openai: 'd', typesafe: 'd', cloudflare: 'd' }
 const chatModels = { openai: 'c', anthropic: 'c', google: 'c', bedrock: 'c', cohere: 'c' }
 
 const models = Object.entries({
   embed: embedModels,
   rerank: rerankModels,
+  decisions: decisionModels,
   chat: chatModels,
 }).flatMap(([capability, all]) =>
   Object.entries(all).map(([kind, upstreamId]) => ({
@@ -94,6 +96,8 @@ const paths = [
   ['/v1/completions', 'chat'],
   ['/v1/embeddings', 'embed'],
   ['/v1/rerank', 'rerank'],
+  ['/v1/decisions', 'decisions'],
+  ['/v1/systemone', 'decisions'],
 ] as const
 
 /** The first byte is the path, the second one the model, which replaces that of the body. */
@@ -105,6 +109,8 @@ export const requests: FuzzTarget = {
     '{"max_tokens":5,"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}]}',
     '{"input":["a","b"],"encoding_format":"base64","dimensions":3}',
     '{"query":"q","documents":["a",{"text":"b"}],"top_n":1}',
+    '{"input":[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AA"}]}],"questions":[{"type":"predicate"}]}',
+    '{"state":{"a":1},"images":["x"],"questions":{"q":{"type":"noul"}}}',
     '{"prompt":["a"],"max_tokens":1}',
   ].flatMap((body, at) => [`${String.fromCharCode(at % 7)}\u0000${body}`]),
   words: [
