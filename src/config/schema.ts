@@ -339,6 +339,10 @@ const shared = setting(
 /** The settings of webhooks, in the file and in `PUT /admin/webhooks`. */
 export const webhookSettings = z.strictObject({
   url: setting('An http or https URL without user name and password.', webAddress),
+  format: setting(
+    '`json`, or `slack` for an [incoming webhook of Slack](webhooks.md#slack) or of a server that takes its form.',
+    z.enum(['json', 'slack']).default('json'),
+  ),
   events: setting(
     'One or more of `budget.threshold`, `budget.exhausted`, `key.disabled`, `key.rotated`, ' +
       '`key.deleted`.',

@@ -6,7 +6,7 @@ import type { WebhookSeries } from '../metrics/index.ts'
 import { backoff, type RetryPolicy } from '../resilience/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { deliver, type Recipient } from './delivery.ts'
-import { createMessage, type WebhookMessage } from './message.ts'
+import { createMessage, type MessageOptions, type WebhookMessage } from './message.ts'
 import type { SigningMode } from './signing-key.ts'
 
 export interface SenderPorts {
@@ -19,7 +19,7 @@ export interface SenderPorts {
 }
 
 /** How an event is delivered. Each event keeps the policy that was in force when its turn came. */
-export interface DeliveryPolicy extends Recipient {
+export interface DeliveryPolicy extends Recipient, Pick<MessageOptions, 'format'> {
   readonly retry: RetryPolicy
   readonly signing: SigningMode
 }
@@ -119,11 +119,9 @@ export class Sender {
   /** Resolves to the log fields of a failed delivery, or to undefined. */
   async #deliver(event: AccountEvent): Promise<LogFields | undefined> {
     const policy = this.#policy
-    const { signing } = policy
-    const message = await createMessage(
-      event,
-      signing.kind === 'signed' ? signing.secret : undefined,
-    )
+    const { format, signing } = policy
+    const secret = signing.kind === 'signed' ? signing.secret : undefined
+    const message = await createMessage(event, { format, secret })
     const reason =
       signing.kind === 'locked'
         ? 'the stored signing key cannot be decrypted'

@@ -55,6 +55,7 @@ export function findUnsignedError(
   config: WebhookConfig,
   keys: SigningKeys,
 ): UnsignedWebhooksError | undefined {
+  if (config?.format === 'slack') return undefined
   const variable = config?.signing_key_env
   const isUnsigned = resolveSigning(variable, keys).kind === 'unsigned'
   return variable !== undefined && isUnsigned ? new UnsignedWebhooksError(variable) : undefined
@@ -101,7 +102,7 @@ export class Webhooks {
   get state(): WebhookState {
     return {
       ...this.#effective,
-      isSigned: this.#resolveSigning(this.#config).kind === 'signed',
+      isSigned: this.#signing.kind === 'signed',
       hasStoredKey: this.#signingKey.kind !== 'unsigned',
     }
   }
@@ -111,7 +112,8 @@ export class Webhooks {
    */
   check(config: WebhookConfig): void {
     const problem = findUnsignedError(config, this.#keys)
-    if (problem && resolveSettings(this.#row, config).enabled) throw problem
+    const { enabled, settings } = resolveSettings(this.#row, config)
+    if (problem && enabled && settings?.format !== 'slack') throw problem
   }
 
   /** Applies the table of the file. Throws `UnsignedWebhooksError`, and then changes nothing. */
@@ -164,8 +166,13 @@ export class Webhooks {
     this.#senders?.close()
   }
 
-  #resolveSigning(config: WebhookConfig): SigningMode {
-    return resolveSigning(config?.signing_key_env, this.#keys)
+  /** Messages to Slack are unsigned: their address is the secret. */
+  get #signing(): SigningMode {
+    return this.#effective.settings?.format === 'slack' ? unsigned : this.#configuredSigning
+  }
+
+  get #configuredSigning(): SigningMode {
+    return resolveSigning(this.#config?.signing_key_env, this.#keys)
   }
 
   get #keys(): SigningKeys {
@@ -195,10 +202,13 @@ export class Webhooks {
       log.write('error', 'webhooks are off: the stored settings cannot be read; set them again')
     }
     if (!enabled || !settings) return this.#senders?.close()
-    const signing = this.#resolveSigning(this.#config)
+    const signing = this.#signing
     this.#senders ??= new SenderGroup({ ...this.#options, series: createWebhookSeries(meters) })
     this.#senders.use(settings.channel_capacity, toDeliveryPolicy(settings, signing))
-    if (signing.kind === 'unsigned') {
+    if (settings.format === 'slack' && this.#configuredSigning.kind !== 'unsigned') {
+      log.write('warn', 'webhook deliveries are unsigned: the format of Slack has no signature')
+    }
+    if (settings.format !== 'slack' && signing.kind === 'unsigned') {
       log.write('warn', 'webhook deliveries are unsigned: there is no signing key')
     }
     if (signing.kind === 'locked') {
@@ -217,6 +227,7 @@ function toDeliveryPolicy(settings: WebhookSettings, signing: SigningMode): Deli
   const base = settings.retry_base_ms
   return {
     url: settings.url,
+    format: settings.format,
     timeout: settings.timeout_ms,
     retry: {
       maxAttempts: settings.max_attempts,

@@ -119,6 +119,7 @@ test('webhooks need only a url', async () => {
   `)
   expect(webhooks).toEqual({
     url: 'https://hooks.example.com/gateway',
+    format: 'json',
     events: ['budget.threshold', 'budget.exhausted', 'key.disabled'],
     thresholds: [50, 80, 95],
     channel_capacity: 1024,

@@ -16,6 +16,7 @@ export const url = 'https://hooks.test/in'
 export function settings(change: Partial<WebhookSettings> = {}): WebhookSettings {
   return {
     url,
+    format: 'json',
     events: ['budget.threshold', 'budget.exhausted', 'key.disabled'],
     thresholds: [50, 80, 95],
     channel_capacity: 1024,
