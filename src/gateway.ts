@@ -107,11 +107,11 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
 }
 
 /** The request of an unlimited sender. */
-function asAnyone({ path, body }: ExplainedText): ExplainedRequest {
+function asAnyone({ path, body, metadata }: ExplainedText): ExplainedRequest {
   // A UUID consists of safe characters.
   const id = crypto.randomUUID() as RequestId
   const origin = { id, signal: new LightAbortController() }
-  return { path, body: new TextEncoder().encode(body), authenticator: noAuth, origin }
+  return { path, body: new TextEncoder().encode(body), metadata, authenticator: noAuth, origin }
 }
 
 /** Lets the parts with state of their own follow the snapshot. */

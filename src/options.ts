@@ -150,6 +150,8 @@ export interface ExplainedText {
   readonly path: string
   /** The JSON text of its body. */
   readonly body: string
+  /** The JSON text of its metadata header; absent without one. */
+  readonly metadata?: string | undefined
 }
 
 /** The usage that a gateway could not save before it closed; usually none. */

@@ -398,13 +398,18 @@ const link = {
 
 const routeReport = z.strictObject({
   id: text,
-  strategy: z.enum(strategies),
+  strategy: z.enum([...strategies, 'switch']),
   affinity: z.enum(['off', 'session', 'prefix']).describe('Which requests stay at a target.'),
   affinity_ttl_seconds: count.nullable(),
   fallback_on: z
     .array(z.enum(fallbackCauses))
     .nullable()
     .describe('Null where each link has its own.'),
+  cases: z
+    .array(z.strictObject({ target: text, conditions: z.array(text) }))
+    .nullable()
+    .describe('The cases of a switch, with the names of their conditions; null for other routes.'),
+  default: text.nullable().describe('The target of a switch when no case holds.'),
   targets: z.array(
     z.strictObject({
       ...link,
@@ -416,8 +421,34 @@ const routeReport = z.strictObject({
   fallbacks: z.array(z.strictObject(link)),
 })
 
+const switchStep = z.strictObject({
+  id: text,
+  target: text,
+  cases: z
+    .array(
+      z.strictObject({
+        target: text,
+        holds: z.boolean(),
+        conditions: z.array(
+          z.strictObject({
+            name: text,
+            value: z.union([text, z.number(), z.boolean()]).nullable(),
+            holds: z.boolean(),
+          }),
+        ),
+      }),
+    )
+    .describe('In order, each with its conditions up to the first one that does not hold.'),
+})
+
 const explanation = z.strictObject({
-  route: z.strictObject({ id: text, order: z.array(text) }).nullable(),
+  route: z
+    .strictObject({
+      id: text,
+      switches: z.array(switchStep).describe('How switches have chosen the route that serves.'),
+      order: z.array(text),
+    })
+    .nullable(),
   links: z.array(
     z.strictObject({
       model: text,

@@ -1,7 +1,7 @@
 import type { UsageEstimate } from '../core/admission.ts'
 import type { Api } from '../core/capability.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
-import type { ModelRoute } from '../core/route.ts'
+import type { ModelRoute, NamedRoute } from '../core/route.ts'
 import type { AccountEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 
@@ -28,6 +28,8 @@ export interface PreviewRequest extends CheckedRequest {
 /** A request that asks for admission. */
 export interface AdmissionRequest extends PreviewRequest {
   readonly id: RequestId
+  /** What the request names; absent where that is the route. */
+  readonly named?: NamedRoute | undefined
   readonly api: Api
   readonly stream: boolean
 }

@@ -71,6 +71,17 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
     return budgetMax === null ? undefined : budgetMax - this.#spent - this.#reserved
   }
 
+  /**
+   * Returns the spent part of the budget: 1 when all of it is spent, as a budget of 0 is. Nothing of it is spent when
+   * a new term begins with the next request. Undefined without a cap.
+   */
+  findUsed(now: Millis): number | undefined {
+    const { budgetMax } = this.#record
+    if (budgetMax === null) return undefined
+    if (budgetMax === 0n) return 1
+    return now < this.#until ? Number(this.#spent) / Number(budgetMax) : 0
+  }
+
   /** Begins a new term if the present one is over. Returns whether it was. */
   turn(now: Millis): boolean {
     if (now >= this.#from && now < this.#until) return false

@@ -39,6 +39,12 @@ export class KeyPrincipal implements Principal {
     return own ?? this.#deps.findGroup(this.#key)?.record.priority ?? 'normal'
   }
 
+  get budgetUsed(): number | undefined {
+    const now = this.#deps.ledger.now()
+    const parts = this.#accounts.flatMap((account) => account.findUsed(now) ?? [])
+    return parts.length === 0 ? undefined : Math.max(...parts)
+  }
+
   mayUse(model: string): boolean {
     return this.findRefusingList(model) === undefined
   }
@@ -50,13 +56,14 @@ export class KeyPrincipal implements Principal {
   }
 
   admit(ask: AdmissionAsk): Admission | Promise<Admission> {
-    const { id, api, stream, route, estimate } = ask
+    const { id, api, stream, named, route, estimate } = ask
     const { ledger, observer, reserveOutputTokens } = this.#deps
     // No spread: on Node 20 it would take longer than the whole admission.
     return ledger.admit({
       id,
       api,
       stream,
+      named,
       accounts: this.#accounts,
       route,
       estimate,

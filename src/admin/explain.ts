@@ -22,6 +22,10 @@ const pathRule = 'must be a path like /v1/chat/completions, of at most 2,048 cha
 
 const sessionRule = 'must be 1 to 1,024 printable ASCII characters without blanks, or null'
 
+/** No header that the gateway reads is longer. */
+const maxMetadata = 4096
+const metadataRule = `must be an object of texts, numbers and booleans, of at most ${maxMetadata} characters, or null`
+
 /** The body of `POST /admin/explain`. */
 export const explainBody = z.strictObject({
   path: z.string({ error: pathRule }).regex(/^\/[\x21-\x7e]{0,2047}$/, { error: pathRule }),
@@ -31,11 +35,15 @@ export const explainBody = z.strictObject({
     .string({ error: sessionRule })
     .regex(/^[\x21-\x7e]{1,1024}$/, { error: sessionRule })
     .nullish(),
+  metadata: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]), { error: metadataRule })
+    .refine((given) => JSON.stringify(given).length <= maxMetadata, { error: metadataRule })
+    .nullish(),
 })
 
 async function explainOne(matched: AdminRequest, deps: ExplainRouteDeps): Promise<Reply> {
   const { value, members } = await readMembers(matched, explainBody, deps)
-  const { path, key_id: keyId, session } = value
+  const { path, key_id: keyId, session, metadata } = value
   // The bytes themselves: an upstream that speaks the client's API gets them unchanged.
   const body = members.body
   if (!body) throw invalid('body: is required', 'body')
@@ -44,6 +52,7 @@ async function explainOne(matched: AdminRequest, deps: ExplainRouteDeps): Promis
     path,
     body,
     session: session ?? undefined,
+    metadata: metadata ? JSON.stringify(metadata) : undefined,
     authenticator,
     origin: matched.context,
   })

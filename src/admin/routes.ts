@@ -26,12 +26,19 @@ interface Target extends Link {
   readonly latency_ms: number | null
 }
 
+interface Case {
+  readonly target: string
+  readonly conditions: readonly string[]
+}
+
 interface Route {
   readonly id: string
   readonly strategy: string
   readonly affinity: 'off' | 'session' | 'prefix'
   readonly affinity_ttl_seconds: number | null
   readonly fallback_on: readonly string[] | null
+  readonly cases: readonly Case[] | null
+  readonly default: string | null
   readonly targets: readonly Target[]
   readonly fallbacks: readonly Link[]
 }
@@ -59,6 +66,8 @@ export function routeRoutes({ reportRoutes, getCircuit, workers }: RouteRouteDep
     affinity: affinity.mode,
     affinity_ttl_seconds: affinity.mode === 'off' ? null : affinity.ttl / 1000,
     fallback_on: report.fallbackOn ?? null,
+    cases: report.choices?.cases ?? null,
+    default: report.choices?.otherwise ?? null,
     targets: report.targets.map(renderTarget),
     fallbacks: report.fallbacks.map(renderLink),
   })

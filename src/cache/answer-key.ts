@@ -34,8 +34,8 @@ export interface KeyTexts {
   readonly form: string
 }
 
-/** Members that do not change the answer. */
-const ignored = quoted('user', 'metadata')
+/** Members that do not change the answer. A switch serves a request as another model, which is part of the key. */
+const ignored = quoted('user', 'metadata', 'model')
 /** Members that change only its form. */
 const [stream, streamOptions] = ['"stream"', '"stream_options"']
 

@@ -36,16 +36,25 @@ function* checkEntry(path: Path, entry: LenientPriceEntry): Generator<Finding> {
   if (!('multiply' in entry) && !priceNames.some((name) => name in entry)) {
     yield { path, message: 'needs a price, or multiply' }
   }
-  for (const name of ['days', 'time_zone'] as const) {
-    if (name in entry && !('hours' in entry))
-      yield { path: [...path, name], message: 'needs hours' }
-  }
-  const { time_zone: zone, from, until } = entry
-  if (zone !== undefined && !isTimeZone(zone)) {
-    yield { path: [...path, 'time_zone'], message: `unknown time zone ${quote(zone)}` }
-  }
+  yield* checkHours(path, entry)
+  const { from, until } = entry
   if (from !== undefined && until !== undefined && until <= from) {
     yield { path: [...path, 'until'], message: 'must be later than from' }
+  }
+}
+
+/** Checks the settings of the hours of a day at which something holds. */
+export function* checkHours(
+  path: Path,
+  window: { readonly time_zone?: string | undefined },
+): Generator<Finding> {
+  for (const name of ['days', 'time_zone'] as const) {
+    if (name in window && !('hours' in window))
+      yield { path: [...path, name], message: 'needs hours' }
+  }
+  const { time_zone: zone } = window
+  if (zone !== undefined && !isTimeZone(zone)) {
+    yield { path: [...path, 'time_zone'], message: `unknown time zone ${quote(zone)}` }
   }
 }
 

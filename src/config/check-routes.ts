@@ -5,11 +5,12 @@ import { type Finding, type Path, quote } from './problem.ts'
 
 /**
  * Checks that the targets and fallbacks of every route are models, that the targets share a capability
- * which all fallbacks have, and that one of them has a weight.
+ * which all fallbacks have, and that one of them has a weight. Those of a switch are checked in `check-switches.ts`.
  */
 export function* checkRoutes({ providers, routes }: LenientConfig): Generator<Finding> {
   const known = indexModels(providers, routes)
   for (const [i, route] of routes.entries()) {
+    if (route.strategy === 'switch') continue
     const path = ['routes', i]
     yield* checkTargets(path, route, known)
     yield* checkFallbacks(path, route, known)
@@ -18,7 +19,7 @@ export function* checkRoutes({ providers, routes }: LenientConfig): Generator<Fi
 
 function* checkTargets(path: Path, route: LenientRoute, known: KnownModels): Generator<Finding> {
   const seen = new Set<string>()
-  for (const [t, { model }] of route.targets.entries()) {
+  for (const [t, { model }] of (route.targets ?? []).entries()) {
     if (model === undefined) continue
     const place = [...path, 'targets', t, 'model']
     const problem = known.explain(model, 'a target')
@@ -26,7 +27,7 @@ function* checkTargets(path: Path, route: LenientRoute, known: KnownModels): Gen
     else if (seen.has(model)) yield { path: place, message: 'is listed twice' }
     seen.add(model)
   }
-  const { targets } = route
+  const targets = route.targets ?? []
   if (targets.length > 0 && targets.every(({ weight }) => weight === 0)) {
     const message = 'must have a target with a weight above 0'
     yield { path: [...path, 'targets'], message }
@@ -47,7 +48,7 @@ function* checkFallbacks(path: Path, route: LenientRoute, known: KnownModels): G
       yield { path: place, ...problem }
       continue
     }
-    if (route.targets.some(({ model }) => model === id)) {
+    if (route.targets?.some(({ model }) => model === id)) {
       yield { path: place, message: `model ${quote(id)} is a target of this route already` }
     }
     const { capabilities: served } = known.find(id) ?? {}
@@ -69,12 +70,12 @@ function listTargets(
   { targets }: LenientRoute,
   known: KnownModels,
 ): readonly (LenientModel | undefined)[] {
-  return targets.map(({ model = '' }) => known.find(model))
+  return (targets ?? []).map(({ model = '' }) => known.find(model))
 }
 
 /** `"a" has "chat"; "b" has "embed", "rerank"`. */
 function describeTargets(route: LenientRoute, known: KnownModels): string {
-  return route.targets
+  return (route.targets ?? [])
     .map(({ model: id = '' }) => ({ id, capabilities: known.find(id)?.capabilities }))
     .map(({ id, capabilities }) => `${quote(id)} has ${capabilities?.map(quote).join(', ')}`)
     .join('; ')

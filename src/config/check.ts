@@ -5,6 +5,7 @@ import { checkNames } from './check-names.ts'
 import { checkPatterns } from './check-patterns.ts'
 import { checkPrices } from './check-prices.ts'
 import { checkRoutes } from './check-routes.ts'
+import { checkSwitches } from './check-switches.ts'
 import { type LenientConfig, parseLenient } from './lenient.ts'
 import type { Finding } from './problem.ts'
 
@@ -18,6 +19,7 @@ export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonl
     ...checkPatterns(config.providers),
     ...checkFallbacks(config),
     ...checkRoutes(config),
+    ...checkSwitches(config),
     ...checkWebhooks(config),
     ...checkShared(config),
     ...checkWorkers(config),

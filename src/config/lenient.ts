@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { capabilities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
+import { strategies } from '../core/route.ts'
 import { uncompiled } from './uncompiled.ts'
 
 /*
@@ -75,13 +76,37 @@ const target = z
   .object({ model: optional(z.string()), weight: optional(z.number()).default(1) })
   .catch({ weight: 1 })
 
+/** Null stands for a malformed value. */
+function orNull<Value extends z.ZodType>(schema: Value) {
+  return schema.nullable().optional().catch(null)
+}
+
+const tokenRange = z.object({
+  above: orNull(z.number()),
+  below: orNull(z.number()),
+})
+
+const when = z.looseObject({
+  input_tokens: orNull(tokenRange),
+  metadata: orNull(z.looseObject({})),
+  time_zone: optional(z.string()),
+})
+
+const switchCase = z
+  .object({ target: optional(z.string()), when: optional(when) })
+  .catch({ target: undefined, when: undefined })
+
 const route = z
-  .object({
+  // Loose, so that a setting which the strategy does not have is found.
+  .looseObject({
     id: optional(z.string()),
-    targets: list(target),
+    strategy: orNull(z.enum([...strategies, 'switch'])),
+    targets: orNull(z.array(target)),
     fallbacks: list(optional(z.string())),
+    cases: orNull(z.array(switchCase)),
+    default: orNull(z.string()),
   })
-  .catch({ targets: [], fallbacks: [] })
+  .catch({ strategy: null, targets: null, fallbacks: [], cases: null })
 
 const lenientConfig = z.object({
   // Null stands for a malformed value; an absent one has the default of the schema.

@@ -109,6 +109,7 @@ const peerStrategies: Readonly<Record<string, readonly string[]>> = {
   ],
   fastest: ['latency', 'lowestlatency', 'lowlatency', 'speed'],
   cheapest: ['cost', 'lowestcost', 'lowcost', 'price', 'lowestprice'],
+  switch: ['conditional', 'content', 'rules', 'router'],
   least_busy: ['leastconnections', 'leastconn', 'leastrequests', 'leastloaded'],
 }
 

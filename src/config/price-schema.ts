@@ -12,9 +12,12 @@ import {
 
 const tierNames = z.union([tierName, distinctNonEmpty(tierName)])
 
-const hours = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, {
-  error: 'must be two times of a day, such as "16:30-00:30"',
-})
+/** A part of a day. */
+export const hours = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, {
+    error: 'must be two times of a day, such as "16:30-00:30"',
+  })
 
 const dateRule = { error: 'must be a date, such as 2027-01-31' }
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { fallbackCauses } from '../core/fallback.ts'
 import { strategies } from '../core/route.ts'
 import { affinity, affinityTtl, amount, distinct, routeId, setting } from './rules.ts'
+import { caseSchema } from './switch-schema.ts'
 
 const targetSchema = setting(
   'The models of the `[[routes]]` entry above; in one line, `targets = [{ model = "a" }, { ' +
@@ -16,7 +17,10 @@ const targetSchema = setting(
   }),
 )
 
-/** One entry of `[[routes]]`. The rules about its models are in `check-routes.ts`. */
+/**
+ * One entry of `[[routes]]`. The rules about its models are in `check-routes.ts`, and those of a switch in
+ * `check-switches.ts`.
+ */
 export const routeSchema = setting(
   'One entry for each id that several models serve. Clients ask for a ' +
     '[route](resilience.md#one-id-several-deployments) as they ask for a model.',
@@ -28,12 +32,22 @@ export const routeSchema = setting(
     ),
     strategy: setting(
       'How the targets are [ordered](resilience.md#one-id-several-deployments) for each ' +
-        'request: `weighted`, `fastest`, `cheapest` or `least_busy`.',
-      z.enum(strategies),
+        'request: `weighted`, `fastest`, `cheapest` or `least_busy`. With `switch`, `cases` choose ' +
+        '[one target](resilience.md#one-id-chosen-by-the-request).',
+      z.enum([...strategies, 'switch']),
     ),
     targets: setting(
-      'One or more targets; see below.',
-      z.array(targetSchema).min(1, { error: 'must not be empty' }),
+      'One or more targets; see below. Required, except for `switch`, which has `cases` and ' +
+        '`default` in place of this and of the settings below.',
+      z.array(targetSchema).min(1, { error: 'must not be empty' }).default([]),
+    ),
+    cases: setting(
+      'Required for `switch`: one or more cases; see below.',
+      z.array(caseSchema).min(1, { error: 'must not be empty' }).default([]),
+    ),
+    default: setting(
+      'Required for `switch`: the id of a model, or of another route, that serves when no case holds.',
+      z.string().optional(),
     ),
     fallbacks: setting(
       'Ids of models to try when no target serves, in this order. They are not targets, and ' +

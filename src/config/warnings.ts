@@ -25,6 +25,7 @@ export function findWarnings({
   warnings.push(...findCacheWarnings(cache, models))
   warnings.push(...findRouteWarnings(routes, models))
   warnings.push(...findRoomWarnings(providers, server.workers))
+  if (!auth.enabled) warnings.push(...findSwitchWarnings(routes))
   const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
   if (image_fetch.enabled && limits.length === 0) {
     warnings.push(
@@ -112,6 +113,16 @@ function findRoomWarnings(
 function pickRoom(settings: Pick<ProviderConfig, 'max_parallel' | 'queue_max' | 'queue_ms'>) {
   const { max_parallel: maxParallel, queue_max: queueMax, queue_ms: queueMs } = settings
   return { maxParallel, queueMax, queueMs }
+}
+
+function findSwitchWarnings(routes: readonly RouteConfig[]): readonly string[] {
+  return routes.flatMap(({ id, cases }) =>
+    cases.flatMap(({ when }, at) => {
+      const name = (['key', 'group', 'budget_used'] as const).find((one) => when[one] !== undefined)
+      if (name === undefined) return []
+      return `auth is off, so case ${at + 1} of route ${quote(id)} never holds: it asks for ${name}`
+    }),
+  )
 }
 
 function findCacheWarnings(

@@ -40,7 +40,8 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], base: Path): readon
     const path = [...base, ...issue.path.filter((part) => typeof part !== 'symbol')]
     // A table was given where a text may be one too, so the rules of the table are meant.
     if (issue.code === 'invalid_union' && isTable(issue.input)) {
-      return describeIssues(issue.errors.at(-1) ?? [], path)
+      const ofTable = issue.errors.at(-1) ?? []
+      if (!ofTable.some(isOtherType)) return describeIssues(ofTable, path)
     }
     if (issue.code === 'unrecognized_keys') {
       const given = Object.keys(Object(issue.input))
@@ -52,6 +53,11 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], base: Path): readon
     const peer = choices.includes('weighted') ? findPeerStrategy(issue.input) : undefined
     return { ...finding, suggestion: peer ?? nearestName(issue.input, choices) }
   })
+}
+
+/** True where no table is allowed at all. */
+function isOtherType({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'invalid_type' && path.length === 0
 }
 
 function formatChoices(values: readonly unknown[]): string {

@@ -9,7 +9,7 @@ import { asHeaderList, type HeaderList } from './ports.ts'
 import type { PriceAsk } from './price-table.ts'
 import type { Model } from './provider.ts'
 import type { Priority } from './room.ts'
-import type { ModelRoute } from './route.ts'
+import type { ModelRoute, NamedRoute } from './route.ts'
 
 /** Upper estimate of what a request will use, made before any upstream call. */
 export interface UsageEstimate {
@@ -35,6 +35,8 @@ export interface PreviewAsk {
 /** A request that asks for admission. */
 export interface AdmissionAsk extends PreviewAsk {
   readonly id: RequestId
+  /** What the request names, where a switch has chosen the route. */
+  readonly named?: NamedRoute | undefined
   readonly api: Api
   readonly stream: boolean
 }
@@ -47,6 +49,11 @@ export interface Principal {
   readonly hasCap: boolean
   /** Which requests go first where they wait for an upstream. */
   readonly priority: Priority
+  /**
+   * The spent part of the budget of the key or of its group, whichever is larger, without what running requests
+   * reserve; 1 when all of it is spent. Undefined without a cap.
+   */
+  readonly budgetUsed: number | undefined
   /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
   mayUse(model: string): boolean
   /** Whose list of models leaves a model out; undefined when the sender may use it. */
@@ -117,6 +124,7 @@ const anonymous: Principal = Object.freeze({
   account: undefined,
   hasCap: false,
   priority: 'normal',
+  budgetUsed: undefined,
   mayUse: () => true,
   findRefusingList: () => undefined,
   admit: () => admitted,

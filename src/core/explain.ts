@@ -9,6 +9,8 @@ export interface ExplainedRequest {
   readonly body: Uint8Array
   /** What names its session, in place of the header; undefined without one. */
   readonly session?: string | undefined
+  /** What its metadata header would hold, as JSON text; undefined without one. */
+  readonly metadata?: string | undefined
   /** Identifies its sender. */
   readonly authenticator: Authenticator
   /** Of the request that asks for the explanation. */

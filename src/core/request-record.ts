@@ -6,7 +6,8 @@ import type { ErrorCode } from './errors.ts'
 import type { Bytes, GroupId, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Metadata } from './metadata.ts'
 import type { Model } from './provider.ts'
-import type { ModelRoute } from './route.ts'
+import type { NamedRoute } from './route.ts'
+import type { SwitchStep } from './switch.ts'
 import type { Usage } from './usage.ts'
 
 /** The images of a request. */
@@ -82,7 +83,9 @@ export interface RequestRecord {
   readonly capability: Capability
   readonly stream: boolean
   /** The model or the route that the request names; undefined when the request failed before it was resolved. */
-  readonly model: Pick<ModelRoute, 'id' | 'match' | 'provider'> | undefined
+  readonly model: NamedRoute | undefined
+  /** The switches that have chosen the route of the request, in order; absent for most requests. */
+  readonly switched?: readonly SwitchStep[] | undefined
   /** The link that served; undefined when none did. */
   readonly served: Model | undefined
   /** The link that was called last; undefined when none was. */

@@ -4,23 +4,29 @@ import type { FallbackCause } from './fallback.ts'
 import type { ModelId, UnixSeconds } from './ids.ts'
 import type { ModelMatch } from './model-pattern.ts'
 import type { Model, Provider } from './provider.ts'
+import type { SwitchCondition } from './switch.ts'
 
 /** How a route orders its targets for each request. */
 export const strategies = ['weighted', 'fastest', 'cheapest', 'least_busy'] as const
 export type RouteStrategy = (typeof strategies)[number]
 
-/** An id that clients may ask for, with the chain of models that serve it. */
-export interface ModelRoute {
+/** An id that clients may ask for. */
+interface RouteFacts {
   /** The id of a model, or of a route of the configuration. */
   readonly id: ModelId
   /** How a pattern came to serve the id; absent for an id of the configuration. */
   readonly match?: ModelMatch | undefined
-  /** For a route of the configuration, those that all of its targets have. */
+  /** For a route of the configuration, those that all of its targets have; for a switch, those that any has. */
   readonly capabilities: readonly Capability[]
   readonly modalities: readonly Modality[]
   readonly created: UnixSeconds
   /** The provider of the model; undefined for a route of the configuration. */
   readonly provider: Provider | undefined
+}
+
+/** An id with the chain of models that serve it. */
+export interface ModelRoute extends RouteFacts {
+  readonly cases?: undefined
   /** The model itself, or the targets of the route; then the fallbacks in order. */
   readonly chain: readonly [Model, ...Model[]]
   /** How the targets are ordered for each request; undefined for a model. */
@@ -34,6 +40,25 @@ export interface ModelRoute {
   /** Absent while the cache is off. */
   readonly cache?: RouteCache | undefined
 }
+
+/** An id that serves each request as another one: the target that its cases choose. */
+export interface SwitchRoute extends RouteFacts {
+  readonly cases: readonly SwitchCase[]
+  /** The target when no case holds. */
+  readonly otherwise: OfferedRoute
+}
+
+/** A case holds when all of its conditions do. */
+export interface SwitchCase {
+  readonly conditions: readonly SwitchCondition[]
+  readonly target: OfferedRoute
+}
+
+/** Everything that clients may ask for. */
+export type OfferedRoute = ModelRoute | SwitchRoute
+
+/** What a request names, as far as its records say. */
+export type NamedRoute = Pick<OfferedRoute, 'id' | 'match' | 'provider'>
 
 /** What lists of models say of one. */
 export interface ListedModel

@@ -19,19 +19,27 @@ export function createExplain(plane: DataPlane): Explain {
       }),
     ),
   )
-  return async ({ path, body, session, authenticator, origin }) => {
+  return async ({ path, body, session, metadata, authenticator, origin }) => {
     const match = await find(path)
     // The cast holds because nothing shares its memory with another thread.
     const init = {
       method: 'POST',
       body: body as Uint8Array<ArrayBuffer>,
-      ...(session !== undefined && { headers: { 'x-gateway-session': session } }),
+      headers: {
+        ...(session !== undefined && { 'x-gateway-session': session }),
+        ...(metadata !== undefined && { 'x-gateway-metadata': toHeader(metadata) }),
+      },
     }
     const request = new Request(`http://gateway${path}`, init)
     const serve = async () => match.serve(request, { ...origin, authenticator })
     const explanation = await (match.route === 'other' ? serve().catch(refusePath) : serve())
     return renderExplanation(explanation, origin.id)
   }
+}
+
+/** Header values have one character for each byte of UTF-8. */
+function toHeader(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text))
 }
 
 /** The path is a field of the question, so a wrong one is its mistake. */

@@ -3,7 +3,7 @@ import type { Metadata } from '../core/metadata.ts'
 import { nameInMetrics } from '../core/model-pattern.ts'
 import type { Model } from '../core/provider.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
-import type { ModelRoute } from '../core/route.ts'
+import type { NamedRoute } from '../core/route.ts'
 import type { Usage } from '../core/usage.ts'
 import { toLabelValue } from './label-value.ts'
 import type { Series } from './series.ts'
@@ -40,6 +40,9 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
       { capability, api, model, provider, status: record.status },
       record.latency / 1000,
     )
+    if (record.switched) {
+      for (const { id, target } of record.switched) series.switched.inc({ route: id, target })
+    }
     // A hit says nothing about the upstream, and no tokens were used for it.
     if (record.cacheHit) return
     if (timeToFirstToken !== undefined) {
@@ -63,9 +66,7 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
 }
 
 interface ObservedCall {
-  readonly link:
-    | (Pick<ModelRoute, 'id' | 'match' | 'provider'> & Partial<Pick<Model, 'hasPrice'>>)
-    | undefined
+  readonly link: (NamedRoute & Partial<Pick<Model, 'hasPrice'>>) | undefined
   readonly usage: Usage
   readonly cost: NanoUsd
 }

@@ -204,6 +204,12 @@ export const table = Object.freeze({
     name: 'gateway_usage_unjournaled_total',
     help: 'Rows of the usage log that the journal of unsaved usage could not keep.',
   },
+  switched: {
+    type: 'counter',
+    name: 'gateway_switched_total',
+    help: 'Finished requests by the target that a switch has chosen for them.',
+    labelNames: ['route', 'target'],
+  },
   affinity: {
     type: 'counter',
     name: 'gateway_affinity_total',

@@ -24,3 +24,4 @@ export {
   type PromptPrice,
   type ReservedTool,
 } from './reservation.ts'
+export { type ConfiguredWindow, createWindow } from './windows.ts'

@@ -32,6 +32,7 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
     capability: record.capability,
     api: record.api,
     model: record.model?.id ?? refusal?.model,
+    switched_to: record.switched?.at(-1)?.target,
     model_used: served?.id,
     provider: findProvider(record),
     status: record.status,

@@ -2,7 +2,8 @@ import type { Config, RouteConfig } from '../config/index.ts'
 import type { ModelId, UnixSeconds } from '../core/ids.ts'
 import { isPattern } from '../core/model-pattern.ts'
 import type { Model } from '../core/provider.ts'
-import type { ModelRoute, Target } from '../core/route.ts'
+import type { ModelRoute, OfferedRoute, RouteStrategy, Target } from '../core/route.ts'
+import { addSwitches } from './add-switches.ts'
 import { resolveAffinity } from './affinity.ts'
 import type { CacheRevisions } from './cache-revisions.ts'
 import { type Pattern, Patterns } from './patterns.ts'
@@ -25,10 +26,10 @@ interface RouteParts {
 export function buildRoutes(
   config: Pick<Config, 'providers' | 'routes' | 'cache'>,
   parts: RouteParts,
-): { readonly routes: Map<string, ModelRoute>; readonly patterns: Patterns } {
+): { readonly routes: Map<string, OfferedRoute>; readonly patterns: Patterns } {
   const { cacheRevisions } = parts
   const models = new Map<string, Model>(parts.models.map((model) => [model.id, model]))
-  const routes = new Map<string, ModelRoute>()
+  const routes = new Map<string, OfferedRoute>()
   const complete = (route: ModelRoute): ModelRoute => ({
     ...route,
     cache: config.cache.enabled ? { revision: cacheRevisions.get(route.id) } : undefined,
@@ -47,9 +48,12 @@ export function buildRoutes(
     routes.set(entry.id, complete(routeOfModel(model, fallbacks)))
   }
   for (const entry of config.routes) {
-    const route = buildRoute(entry, { ...parts, find })
+    const { strategy } = entry
+    const route =
+      strategy === 'switch' ? undefined : buildRoute(entry, strategy, { ...parts, find })
     if (route) routes.set(entry.id, complete(route))
   }
+  addSwitches(config.routes, { ...parts, routes, findOther: (id) => patterns.nameRoute(id) })
   return { routes, patterns }
 }
 
@@ -78,6 +82,7 @@ interface FoundParts extends Pick<RouteParts, 'now' | 'unchanged'> {
 
 function buildRoute(
   entry: RouteConfig,
+  strategy: RouteStrategy,
   { find, now, unchanged }: FoundParts,
 ): ModelRoute | undefined {
   const targets = entry.targets.flatMap(({ model: id, weight }): Target[] => {
@@ -104,7 +109,7 @@ function buildRoute(
     fallbackOn: entry.fallback_on,
     hasWindows: hasWindows(chain),
     affinity: resolveAffinity({ capabilities, chain, entry }),
-    balance: { strategy: entry.strategy, targets, fallbacks },
+    balance: { strategy, targets, fallbacks },
   }
 }
 

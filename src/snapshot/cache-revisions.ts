@@ -37,8 +37,9 @@ export function createCacheRevisions(config: Config): CacheRevisions {
     revisions.set(id, blake3Hex(JSON.stringify([version, config.image_fetch, links])))
   }
   for (const [id, model] of models) add(id, [model], model.entry.fallbacks)
-  for (const { id, targets, fallbacks } of config.routes) {
-    add(id, find(targets.map(({ model }) => model)), fallbacks)
+  for (const { id, strategy, targets, fallbacks } of config.routes) {
+    // A switch serves each request as its target, whose answers these are.
+    if (strategy !== 'switch') add(id, find(targets.map(({ model }) => model)), fallbacks)
   }
   const taken = new Set([...models.keys(), ...config.routes.map(({ id }) => id)])
   return {

@@ -78,6 +78,13 @@ export class Patterns {
     return this.#named.get(id)
   }
 
+  /** Returns the route of an id that a switch names, whatever the vendor lists. */
+  nameRoute(id: string): ModelRoute | undefined {
+    const model = this.name(id)
+    const served = model && this.#findServed(id)
+    return served && this.#options.toRoute(model, served.pattern)
+  }
+
   /** Finds the model of an id, whatever the vendor lists. */
   findModel(id: string): Model | undefined {
     const served = this.#findServed(id)

@@ -1,6 +1,6 @@
 import type { Config, ModelConfig, ProviderConfig, RouteConfig } from '../config/index.ts'
 import type { Credential, Model, Provider } from '../core/provider.ts'
-import type { ModelRoute } from '../core/route.ts'
+import type { OfferedRoute } from '../core/route.ts'
 import { isFromFile } from './authorizer.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -15,7 +15,7 @@ export interface UnchangedParts {
   /** The provider; undefined also when its credentials or its certificates have changed. */
   provider(entry: ProviderConfig, secrets: ProviderSecrets): Provider | undefined
   model(entry: ModelConfig, owner: ProviderConfig): Model | undefined
-  route(entry: RouteConfig): ModelRoute | undefined
+  route(entry: RouteConfig): OfferedRoute | undefined
 }
 
 /** The parts of a provider that come from the environment, the database and other files. */
@@ -28,7 +28,7 @@ export interface ProviderSecrets {
 export function reuseUnchanged(previous: PreviousSnapshot | undefined): UnchangedParts {
   const providers = new Map<string, Provider>()
   const models = new Map<string, Model>()
-  const routes = new Map<string, ModelRoute>()
+  const routes = new Map<string, OfferedRoute>()
   if (previous) {
     const { config, snapshot } = previous
     const byName = new Map<string, Provider>(snapshot.providers.map((one) => [one.name, one]))

@@ -8,7 +8,7 @@ import type { ModelMatch } from '../core/model-pattern.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import type { UnpricedPolicy } from '../core/prices.ts'
 import type { Model, Provider } from '../core/provider.ts'
-import type { ListedModel, ModelRoute } from '../core/route.ts'
+import type { ListedModel, OfferedRoute } from '../core/route.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 import type { Patterns } from './patterns.ts'
 
@@ -34,11 +34,11 @@ export interface Snapshot extends Omit<SnapshotParts, 'routes' | 'models' | 'pat
   /** The entry of a list with this id; throws LM-2001, which suggests only what `caller` may use. */
   describe(id: string, caller: Caller): ListedModel
   /** The models of the file without the patterns, then its routes, in their orders. */
-  routes(): readonly ModelRoute[]
+  routes(): readonly OfferedRoute[]
   /** The route of a model, of a route of the file or of what a pattern serves; throws LM-2001, which suggests only what `caller` may use. */
-  route(id: string, caller?: Caller): ModelRoute
+  route(id: string, caller?: Caller): OfferedRoute
   /** The same; throws LM-2001 for an unknown id, LM-2002 without the capability. */
-  resolve(id: string, capability: Capability, caller: Caller): ModelRoute
+  resolve(id: string, capability: Capability, caller: Caller): OfferedRoute
 }
 
 export function createSnapshot({ routes, models, patterns, ...parts }: SnapshotParts): Snapshot {
@@ -55,7 +55,7 @@ export function createSnapshot({ routes, models, patterns, ...parts }: SnapshotP
       ids.filter((one) => caller?.mayUse(one) ?? true),
     )
   }
-  const known = (id: string, caller?: Caller): ModelRoute => {
+  const known = (id: string, caller?: Caller): OfferedRoute => {
     const route = routes.get(id) ?? patterns.find(id)
     if (route) return route
     throw notFound(id, caller)
@@ -85,15 +85,10 @@ export function createSnapshot({ routes, models, patterns, ...parts }: SnapshotP
   })
 }
 
-function toListed({
-  id,
-  capabilities,
-  modalities,
-  created,
-  provider,
-  chain,
-}: ModelRoute): ListedModel {
-  const { maxOutputTokens } = chain[0]
+/** The output limit of a switch is that of the target that it chooses. */
+function toListed(route: OfferedRoute): ListedModel {
+  const { id, capabilities, modalities, created, provider } = route
+  const maxOutputTokens = route.cases ? undefined : route.chain[0].maxOutputTokens
   return { id, capabilities, modalities, created, provider, maxOutputTokens }
 }
 
@@ -134,7 +129,7 @@ export interface SnapshotParts {
   /** In the order of the file; the patterns, too. */
   readonly models: readonly Model[]
   /** The models and routes of the file, without the patterns, by their ids. */
-  readonly routes: ReadonlyMap<string, ModelRoute>
+  readonly routes: ReadonlyMap<string, OfferedRoute>
   readonly patterns: Patterns
   /** Maximum size of a request body. */
   readonly bodyLimit: Bytes

@@ -32,7 +32,7 @@ describe('an explanation', () => {
     const key = await gateway.key({ budget_max: 1 })
     const body = prompt(100, { max_tokens: 50 })
     expect(await explain(gateway, body, { key_id: key.id })).toEqual({
-      route: { id: 'm', order: ['m'] },
+      route: { id: 'm', switches: [], order: ['m'] },
       links: [
         {
           model: 'm',

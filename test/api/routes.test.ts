@@ -222,7 +222,13 @@ test('GET /admin/routes shows each target with its requests in flight, its times
   const a = { ...target, model: 'a', provider: 'a', weight: 1 }
   const b = { ...target, model: 'b', provider: 'b', weight: 2 }
   const z = { ...link, model: 'z', provider: 'z' }
-  const pinning = { affinity: 'session', affinity_ttl_seconds: 300, fallback_on: null }
+  const pinning = {
+    affinity: 'session',
+    affinity_ttl_seconds: 300,
+    fallback_on: null,
+    cases: null,
+    default: null,
+  }
   const showing = (...targets: object[]) => ({
     routes: [{ id: 'r', strategy: 'fastest', ...pinning, targets, fallbacks: [z] }],
   })

@@ -68,6 +68,13 @@ id = "b"
 strategy = "weighted"
 targets = [{ model = "a" }]`
 
+const switching = `${provider}models = [{ id = "a" }]
+[[routes]]
+id = "b"
+strategy = "switch"
+cases = [{ when = { stream = true }, target = "a" }]
+default = "a"`
+
 const sections: readonly Section[] = [
   { heading: 'Top level', path: [], file: '' },
   { heading: '`[server]`', path: ['server'], file: '' },
@@ -81,8 +88,15 @@ const sections: readonly Section[] = [
     path: ['providers', 0, 'models', 0],
     file: `${provider}[[providers.models]]\nid = "a"`,
   },
-  { heading: '`[[routes]]`', path: ['routes', 0], file: route },
+  { heading: '`[[routes]]`', path: ['routes', 0], file: route, given: ['targets'] },
   { heading: '`[[routes.targets]]`', path: ['routes', 0, 'targets', 0], file: route },
+  { heading: '`[[routes.cases]]`', path: ['routes', 0, 'cases', 0], file: switching },
+  {
+    heading: '`[routes.cases.when]`',
+    path: ['routes', 0, 'cases', 0, 'when'],
+    file: switching,
+    given: ['stream'],
+  },
   { heading: '`[image_fetch]`', path: ['image_fetch'], file: '' },
   {
     heading: '`[shared]`',

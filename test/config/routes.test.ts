@@ -25,6 +25,7 @@ test('a route has an id, a strategy and targets with weights', async () => {
         { model: 'gpt-4o-eu', weight: 1 },
       ],
       fallbacks: [],
+      cases: [],
       affinity_ttl_seconds: 300,
     },
   ])

@@ -57,9 +57,13 @@ describe('a reload', () => {
         model('m', 'cost_per_1m_input = 2'),
     )
     expect(snapshot()).toMatchObject({ bodyLimit: 7, retry: { maxAttempts: 9 } })
-    expect(snapshot().route('m').chain[0]).toMatchObject({
-      prices: { input: 2_000_000_000n },
-      provider: { firstTokenTimeout: 8, totalTimeout: 10 },
+    expect(snapshot().route('m')).toMatchObject({
+      chain: [
+        {
+          prices: { input: 2_000_000_000n },
+          provider: { firstTokenTimeout: 8, totalTimeout: 10 },
+        },
+      ],
     })
   })
 })

@@ -35,9 +35,34 @@ const linkSchema = z.looseObject({
   upstream: z.looseObject({ url: z.string(), body: z.unknown() }).nullable(),
 })
 
+const conditionSchema = z.looseObject({
+  name: z.string(),
+  value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+  holds: z.boolean(),
+})
+
+const stepSchema = z.looseObject({
+  id: z.string(),
+  target: z.string(),
+  cases: z.array(
+    z.looseObject({
+      target: z.string(),
+      holds: z.boolean(),
+      conditions: z.array(conditionSchema),
+    }),
+  ),
+})
+
 /** The answer of `POST /admin/explain`. */
 const answerSchema = z.looseObject({
-  route: z.looseObject({ id: z.string(), order: z.array(z.string()) }).nullable(),
+  route: z
+    .looseObject({
+      id: z.string(),
+      // A gateway of an earlier version has none.
+      switches: z.array(stepSchema).optional(),
+      order: z.array(z.string()),
+    })
+    .nullable(),
   links: z.array(linkSchema),
   estimate: z.looseObject({ prompt_tokens: z.number(), output_tokens: z.number() }).nullable(),
   reservation: z.number().nullable(),
@@ -63,6 +88,10 @@ function renderVerdict(
   const line = (name: string, value: string) => `${dim(name.padEnd(11))}${value}`
   return [
     ...(route ? [line('Route', `${bold(route.id)}: ${route.order.join(', ')}`)] : []),
+    ...(route?.switches ?? []).flatMap((step) => [
+      line('Switch', `${bold(step.id)} serves as ${step.target}`),
+      ...step.cases.map((one, at) => line('', describeCase(one, at + 1))),
+    ]),
     ...(estimate
       ? [
           line(
@@ -74,6 +103,15 @@ function renderVerdict(
     line('Verdict', error ? red(`refused${scope}`) : green('admitted')),
     ...(error ? [line('Error', `${error.code} ${error.message}`)] : []),
   ]
+}
+
+type TriedCase = z.infer<typeof stepSchema>['cases'][number]
+
+/** `case 1, big: does not hold: input_tokens is 812`. */
+function describeCase({ target, holds, conditions }: TriedCase, place: number): string {
+  const reasons = conditions.filter((condition) => condition.holds === holds)
+  const said = reasons.map(({ name, value }) => `${name} is ${value ?? 'absent'}`).join(', ')
+  return `case ${place}, ${target}: ${holds ? 'holds' : 'does not hold'}: ${said}`
 }
 
 /** A small amount has up to nine decimals, as the admin API has them. */

@@ -33,7 +33,7 @@ export function addExplainCommand(root: Command): void {
 }
 
 const examples = `
-The file holds the body of a request, or {"path", "body", "key_id", "session"} as POST /admin/explain takes it.
+The file holds the body of a request, or {"path", "body", "key_id", "session", "metadata"} as POST /admin/explain takes it.
 With auth off there is no admin API: then this process reads the configuration, and knows no circuits.
 
 Examples:
@@ -56,6 +56,7 @@ interface Question {
   readonly body: unknown
   readonly key_id?: string
   readonly session?: string
+  readonly metadata?: object
 }
 
 async function runExplain(file: string, options: ExplainOptions, command: Command): Promise<void> {
@@ -141,11 +142,15 @@ interface Here {
 }
 
 /** Explains a request in this process. */
-async function explainHere({ path, body, key_id: key }: Question, here: Here) {
+async function explainHere({ path, body, key_id: key, metadata }: Question, here: Here) {
   if (key !== undefined) throw new CommandFailure(2, 'auth.enabled is false, so there are no keys')
   const { gateway, close } = await openOfflineGateway({ ...here, onMissing: 'reject' })
   try {
-    const answer = await gateway.explain({ path, body: JSON.stringify(body) })
+    const answer = await gateway.explain({
+      path,
+      body: JSON.stringify(body),
+      metadata: metadata && JSON.stringify(metadata),
+    })
     return JSON.parse(answer) as unknown
   } catch (error) {
     if (error instanceof GatewayError) throw new CommandFailure(2, error.message)

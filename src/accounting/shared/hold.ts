@@ -2,7 +2,7 @@ import type { Account, BudgetScope } from '../../core/accounts.ts'
 import type { BudgetTerm } from '../../core/budget-period.ts'
 import type { Api } from '../../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../core/ids.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import type { NamedRoute } from '../../core/route.ts'
 import { joinAmount } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
 import { findPlaces, heldFields, holdFields, type WrittenHold, writeList } from './records.ts'
@@ -61,11 +61,15 @@ export function listSubjects({ subjects }: Pick<ChargedHold, 'subjects'>): Subje
 }
 
 export interface FactSource extends Pick<HoldFacts, 'id' | 'api' | 'stream'> {
-  readonly route: Pick<ModelRoute, 'id' | 'provider'>
+  readonly route: NamedRoute
+  readonly named?: NamedRoute | undefined
 }
 
-export function factsOf({ id, api, stream, route }: FactSource, cost: bigint): HoldFacts {
-  return { id, api, stream, model: route.id, provider: route.provider?.name ?? '', cost }
+export function factsOf(
+  { id, api, stream, route, named = route }: FactSource,
+  cost: bigint,
+): HoldFacts {
+  return { id, api, stream, model: named.id, provider: named.provider?.name ?? '', cost }
 }
 
 export function writeFacts({ id, api, stream, model, provider, cost }: HoldFacts): string {

@@ -54,7 +54,8 @@ export function serveCounts(door: CountDoor): Handler {
       const bytes = await authenticated.readBody(request) // LM-1002
       const { clock, isUtf8 } = context
       const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
-      const { chain } = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+      const countInput = () => call.promptTokens
+      const { chain } = authenticated.resolve(call, { bytes, countInput }) // LM-2001, LM-4005, LM-2002
       context.releaseParser()
       const { count, attempts } = await askUpstream(door.api, call, { link: chain[0], context })
       return reply(count ?? door.renderEstimate(call.promptTokens), attempts)

@@ -25,7 +25,8 @@ export function createChatService(door: ChatDoor): Service {
       const { authenticated, request, bytes, slice } = arrived
       const { clock, isUtf8 } = context
       const call = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
-      const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+      const countInput = () => call.promptTokens
+      const route = authenticated.resolve(call, { bytes, countInput }) // LM-2001, LM-4005, LM-2002
       const preparing = call.prepareFor?.(route.chain[0], slice)
       if (preparing) await preparing
       return new PreparedChat(arrived, { door, call, route })

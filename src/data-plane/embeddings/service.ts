@@ -32,7 +32,8 @@ export function createEmbedService(door: EmbedDoor): Service {
       const { authenticated, request, bytes, slice } = arrived
       const { clock, isUtf8 } = context
       const read = await door.read({ bytes, request, slice, clock, isUtf8 }) // LM-1001
-      const route = authenticated.resolve(read) // LM-2001, LM-4005, LM-2002
+      const countInput = () => estimateTokens(read.sets)
+      const route = authenticated.resolve(read, { bytes, countInput }) // LM-2001, LM-4005, LM-2002
       const again = read.readAgain?.(route)
       const call = again ? await again : read
       context.releaseParser()

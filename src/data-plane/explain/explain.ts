@@ -52,8 +52,9 @@ export async function explainRequest(
     )
     await slice.pause()
   }
+  const { named = route.id, switched = [] } = authenticated
   return {
-    route,
+    route: { id: named, switches: switched },
     links,
     usage: measureUsage(priced instanceof GatewayError ? route : priced, estimate, context),
     admission: judgeAdmission(error),

@@ -5,7 +5,7 @@ import type { NanoUsd, RequestId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Model } from '../../core/provider.ts'
 import { readRoomName } from '../../core/room.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import type { SwitchStep } from '../../core/switch.ts'
 import type { DearestPrices, PromptPrice } from '../../pricing/index.ts'
 import type { CircuitState } from '../../resilience/index.ts'
 import type { RoomReading } from '../../rooms/index.ts'
@@ -14,13 +14,20 @@ import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 /** What would become of a request. */
 export interface Explanation {
   /** Undefined when the request is refused before its route is known. */
-  readonly route: ModelRoute | undefined
+  readonly route: ExplainedRoute | undefined
   /** In the order in which they are tried. */
   readonly links: readonly ExplainedLink[]
   readonly usage: MaxUsage | undefined
   readonly admission: ExplainedAdmission
   /** What the client gets before any upstream call. */
   readonly error: GatewayError | undefined
+}
+
+export interface ExplainedRoute {
+  /** What the request names. */
+  readonly id: string
+  /** The switches that have chosen, in order; empty for most requests. */
+  readonly switches: readonly SwitchStep[]
 }
 
 export interface ExplainedLink {
@@ -74,7 +81,13 @@ export function renderExplanation(explanation: Explanation, id: RequestId): stri
   const refused = admission.verdict === 'refused' ? admission : undefined
   const show = (shown: GatewayError | undefined) => (shown ? renderError(shown, id).error : null)
   return stringifyJson({
-    route: route ? { id: route.id, order: links.map(({ link }) => link.id) } : null,
+    route: route
+      ? {
+          id: route.id,
+          switches: route.switches.map(renderStep),
+          order: links.map(({ link }) => link.id),
+        }
+      : null,
     links: links.map((explained) => renderLink(explained, show)),
     estimate: usage
       ? { prompt_tokens: usage.promptTokens, output_tokens: usage.outputTokens }
@@ -87,6 +100,22 @@ export function renderExplanation(explanation: Explanation, id: RequestId): stri
     },
     error: show(error),
   })
+}
+
+function renderStep({ id, target, tried }: SwitchStep): object {
+  return {
+    id,
+    target,
+    cases: tried.map(({ target: ofCase, holds, conditions }) => ({
+      target: ofCase,
+      holds,
+      conditions: conditions.map(({ name, value, holds: does }) => ({
+        name,
+        value: value ?? null,
+        holds: does,
+      })),
+    })),
+  }
 }
 
 function renderLink(

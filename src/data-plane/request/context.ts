@@ -3,17 +3,25 @@ import type { Account } from '../../core/accounts.ts'
 import type { Admission, Authenticator, Principal, UsageEstimate } from '../../core/admission.ts'
 import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
 import { type Api, capabilityOf } from '../../core/capability.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { RequestEvents } from '../../core/gateway-events.ts'
 import type { Millis, RequestId } from '../../core/ids.ts'
 import type { RequestOrigin } from '../../core/origin.ts'
 import type { Clock, ImageFetchPort, IsUtf8, Log, TokenEncoding } from '../../core/ports.ts'
 import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
-import type { ModelRoute } from '../../core/route.ts'
+import type { ModelRoute, SwitchRoute } from '../../core/route.ts'
 import type { StreamClasses } from '../../core/streams.ts'
+import type { SwitchStep } from '../../core/switch.ts'
 import type { Resilience } from '../../resilience/index.ts'
 import type { Rooms } from '../../rooms/index.ts'
-import type { Affinity, Draws, PinnedSession, Traffic } from '../../routing/index.ts'
+import {
+  type Affinity,
+  chooseRoute,
+  type Draws,
+  type PinnedSession,
+  type Traffic,
+} from '../../routing/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { findEncoding } from '../../tokens/index.ts'
 import type { RequestTrace } from '../../traces/index.ts'
@@ -30,6 +38,7 @@ import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
 import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
 import type { RecordBuilder } from './record-builder.ts'
+import { RequestFacts, type SwitchedRequest } from './switch-facts.ts'
 import { findUnpriced, leaveOut, noUnpriced, type UnpricedLinks } from './unpriced.ts'
 
 /** The ports that every request uses. */
@@ -205,8 +214,21 @@ export class AuthenticatedRequest {
     return named
   }
 
-  /** The route of the model that a request names; LM-2001, LM-4005, LM-2002. */
-  resolve({ model, stream = false }: NamedModel): ModelRoute {
+  /** The id that the request names, once it is resolved. */
+  get named(): string | undefined {
+    return this.#options.record.model?.id
+  }
+
+  /** The switches that have chosen the route, once it is resolved; undefined where none has. */
+  get switched(): readonly SwitchStep[] | undefined {
+    return this.#options.record.switched
+  }
+
+  /**
+   * The route of the model that a request names; LM-2001, LM-4005, LM-2002. A switch chooses by the `request`, and
+   * its targets need not be allowed themselves.
+   */
+  resolve({ model, stream = false }: NamedModel, request: SwitchedRequest): ModelRoute {
     const { record, snapshot, api } = this.#options
     record.stream = stream
     record.asked = model
@@ -215,7 +237,21 @@ export class AuthenticatedRequest {
     if (!caller.mayUse(model)) throw modelForbidden(model, { snapshot, caller })
     const route = snapshot.resolve(model, capabilityOf[api], caller)
     record.model = route
-    return route
+    return route.cases ? this.#choose(route, request) : route
+  }
+
+  #choose(named: SwitchRoute, request: SwitchedRequest): ModelRoute {
+    const { record, api, ports } = this.#options
+    const { metadata, stream } = record
+    const at = ports.clock.now()
+    const principal = this.#principal
+    const facts = new RequestFacts({ api, stream, principal, metadata, at, request })
+    const { route, steps } = chooseRoute(named, facts)
+    record.switched = steps
+    const capability = capabilityOf[api]
+    if (route.capabilities.includes(capability)) return route
+    const message = `model ${named.id} serves this request by ${route.id}, which does not have the capability ${capability}`
+    throw new GatewayError('LM-2002', message, { param: 'model' })
   }
 
   /**
@@ -234,7 +270,14 @@ export class AuthenticatedRequest {
       ? leaveOut(prepared.route, this.#findUnpriced(prepared, record.ask))
       : prepared.route
     const { id } = this.#context
-    const admitting = this.#principal.admit({ id, api, stream: record.stream, route, estimate })
+    const admitting = this.#principal.admit({
+      id,
+      api,
+      stream: record.stream,
+      named: record.model,
+      route,
+      estimate,
+    })
     const session = this.openSession(prepared)
     // The calls of one turn of the event loop travel together, so the pin costs no wait of its own.
     const reading = admitting instanceof Promise ? session?.read() : undefined

@@ -10,6 +10,7 @@ import type { Clock, Log } from '../../core/ports.ts'
 import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { FailedLink, Media, Refusal, RequestRecord } from '../../core/request-record.ts'
+import type { SwitchStep } from '../../core/switch.ts'
 import type { Usage } from '../../core/usage.ts'
 import { type AnsweredRequest, type AnswerPrice, priceAnswer } from '../../pricing/index.ts'
 import {
@@ -78,6 +79,8 @@ export class RecordBuilder {
   principal: Principal | undefined
   /** The model or the route that the request names. */
   model: RequestRecord['model']
+  /** The switches that have chosen the route; undefined unless the request names one. */
+  switched: readonly SwitchStep[] | undefined
   /** The model that the request names, before it is resolved. */
   asked: string | undefined
   /** The body until the model that it names has been read, for the record of a body that cannot be read. */
@@ -109,6 +112,10 @@ export class RecordBuilder {
   constructor(options: RecordBuilderOptions) {
     this.#options = options
     this.arrived = options.clock.elapsed()
+  }
+
+  get metadata(): Metadata {
+    return this.#options.metadata
   }
 
   get isFinished(): boolean {
@@ -285,6 +292,7 @@ export class RecordBuilder {
       stream: this.stream,
       media: this.media,
       model: this.model,
+      switched: this.switched,
       served,
       lastCalled: this.#lastCalled,
       failed: this.#failed,

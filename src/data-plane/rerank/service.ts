@@ -17,9 +17,11 @@ import { readRerank } from './input.ts'
 export const rerank: Service = createService<PreparedRerank>({
   api: 'rerank',
   async read(arrived, context) {
-    const call = await readRerank(arrived.bytes, arrived.slice) // LM-1001, LM-2010
+    const { authenticated, bytes, slice } = arrived
+    const call = await readRerank(bytes, slice) // LM-1001, LM-2010
     context.releaseParser()
-    const route = arrived.authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+    const countInput = () => estimateUsage(call).promptTokens
+    const route = authenticated.resolve(call, { bytes, countInput }) // LM-2001, LM-4005, LM-2002
     return new PreparedRerank(arrived, { call, route })
   },
   async run({ call }, { context, admitted }) {

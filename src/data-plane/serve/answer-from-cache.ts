@@ -36,7 +36,8 @@ export async function answerFromCache(
     const known = digest ?? (await digestArrived(prepared, context))
     // A repeated request need not be read.
     const { repeats } = cache
-    if (known !== undefined)
+    // A switch may choose another target for the same bytes.
+    if (known !== undefined && !authenticated.switched)
       repeats.note(known, context.snapshot, { model: route.id, isStream, place })
   }
   const attempts = mayRead ? maxFollowed : 0

@@ -22,13 +22,14 @@ export interface RepeatSearch extends Pick<RequestContext, 'cache' | 'snapshot'>
  * Resolves to undefined for any other, which must be read.
  */
 export async function answerRepeat(
-  { authenticated }: ArrivedRequest,
+  { authenticated, bytes }: ArrivedRequest,
   { cache, snapshot, digest }: RepeatSearch,
 ): Promise<Reply | undefined> {
   const known = cache.repeats.find(digest, snapshot)
   if (!known) return undefined
   const { model, isStream: stream, place } = known
-  const route = authenticated.resolve({ model, stream })
+  // What a switch has chosen is not noted, so the model is no switch.
+  const route = authenticated.resolve({ model, stream }, { bytes, countInput: () => 0 })
   const finding = cache.find(place)
   const found = finding instanceof Promise ? await finding : finding
   // An answer in another form is converted by the door, which has to read the request.
