@@ -30,6 +30,7 @@ export function* checkKinds(
     yield* checkDecisions(path, provider, kind)
     yield* checkProfiles(path, provider, kind)
     yield* checkCosts(path, provider, kind)
+    yield* checkMarks(path, provider, kind)
   }
 }
 
@@ -125,6 +126,18 @@ function* checkCosts(path: Path, provider: LenientProvider, kind: KindFacts): Ge
     }
     const inherited = { cost: model.cost, field: model.cost_field ?? field, unit: model.cost_unit }
     yield* checkCost(at, inherited, kind)
+  }
+}
+
+/** Checks that only models of Claude have marks of the gateway. */
+function* checkMarks(path: Path, provider: LenientProvider, kind: KindFacts): Generator<Finding> {
+  for (const [m, model] of provider.models.entries()) {
+    const { cache_marks: marks, id = '', upstream_id: upstreamId = id } = model
+    if (marks === undefined || kind.findMarker?.({ upstreamId, modelId: id })) continue
+    const message = kind.findMarker
+      ? `is for models of Claude, which ${quote(upstreamId)} is not`
+      : `is for models of Claude, which kind ${quote(kind.name)} does not serve`
+    yield { path: [...path, 'models', m, 'cache_marks'], message }
   }
 }
 

@@ -41,6 +41,7 @@ const model = z
     // Null stands for a malformed value; an absent one has the default of the schema.
     capabilities: z.array(z.enum(capabilities)).nullable().default(['chat']).catch(null),
     upstream_id: optional(z.string()),
+    cache_marks: optional(z.unknown()),
     input_type: optional(z.string()),
     decisions: optional(z.unknown()),
     decisions_path: optional(z.unknown()),

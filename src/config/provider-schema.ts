@@ -63,6 +63,12 @@ const modelSchema = setting(
       'The same for one model, on top of that of the provider.',
       profileSetting.optional(),
     ),
+    cache_marks: setting(
+      'For models of Claude, of kind `anthropic` or `bedrock`. `"auto"` [marks the ' +
+        'prompt](prices.md#marks-of-the-gateway) for the cache of the vendor where a request has no ' +
+        'mark.',
+      z.literal('auto', { error: 'must be "auto"' }).optional(),
+    ),
     cache: setting(
       'Whether answers may come from the [cache](cache.md); requires `cache.enabled`.',
       z.boolean().default(false),
@@ -208,6 +214,7 @@ const modelSchema = setting(
       'Ids of other models to try when this one fails, in this order.',
       distinct(z.string()).default([]),
     ),
+    early_heartbeat_ms: setting('0 or more. Replaces that of the provider.', delay.optional()),
     fallback_on: setting(
       'One or both of `context_length`, `content_filter`: [refusals of a ' +
         'request](resilience.md#windows-and-filters) after which the next link is tried.',
@@ -318,6 +325,11 @@ export const providerSchema = setting(
     connect_timeout_ms: setting(
       'At least 1. Replaces `resilience.connect_timeout_ms`.',
       duration.optional(),
+    ),
+    early_heartbeat_ms: setting(
+      '0 or more. A streamed request that has seen no content for so long gets its [headers and a ' +
+        'ping](resilience.md#early-heartbeat). `0` turns it off.',
+      delay.default(0),
     ),
     first_token_timeout_ms: setting(
       'At least 1. Replaces `server.first_token_timeout_ms`.',

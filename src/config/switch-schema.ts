@@ -43,7 +43,7 @@ const when = setting(
   z.strictObject({
     api: setting(
       'The API of the request, or a list: `chat`, `messages`, `responses`, `completions`, ' +
-        '`gemini`, `embeddings`, `rerank`.',
+        '`gemini`, `embeddings`, `rerank`, `decisions`.',
       oneOrMore(z.enum(apis), `one of ${apiNames}`).optional(),
     ),
     stream: setting('Whether the client asks for a stream.', z.boolean().optional()),

@@ -187,6 +187,8 @@ export interface NativeEndpoint {
 
 /** The counting of tokens at an upstream, which answers it without charge. */
 export interface NativeCounting {
+  /** The members, besides the prompt, that the upstream takes; absent where settings cannot add any. */
+  readonly members?: ReadonlySet<string>
   buildRequest(call: NativeCall): DialectRequest
   /** Whether a 2xx answer holds a count. */
   isCount(body: Uint8Array): boolean

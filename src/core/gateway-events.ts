@@ -27,6 +27,8 @@ export interface GatewayEvents {
   upstreamAttempted(link: Model, outcome: AttemptOutcome): void
   /** A stream was complete although none of its choices had given a finish reason. */
   streamUnfinished(link: Model): void
+  /** The client of a stream got its headers before a link had sent content. */
+  streamBegunEarly(): void
   /** A request came to a model while the cache is on. */
   cacheUsed(result: CacheResult): void
   /** A request of a session was served. */
@@ -38,5 +40,5 @@ export interface GatewayEvents {
 /** The events of single requests. */
 export type RequestEvents = Pick<
   GatewayEvents,
-  'metadataRejected' | 'upstreamAttempted' | 'streamUnfinished' | 'cacheUsed'
+  'metadataRejected' | 'upstreamAttempted' | 'streamUnfinished' | 'streamBegunEarly' | 'cacheUsed'
 >

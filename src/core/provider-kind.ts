@@ -40,7 +40,22 @@ export interface KindFacts {
   readonly profileNames?: readonly string[]
   /** Lists the values of `input_type` that a model accepts, by its upstream id; absent where it may be any. */
   readonly listInputTypes?: (upstreamId: string) => readonly string[] | undefined
+  /**
+   * Returns what marks the prompt of a request for the cache of the vendor, where it has no mark; undefined for a model
+   * that takes none. Absent for kinds without models of Claude.
+   */
+  readonly findMarker?: (model: NamedModel) => ChangeBody | undefined
 }
+
+/** A model as the configuration names it. */
+export interface NamedModel {
+  readonly upstreamId: string
+  /** The client-facing id. */
+  readonly modelId: string
+}
+
+/** Changes the body of a request, and keeps all other bytes of it. */
+export type ChangeBody = (body: Uint8Array) => Uint8Array
 
 /** The vendors whose file references an `image_url` may hold. */
 export type ReferenceOwner = 'anthropic' | 'google'

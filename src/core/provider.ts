@@ -114,6 +114,10 @@ export interface Model {
   readonly maxInputTokens?: number | undefined
   /** Absent where no tool of the vendor has a price or adds tokens: then the tools of a request are not read. */
   readonly toolReserve?: ToolReserve | undefined
+  /** The gateway marks prompts without a mark for the cache of the vendor; absent where it does not. */
+  readonly marksCache?: boolean | undefined
+  /** How long a client waits for the headers of its stream; absent where it waits for content. */
+  readonly earlyHeartbeat?: Millis | undefined
   /** Finds the model of the same provider with this name of the vendor. */
   readonly findSibling?: ((upstreamId: string) => Model | undefined) | undefined
   /** Something that the model does costs more than 0. */

@@ -1,7 +1,7 @@
 import type { RouteAffinity } from './affinity.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { FallbackCause } from './fallback.ts'
-import type { ModelId, UnixSeconds } from './ids.ts'
+import type { Millis, ModelId, UnixSeconds } from './ids.ts'
 import type { ModelMatch } from './model-pattern.ts'
 import type { Model, Provider } from './provider.ts'
 import type { SwitchCondition } from './switch.ts'
@@ -35,6 +35,8 @@ export interface ModelRoute extends RouteFacts {
   readonly fallbackOn?: readonly FallbackCause[] | undefined
   /** A link has a context window, and another one is there to take what is too long for it. */
   readonly hasWindows?: boolean
+  /** The shortest of its links: how long a client waits for the headers of its stream. Absent where none has one. */
+  readonly earlyHeartbeat?: Millis | undefined
   /** Absent where a session changes nothing. */
   readonly affinity?: RouteAffinity | undefined
   /** Absent while the cache is off. */

@@ -3,6 +3,7 @@ export { type CountCall, type CountDoor, serveCounts } from './chat/count-tokens
 export type {
   ChatDoor,
   DoorCall,
+  EarlyWriter,
   LinkCall,
   WriterContext,
 } from './chat/door.ts'

@@ -14,6 +14,7 @@ export function metricsEvents(series: Series): GatewayEvents {
       series.attempts.inc({ provider: link.provider.name, model: nameInMetrics(link), outcome }),
     streamUnfinished: (link) =>
       series.unfinishedStreams.inc({ model: nameInMetrics(link), provider: link.provider.name }),
+    streamBegunEarly: () => series.earlyStreams.inc({}),
     cacheUsed: (result) => series.cacheRequests.inc({ result }),
     affinityUsed: (result) => series.affinity.inc({ result }),
     cacheEvicted: () => series.cacheEvictions.inc({}),

@@ -28,6 +28,7 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     reportedCostMissing: new Counter(meters, table.reportedCostMissing),
     costAboveReserved: new Counter(meters, table.costAboveReserved),
     unfinishedStreams: new Counter(meters, table.unfinishedStreams),
+    earlyStreams: new Counter(meters, table.earlyStreams),
     switched: new Counter(meters, table.switched),
     affinity: new Counter(meters, table.affinity),
     cacheRequests: new Counter(meters, table.cacheRequests),

@@ -97,6 +97,11 @@ export const table = Object.freeze({
     help: 'Streams that ended with [DONE] although no choice had a finish reason.',
     labelNames: model,
   },
+  earlyStreams: {
+    type: 'counter',
+    name: 'gateway_streams_early_total',
+    help: 'Streams whose client got headers and a ping before a provider had sent content.',
+  },
   upstreamInFlight: {
     type: 'gauge',
     acrossWorkers: 'sum',

@@ -90,7 +90,7 @@ export function findDearest(
   const calls =
     tools === noTools ? noCalls : Object.fromEntries(tools.map((tool) => [tool.name, tool.calls]))
   const parts = listReachablePrices(link, promptTokens, estimate).map(({ prices, label }) => {
-    const promptPrice = findPromptPrice(prices, link.provider.kind, estimate)
+    const promptPrice = findPromptPrice(prices, link, estimate)
     return {
       label,
       promptPrice,
@@ -207,9 +207,11 @@ export type PromptPrice =
 /** Finds the dearest of the prices that the prompt of a request can have. */
 function findPromptPrice(
   prices: Prices,
-  kind: ProviderKind,
-  { cacheLife, ask = unknownAsk }: UsageEstimate,
+  { provider: { kind }, marksCache }: Model,
+  { cacheLife: given, ask = unknownAsk }: UsageEstimate,
 ): PromptPrice {
+  // A request without a mark gets those of the gateway.
+  const cacheLife = marksCache && given === 'none' ? '5m' : given
   const reachable = cacheLife === undefined ? neverCached : listReachable(cacheLife, kind)
   const dearest = reachable.reduce((most, name) => (prices[name] > prices[most] ? name : most))
   // Only vendors that write by themselves do so for twelve hours.

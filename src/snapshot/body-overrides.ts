@@ -1,11 +1,10 @@
 import type { ModelConfig } from '../config/index.ts'
-import type { DialectRequest } from '../core/endpoints.ts'
-import type { Model } from '../core/provider.ts'
-import { cutPaths } from '../wire/json/cut.ts'
+import type { NativeEndpoint } from '../core/endpoints.ts'
+import type { ChangeBody } from '../core/provider-kind.ts'
+import { cutNames } from '../wire/json/cut.ts'
 import { scanLayout } from '../wire/json/scan.ts'
 import { type Splice, setMember, splice } from '../wire/json/splice.ts'
-
-type Endpoints = Pick<Model, 'chat' | 'native' | 'embed' | 'rerank' | 'decisions'>
+import { changeBodies, type Endpoints } from './change-bodies.ts'
 
 /** Lets the endpoints of a model change the bodies that they build, as its settings say. */
 export function overrideBodies(
@@ -13,41 +12,53 @@ export function overrideBodies(
   endpoints: Endpoints,
 ): Endpoints {
   if (!body) return endpoints
-  const change = createChange(body)
-  const wrap = <Call, Endpoint extends { buildRequest(call: Call): DialectRequest }>(
-    endpoint: Endpoint,
-  ): Endpoint => ({
-    ...endpoint,
-    buildRequest: (call: Call) => change(endpoint.buildRequest(call)),
-  })
-  const wrapEach = <Call, Endpoint extends { buildRequest(call: Call): DialectRequest }>(
-    each: Readonly<Record<string, Endpoint>>,
-  ) => Object.fromEntries(Object.entries(each).map(([api, endpoint]) => [api, wrap(endpoint)]))
-  const { chat, native, embed, rerank, decisions } = endpoints
-  return {
-    chat: chat && wrap(chat),
-    native: wrapEach(native),
-    embed: embed && { ...wrap(embed), ...(embed.native && { native: wrapEach(embed.native) }) },
-    rerank: rerank && wrap(rerank),
-    decisions: decisions && wrap(decisions),
-  }
+  const changed = changeBodies(endpoints, createChange(body))
+  const native = Object.entries(changed.native).map(([api, endpoint]) => [
+    api,
+    overrideCounts(endpoint, body),
+  ])
+  return { ...changed, native: Object.fromEntries(native) }
 }
 
 type BodySettings = NonNullable<ModelConfig['body']>
 
+/** Changes requests to count in the same way, as far as the upstream takes the members there. */
+function overrideCounts(endpoint: NativeEndpoint, settings: BodySettings): NativeEndpoint {
+  const { counting } = endpoint
+  if (!counting?.members) return endpoint
+  const { members } = counting
+  const keep = (given: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.entries(given).filter(([name]) => members.has(name)))
+  const change = createChange({
+    set: keep(settings.set),
+    default: keep(settings.default),
+    drop: settings.drop,
+  })
+  return {
+    ...endpoint,
+    counting: {
+      ...counting,
+      buildRequest(call) {
+        const request = counting.buildRequest(call)
+        return { ...request, body: change(request.body) }
+      },
+    },
+  }
+}
+
 /** Returns a function that changes the body of a request, and keeps all other bytes of it. */
-function createChange(settings: BodySettings): (request: DialectRequest) => DialectRequest {
+function createChange(settings: BodySettings): ChangeBody {
   const { drop } = settings
   const sets = writeMembers(settings.set)
   const defaults = writeMembers(settings.default)
   const names = [...sets, ...defaults].map(([name]) => name)
-  return (request) => {
-    const body = drop.length === 0 ? request.body : dropMembers(request.body, drop)
-    if (names.length === 0) return { ...request, body }
+  return (given) => {
+    const body = drop.length === 0 ? given : dropMembers(given, drop)
+    if (names.length === 0) return body
     const layout = scanLayout(body, names)
     const missing = defaults.filter(([name]) => layout.spans[name]?.length === 0)
     const changes = [...sets, ...missing].map(([name, json]) => setMember(layout, name, json))
-    return { ...request, body: splice(body, joinAdded(changes.flat(), layout.isEmpty)) }
+    return splice(body, joinAdded(changes.flat(), layout.isEmpty))
   }
 }
 
@@ -69,7 +80,7 @@ function dropMembers(body: Uint8Array, names: readonly string[]): Uint8Array {
   const { spans } = scanLayout(body, names)
   const present = names.filter((name) => (spans[name]?.length ?? 0) > 0)
   if (present.length === 0) return body
-  return encoder.encode(cutPaths(decoder.decode(body), present))
+  return encoder.encode(cutNames(decoder.decode(body), new Set(present)))
 }
 
 const encoder = new TextEncoder()

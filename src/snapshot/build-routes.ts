@@ -1,5 +1,5 @@
 import type { Config, RouteConfig } from '../config/index.ts'
-import type { ModelId, UnixSeconds } from '../core/ids.ts'
+import type { Millis, ModelId, UnixSeconds } from '../core/ids.ts'
 import { isPattern } from '../core/model-pattern.ts'
 import type { Model } from '../core/provider.ts'
 import type { ModelRoute, OfferedRoute, RouteStrategy, Target } from '../core/route.ts'
@@ -71,6 +71,7 @@ function routeOfModel(model: Model, fallbacks: readonly Model[]): ModelRoute {
     provider,
     chain,
     hasWindows: hasWindows(chain),
+    earlyHeartbeat: findEarly(chain),
     affinity,
     balance: undefined,
   }
@@ -108,6 +109,7 @@ function buildRoute(
     chain,
     fallbackOn: entry.fallback_on,
     hasWindows: hasWindows(chain),
+    earlyHeartbeat: findEarly(chain),
     affinity: resolveAffinity({ capabilities, chain, entry }),
     balance: { strategy, targets, fallbacks },
   }
@@ -115,4 +117,9 @@ function buildRoute(
 
 function hasWindows(chain: ModelRoute['chain']): boolean {
   return chain.length > 1 && chain.some(({ contextWindow }) => contextWindow !== undefined)
+}
+
+function findEarly(chain: ModelRoute['chain']): Millis | undefined {
+  const times = chain.flatMap(({ earlyHeartbeat }) => earlyHeartbeat ?? [])
+  return times.length === 0 ? undefined : Math.min(...times)
 }

@@ -23,6 +23,7 @@ import { buildUsable } from './authorizer.ts'
 import { overrideBodies } from './body-overrides.ts'
 import { buildRoutes } from './build-routes.ts'
 import { createCacheRevisions } from './cache-revisions.ts'
+import { changeBodies } from './change-bodies.ts'
 import { findCredentials } from './credential.ts'
 import { toLinkRoom } from './link-room.ts'
 import type { Pattern } from './patterns.ts'
@@ -258,6 +259,14 @@ function buildModel(
   const { kind } = provider
   const prices = toBasePrices(entry, owner.price_multiplier)
   const priceTable = buildPriceTable(entry, owner, provider)
+  const marker = entry.cache_marks && kind.findMarker?.(target)
+  const endpoints = {
+    chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
+    native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
+    embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
+    rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
+    decisions: entry.capabilities.includes('decisions') ? kind.decisions?.(target) : undefined,
+  }
   return {
     id: entry.id as ModelId,
     match,
@@ -275,6 +284,9 @@ function buildModel(
     fallbackOn: entry.fallback_on.length > 0 ? entry.fallback_on : undefined,
     room,
     toolReserve: buildToolReserve(entry),
+    marksCache: marker ? true : undefined,
+    // 0 turns it off.
+    earlyHeartbeat: (entry.early_heartbeat_ms ?? owner.early_heartbeat_ms) || undefined,
     findSibling,
     isPriced: isPriced({ prices, priceTable }),
     hasPrice: hasPrice(entry),
@@ -283,13 +295,7 @@ function buildModel(
     missingPrices: findMissingPrices(entry),
     pricedTools: listPricedTools(entry),
     created,
-    ...overrideBodies(entry, {
-      chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
-      native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
-      embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
-      rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
-      decisions: entry.capabilities.includes('decisions') ? kind.decisions?.(target) : undefined,
-    }),
+    ...overrideBodies(entry, marker ? changeBodies(endpoints, marker) : endpoints),
   }
 }
 

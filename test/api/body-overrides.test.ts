@@ -79,6 +79,31 @@ describe('a body that is passed on', () => {
   })
 })
 
+describe('a name with a dot', () => {
+  test('is that of a member of the body itself', async () => {
+    const config = configOf('set = { "x.y" = 1 }\ndrop = ["a.b", "user"]')
+    const text = `{"a":{"b":1},"a.b":2,"user":"u","model":"m","messages":[{"role":"user","content":"x"}]}`
+    expect(await send(config, text)).toBe(
+      `{"a":{"b":1},"model":"m","messages":[{"role":"user","content":"x"}],"x.y":1}`,
+    )
+  })
+})
+
+describe('a count of tokens', () => {
+  test('is changed as far as the upstream takes the members', async () => {
+    const body =
+      'set = { thinking = { type = "disabled" }, metadata = { user_id = "x" } }\ndrop = ["context_management"]'
+    const config = configOf(body, 'kind = "anthropic"')
+    const { get, upstream } = await watchedGateway(config)
+    upstream.always(json({ input_tokens: 3 }))
+    const sent = `{"model":"m","context_management":{},"messages":[{"role":"user","content":"x"}]}`
+    await (await get('/v1/messages/count_tokens', { method: 'POST', body: sent })).text()
+    expect(upstream.text()).toBe(
+      `{"model":"m","messages":[{"role":"user","content":"x"}],"thinking":{"type":"disabled"}}`,
+    )
+  })
+})
+
 describe('every door', () => {
   const body = 'set = { extra = 1 }\ndrop = ["user"]'
 

@@ -6,6 +6,7 @@ import { asHeaderList } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { type AnswerForm, jsonBytes, type Reply } from '../../core/reply.ts'
 import { attemptsHeader } from '../request/admitted.ts'
+import { readTimeout } from '../request/asked-timeout.ts'
 import type { RequestContext } from '../request/context.ts'
 import { cleanReason } from '../request/refusal.ts'
 import type { ReceivedRequest } from '../serve/received-request.ts'
@@ -50,6 +51,7 @@ export function serveCounts(door: CountDoor): Handler {
     const authenticated = context.authenticate(request) // LM-4004
     let leave: (() => void) | undefined
     try {
+      const timeout = readTimeout(request.headers) // LM-1001
       leave = running.enter(authenticated.keyId) // LM-4006
       const bytes = await authenticated.readBody(request) // LM-1002
       const { clock, isUtf8 } = context
@@ -57,7 +59,11 @@ export function serveCounts(door: CountDoor): Handler {
       const countInput = () => call.promptTokens
       const { chain } = authenticated.resolve(call, { bytes, countInput }) // LM-2001, LM-4005, LM-2002
       context.releaseParser()
-      const { count, attempts } = await askUpstream(door.api, call, { link: chain[0], context })
+      const { count, attempts } = await askUpstream(door.api, call, {
+        link: chain[0],
+        context,
+        timeout,
+      })
       return reply(count ?? door.renderEstimate(call.promptTokens), attempts)
     } catch (error) {
       logRefusal(error, { context, path: door.paths[0] ?? '', keyId: authenticated.keyId })
@@ -91,6 +97,8 @@ function logRefusal(error: unknown, { context: { id, log }, path, keyId }: Refus
 interface Asked {
   readonly link: Model
   readonly context: RequestContext
+  /** The total timeout that the client asks for. */
+  readonly timeout: Millis | undefined
 }
 
 interface Counted {
@@ -105,14 +113,15 @@ const uncounted: Counted = { attempts: 0 }
 async function askUpstream(
   api: NativeApi,
   { native }: CountCall,
-  { link, context }: Asked,
+  { link, context, timeout = maxWait }: Asked,
 ): Promise<Counted> {
   const endpoint = link.native[api]
   const counting = endpoint?.counting
   const { breakers, credentials } = context.resilience
   if (!endpoint || !counting || breakers.isOpen(link)) return uncounted
   const scope = context.scope.open()
-  scope.endAfter(maxWait, { kind: 'timeout', limit: 'read' })
+  const left = context.arrived + timeout - context.clock.elapsed()
+  scope.endAfter(Math.min(maxWait, left), { kind: 'timeout', limit: 'read' })
   const { bufferAccount, clock, trace } = context
   const result = await callUpstream<Uint8Array>({
     link,

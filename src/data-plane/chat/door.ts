@@ -75,6 +75,8 @@ export interface DoorCall {
   bind(link: Model): LinkCall
   /** Prepares the exact count of the request and its generated text. */
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput
+  /** Creates what writes to the client before a link has sent content. It must not hold the bytes of the request. */
+  createEarlyWriter(context: WriterContext): EarlyWriter
   /** Drops the parsed form of a heavy request, which is parsed again when it is needed. */
   forget(): void
   /**
@@ -122,4 +124,12 @@ export interface WriterContext {
   /** The client-facing id of the model that serves. */
   readonly model: string
   readonly clock: Clock
+  /** What has written to the client before a link sent content; absent for most streams. */
+  readonly early?: EarlyWriter | undefined
+}
+
+/** Writes to the client of a stream before a link has sent content. */
+export interface EarlyWriter extends Pick<StreamWriter, 'cutsFailures' | 'ping' | 'fail'> {
+  /** Writes the beginning of the stream, behind which the writer of the link goes on. Absent where that is a ping. */
+  begin?(): Uint8Array
 }

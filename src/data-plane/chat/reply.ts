@@ -15,13 +15,17 @@ import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
 import type { RequestContext } from '../request/context.ts'
 import { redactFailure } from '../upstream/redact-failure.ts'
-import type { DoorCall } from './door.ts'
+import type { DoorCall, EarlyWriter } from './door.ts'
 import { type PendingStream, ReplyStream } from './reply-stream.ts'
 
 interface ServedCall {
   readonly call: DoorCall
   readonly context: RequestContext
   readonly admitted: AdmittedRequest
+}
+
+interface StreamedCall extends ServedCall {
+  readonly early?: EarlyWriter | undefined
 }
 
 /** Ends a request with a whole answer. */
@@ -78,7 +82,7 @@ function endWithJson(
 export function replyWithStream(
   stream: PendingStream,
   { link, scope, reportEnd }: Served<unknown>,
-  { call, context, admitted }: ServedCall,
+  { call, context, admitted, early }: StreamedCall,
 ): Reply {
   admitted.markFirstToken()
   // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
@@ -88,6 +92,7 @@ export function replyWithStream(
     requestId: context.id,
     model: link.id,
     clock: context.clock,
+    early,
   })
   const countPrompt = promptCounter(call)
   const toInput = call.choices > 1 ? undefined : exactCounter(call, link, context)
@@ -97,7 +102,8 @@ export function replyWithStream(
     estimate: (outputBytes) => createEstimatedUsage(countPrompt(), outputBytes),
     shouldKeepOutput: toInput !== undefined,
   })
-  const recorder = admitted.createRecorder(context.bufferAccount)
+  // What has been written before is missing in the bytes of the link.
+  const recorder = early?.begin ? undefined : admitted.createRecorder(context.bufferAccount)
   const { body } = new ReplyStream(stream, {
     streams: context.streams,
     streamEnd,

@@ -4,16 +4,18 @@ import type { DialectRequest } from '../../core/endpoints.ts'
 import { goesOnAfter } from '../../core/fallback.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
+import type { Reply } from '../../core/reply.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { runChain } from '../../resilience/index.ts'
 import type { KeptAnswer } from '../cache/use.ts'
 import { checkImages, checkReferences } from '../images/check-images.ts'
 import { checkExpressible, explainSkip } from '../serve/expressible.ts'
 import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
-import { createService, type Service } from '../serve/service.ts'
+import { type Admitted, createService, type Service } from '../serve/service.ts'
 import { nameSession } from '../serve/session.ts'
 import { type ChatResponse, callChat } from './call.ts'
-import type { ChatDoor, DoorCall } from './door.ts'
+import type { ChatDoor, DoorCall, EarlyWriter } from './door.ts'
+import { replyInTime } from './early-reply.ts'
 import { estimateChatUsage } from './estimate.ts'
 import { replyWithJson, replyWithLongJson, replyWithStream } from './reply.ts'
 
@@ -31,32 +33,58 @@ export function createChatService(door: ChatDoor): Service {
       if (preparing) await preparing
       return new PreparedChat(arrived, { door, call, route })
     },
-    async run(prepared, { context, admitted }) {
-      const { call, slice } = prepared
-      const served = await runChain<ChatResponse>(admitted, {
-        explainSkip(link) {
-          const explain = () => explainSkip(link, prepared, { context, admitted })
-          const preparing = call.prepareFor?.(link, slice)
-          return preparing ? preparing.then(explain) : explain()
-        },
-        call: (attempt) => {
-          admitted.markSent(attempt)
-          const failsFiltered = goesOnAfter(admitted.route, attempt.link, 'content_filter')
-          return callChat(call, { attempt, failsFiltered }, context)
-        },
-      }) // LM-3xxx, LM-6001
-      switch (served.value.kind) {
-        case 'answer':
-          return served.value.isLong
-            ? replyWithLongJson(served.value.answer, served, { call, context, admitted, slice })
-            : replyWithJson(served.value.answer, served, { call, context, admitted })
-        case 'stream':
-          return replyWithStream(served.value.stream, served, { call, context, admitted })
-        default:
-          return served.value satisfies never
-      }
+    run(prepared, { context, admitted }) {
+      const { call } = prepared
+      const { earlyHeartbeat: after } = admitted.route
+      if (after === undefined || !call.stream) return serve(prepared, { context, admitted })
+      return replyInTime({
+        call,
+        context,
+        admitted,
+        after,
+        serve: (early) => serve(prepared, { context, admitted, early }),
+      })
     },
   })
+}
+
+interface Serving extends Admitted {
+  /** Returns what has written to the client before a link sent content. Absent where nothing does. */
+  readonly early?: () => EarlyWriter | undefined
+}
+
+async function serve(
+  prepared: PreparedChat,
+  { context, admitted, early }: Serving,
+): Promise<Reply> {
+  const { call, slice } = prepared
+  const served = await runChain<ChatResponse>(admitted, {
+    explainSkip(link) {
+      const explain = () => explainSkip(link, prepared, { context, admitted })
+      const preparing = call.prepareFor?.(link, slice)
+      return preparing ? preparing.then(explain) : explain()
+    },
+    call: (attempt) => {
+      admitted.markSent(attempt)
+      const failsFiltered = goesOnAfter(admitted.route, attempt.link, 'content_filter')
+      return callChat(call, { attempt, failsFiltered }, context)
+    },
+  }) // LM-3xxx, LM-6001
+  switch (served.value.kind) {
+    case 'answer':
+      return served.value.isLong
+        ? replyWithLongJson(served.value.answer, served, { call, context, admitted, slice })
+        : replyWithJson(served.value.answer, served, { call, context, admitted })
+    case 'stream':
+      return replyWithStream(served.value.stream, served, {
+        call,
+        context,
+        admitted,
+        early: early?.(),
+      })
+    default:
+      return served.value satisfies never
+  }
 }
 
 interface ReadChat {

@@ -28,7 +28,10 @@ function createDecisionService(accepted: readonly DecisionForm[]): Service {
     async read(arrived, context) {
       const call = await readDecisions(arrived, accepted) // LM-1001
       context.releaseParser()
-      const route = arrived.authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+      const { authenticated, bytes } = arrived
+      const countInput = () => call.promptTokens
+      const hasImages = call.images.length > 0
+      const route = authenticated.resolve(call, { bytes, hasImages, countInput }) // LM-2001, LM-4005, LM-2002
       return new PreparedDecisions(arrived, { call, route })
     },
     async run(prepared, { context, admitted }) {

@@ -1,4 +1,5 @@
 import type { Admission } from '../../core/admission.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { findCause, goesOnAfter } from '../../core/fallback.ts'
 import type { Bytes, Millis, NanoUsd } from '../../core/ids.ts'
@@ -25,6 +26,7 @@ import { findSmall } from './context-window.ts'
 import { formatPaths } from './dropped-header.ts'
 import { orderRoute } from './link-order.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
+import { describeRefusal } from './refusal.ts'
 import { waitForRoom } from './wait-for-room.ts'
 
 export interface AdmittedRequestOptions {
@@ -226,6 +228,22 @@ export class AdmittedRequest implements ChainRequest {
       ...(this.#record.cache?.headers ?? []),
       ...this.#admission.headers,
     ])
+  }
+
+  /** The gateway's headers on a stream whose link is not known yet. */
+  get headers(): HeaderList {
+    return asHeaderList([...(this.#record.cache?.headers ?? []), ...this.#admission.headers])
+  }
+
+  /** Records that the client has its headers before a link has sent content. */
+  markEarly(): void {
+    this.#record.markEarly()
+  }
+
+  /** Ends the request with an error that its client gets in the stream. */
+  fail(error: GatewayError): void {
+    const { status, code: errorCode } = error
+    this.#record.finish({ status, errorCode, refusal: describeRefusal(error, this.#record) })
   }
 
   /** Records that the first content of the stream has arrived. */

@@ -243,6 +243,11 @@ export class RecordBuilder {
     events.streamUnfinished(link)
   }
 
+  /** Counts a stream whose client has its headers before a link has sent content. */
+  markEarly(): void {
+    this.#options.events.streamBegunEarly()
+  }
+
   /** Undoes the admission, before another one takes its place. */
   withdrawAdmission(): void {
     this.admission?.withdraw()

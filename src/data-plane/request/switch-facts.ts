@@ -9,6 +9,8 @@ import { AskedContent } from './asked-content.ts'
 /** A request as far as a switch can choose by its body. */
 export interface SwitchedRequest {
   readonly bytes: Uint8Array
+  /** Whether it has images; absent where the parts of its body show it. */
+  readonly hasImages?: boolean
   /** Estimates the tokens of the prompt. */
   countInput(): number
 }
@@ -55,7 +57,7 @@ export class RequestFacts implements SwitchFacts {
   }
 
   get hasImages(): boolean {
-    return this.#content.hasImages
+    return this.#request.hasImages ?? this.#content.hasImages
   }
 
   get hasFiles(): boolean {

@@ -13,7 +13,14 @@ import { invalidField } from '../../core/invalid-field.ts'
 import type { CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { BufferedBody, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { DoorCall, KeptAnswer, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
+import type {
+  DoorCall,
+  EarlyWriter,
+  KeptAnswer,
+  LinkCall,
+  ReceivedRequest,
+  WriterContext,
+} from '../../data-plane/index.ts'
 import { estimatePromptTokens, type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { readJsonBody } from '../../wire/json/body.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
@@ -24,6 +31,7 @@ import { readPrefix, readTextMember } from '../session.ts'
 import { toCompletionStream, toWholeCompletion } from './forms.ts'
 import { ChatLink } from './link.ts'
 import { headNames, matchChat } from './match.ts'
+import { createChatWriter } from './stream.ts'
 
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
 const unique = [
@@ -156,6 +164,10 @@ export class ParsedChat implements ChatCall, DoorCall {
   bind(link: Model): LinkCall {
     if (this.#bound?.link !== link) this.#bound = new ChatLink(this, link)
     return this.#bound
+  }
+
+  createEarlyWriter(context: WriterContext): EarlyWriter {
+    return createChatWriter(context, false)
   }
 
   async convertAnswer({ body, isStream }: KeptAnswer, slice: TimeSlice): Promise<BufferedBody> {

@@ -6,7 +6,13 @@ import type { CacheLife, MemberLayout, ObjectLayout, Span } from '../../core/lay
 import type { TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
+import type {
+  DoorCall,
+  EarlyWriter,
+  LinkCall,
+  ReceivedRequest,
+  WriterContext,
+} from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
 import { parseObject, readJsonBody } from '../../wire/json/body.ts'
@@ -133,6 +139,10 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
 
   toNative(): NativeCall {
     return this.call
+  }
+
+  createEarlyWriter(context: WriterContext): EarlyWriter {
+    return this.createNativeWriter(context)
   }
 
   createNativeWriter(context: WriterContext): StreamWriter {

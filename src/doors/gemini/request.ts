@@ -7,6 +7,7 @@ import type { Model } from '../../core/provider.ts'
 import { runAtOnce, type Steps } from '../../core/steps.ts'
 import type {
   DoorCall,
+  EarlyWriter,
   KeptAnswer,
   ReceivedRequest,
   WriterContext,
@@ -248,6 +249,10 @@ export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest 
     const json = decoder.decode(this.call.bytes)
     const bytes = encoder.encode(skipOwnSignatures(json))
     return { ...this.call, bytes, layout: scanLayout(bytes, ['model', 'stream_options']) }
+  }
+
+  createEarlyWriter(context: WriterContext): EarlyWriter {
+    return this.createNativeWriter(context)
   }
 
   createNativeWriter(context: WriterContext): StreamWriter {

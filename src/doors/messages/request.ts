@@ -6,6 +6,7 @@ import type { Model } from '../../core/provider.ts'
 import { runAtOnce, type Steps } from '../../core/steps.ts'
 import type {
   DoorCall,
+  EarlyWriter,
   KeptAnswer,
   ReceivedRequest,
   WriterContext,
@@ -196,6 +197,10 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
       return cutUnproven(this.call, this.#body.value.messages)
     }
     return this.#hasOwnBlocks ? cutOwnBlocks(this.call, this.#body.value.messages) : this.call
+  }
+
+  createEarlyWriter(context: WriterContext): EarlyWriter {
+    return this.createNativeWriter(context)
   }
 
   createNativeWriter(context: WriterContext): StreamWriter {

@@ -4,10 +4,10 @@ import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { type AnswerForms, decodeBody } from '../written-answer.ts'
 import { CallItem } from './call-item.ts'
+import { encodeEvent } from './events.ts'
 import type { Emit, ItemPlace, OutputItem } from './item.ts'
 import { MessageItem } from './message-item.ts'
 import { ReasoningItem } from './reasoning-item.ts'
-import { encodeEvent } from './stream.ts'
 
 /** The forms of a response that the gateway has written. */
 export const responseForms: AnswerForms = Object.freeze({ toWhole, toStream })

@@ -10,10 +10,11 @@ import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { splice } from '../../wire/json/splice.ts'
 import { SseSplitter } from '../../wire/sse.ts'
+import { cutCreated, EarlyResponse } from './early.ts'
 import { renderResponsesError } from './error.ts'
+import { encodeEvent, ping } from './events.ts'
 import type { ResponsesRequest } from './fields.ts'
 import { newResponseId, renderEcho, renderResponse } from './response.ts'
-import { encodeEvent, ping } from './stream.ts'
 
 /** Writes a stream whose upstream speaks this API: its bytes, and what it leaves out. */
 export class NativeResponsesWriter implements StreamWriter {
@@ -32,8 +33,9 @@ export class NativeResponsesWriter implements StreamWriter {
 
   write({ bytes, identity }: Frame): Uint8Array {
     if (identity) this.#identity = mergeIdentity(this.#identity, identity)
+    const isFirst = this.#lastBytes === undefined
     if (bytes.length > 0) this.#lastBytes = bytes
-    return bytes
+    return isFirst && this.#context.early instanceof EarlyResponse ? cutCreated(bytes) : bytes
   }
 
   ping(): Uint8Array {

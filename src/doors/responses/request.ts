@@ -9,13 +9,14 @@ import { runAtOnce, type Steps } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type {
   DoorCall,
+  EarlyWriter,
   KeptAnswer,
   ReceivedRequest,
   WriterContext,
 } from '../../data-plane/index.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
-import { readJsonBody } from '../../wire/json/body.ts'
+import { parseObject, readJsonBody } from '../../wire/json/body.ts'
 import { splice } from '../../wire/json/splice.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
@@ -41,6 +42,7 @@ import {
   type ReadRequest,
   toChatRequest,
 } from './chat-request.ts'
+import { EarlyResponse } from './early.ts'
 import { estimatePrompt } from './estimate.ts'
 import { type ResponsesHead, type ResponsesRequest, responsesRequest } from './fields.ts'
 import { responseForms } from './forms.ts'
@@ -273,10 +275,19 @@ export class ParsedResponses implements DoorCall, TranslatedRequest, NativeReque
     return { maxTokens: bound ?? 0, isBounded: bound !== undefined, choices: 1 }
   }
 
+  createEarlyWriter(context: WriterContext): EarlyWriter {
+    // Validated when it was read.
+    return new EarlyResponse(context, renderEcho(parseObject(this.#bare) as ResponsesRequest))
+  }
+
   createNativeWriter(context: WriterContext): StreamWriter {
-    const { bytes } = this.call
+    return new NativeResponsesWriter(context, this.#bare)
+  }
+
+  /** The request without its input, which may be long. */
+  get #bare(): Uint8Array {
     const input = this.size.spans.input.map((span) => ({ span, json: 'null' }))
-    return new NativeResponsesWriter(context, splice(bytes, input))
+    return splice(this.call.bytes, input)
   }
 
   get #forChat(): ReadRequest {

@@ -13,7 +13,9 @@ import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
 import { WholeCharacters } from '../whole-characters.ts'
 import { type AnswerBase, findIncompleteReason, isFirstChoice } from './answer.ts'
+import { EarlyResponse } from './early.ts'
 import { renderResponsesError } from './error.ts'
+import { beginEvent, encodeEvent, endOfEvent, ping } from './events.ts'
 import { ResponseOutput } from './output.ts'
 import {
   type IncompleteReason,
@@ -30,13 +32,14 @@ import {
 export class ResponsesStreamWriter implements StreamWriter {
   readonly #context: WriterContext
   readonly #base: AnswerBase
-  readonly #id = newResponseId()
+  readonly #id: string
   readonly #createdAt: number
   readonly #output: ResponseOutput
   readonly #slab = new Slab()
   readonly #characters = new WholeCharacters()
   #incompleteReason: IncompleteReason | undefined
-  #sequence = 0
+  #sequence: number
+  #hasStarted = false
   /** Events that have not been returned yet. */
   #pending = ''
   /** The length of those that have been returned. */
@@ -45,7 +48,11 @@ export class ResponsesStreamWriter implements StreamWriter {
   constructor(context: WriterContext, base: AnswerBase) {
     this.#context = context
     this.#base = base
-    this.#createdAt = unixSeconds(context.clock)
+    const early = context.early instanceof EarlyResponse ? context.early : undefined
+    this.#id = early?.id ?? newResponseId()
+    this.#createdAt = early?.createdAt ?? unixSeconds(context.clock)
+    // The client has the first event already.
+    this.#sequence = early ? 1 : 0
     this.#output = new ResponseOutput({
       emit: (type, members) => this.#emit(type, stringifyJson(members)),
       responseId: this.#id,
@@ -111,8 +118,9 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #start(): void {
-    if (this.#sequence > 0) return
-    this.#emitResponse('response.created', {})
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    if (this.#sequence === 0) this.#emitResponse('response.created', {})
     this.#emitResponse('response.in_progress', {})
   }
 
@@ -163,18 +171,3 @@ const maxShortStream = 256 * 1024
 
 /** The length of a piece of a longer one. */
 const pieceLength = 64 * 1024
-
-/** Renders one event. `members` is the text of a JSON object that is not empty. */
-export function encodeEvent(type: string, sequence: number, members: string): string {
-  return `${beginEvent(type, sequence)}${members.slice(1, -1)}${endOfEvent}`
-}
-
-/** Renders an event up to its own members. */
-function beginEvent(type: string, sequence: number): string {
-  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},`
-}
-
-const endOfEvent = '}\n\n'
-
-/** A comment with ONE line end. With a blank line after it, some official SDKs would read an empty event. */
-export const ping: Uint8Array = new TextEncoder().encode(': ping\n')

@@ -15,6 +15,7 @@ import { memoizePerCall } from '../canonical/per-call.ts'
 import { findClaudeModel } from '../claude/models.ts'
 import { type AnswerContext, parseAnthropicAnswer } from './answer.ts'
 import { writeMessageEvents } from './answer-events.ts'
+import { markMessages } from './auto-marks.ts'
 import { apiVersion, bindMessages } from './native.ts'
 import { readNames, toAnthropicRequest } from './request.ts'
 import { AnthropicStream } from './stream.ts'
@@ -27,6 +28,8 @@ export const anthropic: ProviderKind = Object.freeze({
   canFetchImages: true,
   references: 'anthropic',
   writesCache: 'when-marked',
+  // Compatible servers and deployments have ids of their own.
+  findMarker: () => markMessages,
   createAuthorizer,
   chat: anthropicChat,
   native: {

@@ -47,6 +47,7 @@ export function bindMessages(target: NativeTarget): NativeEndpoint {
     // Compatible servers serve models that do not sign.
     refusesUnsigned: isClaude(target.upstreamId),
     counting: {
+      members: countMembers,
       buildRequest: (call) => buildFor(call, countUrl),
       isCount: (body) => {
         const value = tryParseJson(body)
@@ -55,6 +56,16 @@ export function bindMessages(target: NativeTarget): NativeEndpoint {
     },
   }
 }
+
+/** https://platform.claude.com/docs/en/api/messages/count_tokens */
+const countMembers: ReadonlySet<string> = new Set([
+  'cache_control',
+  'context_management',
+  'mcp_servers',
+  'output_config',
+  'thinking',
+  'tool_choice',
+])
 
 const encoder = new TextEncoder()
 

@@ -28,6 +28,7 @@ import {
   readAwsSecret,
 } from './auth/credential.ts'
 import { signRequest } from './auth/signature.ts'
+import { markConverse } from './auto-marks.ts'
 import { bedrockEmbed, listInputTypes } from './embed.ts'
 import { parseBedrockError } from './errors.ts'
 import { findBedrockModel } from './models.ts'
@@ -56,6 +57,8 @@ export const bedrock: ProviderKind = Object.freeze({
   cloud: 'aws',
   ownSettings: ['aws_profile'],
   listInputTypes,
+  findMarker: ({ upstreamId, modelId }) =>
+    findBedrockModel(upstreamId, modelId).claude && markConverse,
   createAuthorizer,
   createCloudAuthorizer,
   checkSecret: checkAwsSecret,

@@ -14,6 +14,11 @@ export function cutMembers(json: string, pattern: string): string {
   })
 }
 
+/** Removes the members of the object itself that have one of these names. A dot in a name means nothing. */
+export function cutNames(json: string, names: ReadonlySet<string>): string {
+  return cutEntries(json, (key) => (names.has(String(key)) ? 'cut' : 'keep'))
+}
+
 /** Removes the values at these dotted paths, in which items of arrays have their numbers. */
 export function cutPaths(json: string, paths: readonly string[]): string {
   const whole = new Set(paths)

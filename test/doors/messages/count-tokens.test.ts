@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { keyedGateway } from '../../support/keyed-gateway.ts'
-import { broken, json, whole } from '../../support/scripted-upstream.ts'
+import { broken, json, silent, whole } from '../../support/scripted-upstream.ts'
 import { messagesGateway, post, readMessagesError, twoLinks } from './support.ts'
 
 const path = '/v1/messages/count_tokens'
@@ -41,6 +41,18 @@ test.each([
   expect(await response.json()).toEqual({ input_tokens: 9, estimated: true })
   expect(response.headers.get('x-gateway-attempts')).toBe('1')
   expect(gateway.upstream.requests).toHaveLength(1)
+})
+
+test('`x-gateway-timeout-ms` shortens the wait, and must be a number', async () => {
+  const gateway = await messagesGateway()
+  gateway.upstream.next(silent())
+  const headers = { 'x-gateway-timeout-ms': '300' }
+  const sent = post(gateway, { model: 'claude', messages }, { path, headers })
+  await gateway.clock.advance(300)
+  expect(await (await sent).json()).toEqual({ input_tokens: 9, estimated: true })
+  const wrong = { 'x-gateway-timeout-ms': 'soon' }
+  const refused = await post(gateway, { model: 'claude', messages }, { path, headers: wrong })
+  expect(await readMessagesError(refused)).toMatchObject({ code: 'LM-1001' })
 })
 
 test('a link of another API is not called: the gateway estimates', async () => {

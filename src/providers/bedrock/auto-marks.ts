@@ -1,0 +1,19 @@
+import { placeMembers } from '../../wire/json/entries.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { type Marking, markBody } from '../claude/auto-marks.ts'
+import { isTextDocument } from './media.ts'
+
+/** Marks a body of Converse that has no cache point. https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html */
+export function markConverse(body: Uint8Array): Uint8Array {
+  return markBody(body, marking)
+}
+
+/** A mark is a block of its own behind the one that it marks. */
+const marking: Marking = {
+  findTools(json, members) {
+    const config = members.get('toolConfig')
+    return config && placeMembers(json, config.start).get('tools')
+  },
+  canCarry: (block) => isObject(block) && !('reasoningContent' in block) && !isTextDocument(block),
+  mark: (_, { end }) => ({ start: end, end, text: ',{"cachePoint":{"type":"default"}}' }),
+}
