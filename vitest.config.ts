@@ -14,6 +14,7 @@ const slow = [
   'test/node/{auth,master-key,store}-kill.test.ts',
   'test/node/{crowds,hostile-bodies,stop-limit}.test.ts',
   'test/providers/round-trip/**/*.test.ts',
+  'test/routing/switches.model.test.ts',
   'test/sdk/**/*.test.ts',
 ]
 
@@ -38,6 +39,7 @@ const system = [
   'test/api/{single-flight-model,stream-end,stream-replay,stream-usage,team-races}.test.ts',
   'test/api/{traces-ends,upstream-errors,usage,verbatim}.test.ts',
   'test/doors/{client-paths,proofs,reasoning-returns}.test.ts',
+  'test/routing/switches.test.ts',
   'test/doors/{chat,completions,messages,responses}/match.test.ts',
   'test/doors/{chat/forms,messages/stream-writer,responses/stream}.test.ts',
   'test/pricing/price-table.test.ts',

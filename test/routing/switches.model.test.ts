@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { testGateway } from '../support/gateway.ts'
-import { type ClientKey, keyedGateway, masterKey, prompt, used } from '../support/keyed-gateway.ts'
+import { type ClientKey, type KeyedGateway, prompt, used } from '../support/keyed-gateway.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { MemoryStore } from '../support/memory-store.ts'
+import { reloadingGateway } from '../support/reloading-gateway.ts'
 import { broken } from '../support/scripted-upstream.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 
@@ -323,12 +322,17 @@ function write({
   }
 }
 
+/** A clock whose wall can be set, as by an operator. */
+class SetClock extends ManualClock {
+  wall: number | undefined
+
+  override now(): number {
+    return this.wall ?? super.now()
+  }
+}
+
 /** Creates four keys in two groups, with budgets that are spent in part. */
-async function createSenders(store: MemoryStore) {
-  const gateway = await keyedGateway(
-    '[[providers]]\nname = "a"\nkind = "openai"\napi_key_env = "P_KEY"\nmodels = [{ id = "m", cost_per_1m_input = 1 }]',
-    { store },
-  )
+async function createSenders(gateway: KeyedGateway) {
   const groups = [await gateway.group({ budget_max: 2 }), await gateway.group()]
   const keys = [
     await gateway.key(),
@@ -338,37 +342,36 @@ async function createSenders(store: MemoryStore) {
   ]
   gateway.upstream.always(used(800_000))
   for (const key of keys) await gateway.ask(key, prompt())
-  await gateway.rows()
-  await gateway.gateway.close()
   const parts = [undefined, 0.8, 0.4, undefined]
-  const senders = keys.map(
-    ({ id }, at): Sender => ({
-      key: id,
-      group: [undefined, undefined, ...groups][at],
-      used: parts[at],
-    }),
-  )
+  const senders = keys.map(({ id }, at): Sender => {
+    const group = [undefined, undefined, ...groups][at]
+    return { key: id, group, used: parts[at] }
+  })
   return { groups, keys, senders }
 }
 
+const priced = `
+  [[providers]]
+  name = "p"
+  kind = "openai"
+  api_key_env = "P_KEY"
+  models = [{ id = "m", cost_per_1m_input = 1 }]
+`
+
 test('switches choose as a plain model does', async () => {
-  const store = new MemoryStore()
-  const { groups, keys, senders } = await createSenders(store)
+  const clock = new SetClock()
+  const gateway = await reloadingGateway(priced, { clock })
+  const { upstream, log, get, change } = gateway
+  const { groups, keys, senders } = await createSenders(gateway)
+  upstream.always(broken())
   const tokensOf = new Map<string, number>()
-  let compared = 0
   const draw = new Draw(randomFrom(38))
+  let compared = 0
   for (let at = 0; at < runs; at++) {
     const run = draw.run()
     const config = writeConfig(run, senders, groups)
-    const { gateway, upstream, log, get } = await testGateway(
-      `${config}\n[auth]\nenabled = true\n`,
-      {
-        openStore: async () => store,
-        clock: new ManualClock(run.at * 1000),
-        env: { GATEWAY_MASTER_KEY: masterKey },
-      },
-    )
-    upstream.always(broken())
+    await change(config)
+    clock.wall = run.at * 1000
     for (const facts of run.requests) {
       const sender = senders[facts.sender] as Sender
       const { headers } = keys[facts.sender] as ClientKey
@@ -378,21 +381,20 @@ test('switches choose as a plain model does', async () => {
       const question = { path: path.replace('/s:', '/a:'), body: text.replace('"s"', '"a"') }
       const tokens =
         tokensOf.get(path + text) ??
-        JSON.parse(await gateway.explain(question)).estimate.prompt_tokens
+        JSON.parse(await gateway.gateway.explain(question)).estimate.prompt_tokens
       tokensOf.set(path + text, tokens)
       const metadata = JSON.stringify(facts.metadata)
-      log.length = 0
       await get(path, {
         method: 'POST',
         body: text,
         headers: { ...headers, ...(metadata !== '{}' && { 'x-gateway-metadata': metadata }) },
       })
-      const line = log.find(({ message }) => message === 'request')
+      const line = log.findLast(({ message }) => message === 'request')
       const target = expectTarget('s', run, { ...facts, tokens }, sender, groups, senders)
       expect(line?.fields['switched_to'], JSON.stringify({ facts, config })).toBe(target)
       compared++
     }
-    await gateway.close()
   }
+  clock.wall = undefined
   expect(compared).toBe(runs * requestsPerRun)
 })

@@ -115,6 +115,22 @@ describe('a switch', () => {
     expect(await servedBy(config, {}, { tools }, { stream: true })).toBe('cba')
   })
 
+  test('a target may be an id that only a pattern serves', async () => {
+    const provider = `
+      [[providers]]
+      name = "e"
+      kind = "openai"
+      api_key_env = "P_KEY"
+      base_url = "https://e.test"
+      models = [{ id = "e-*", fallbacks = ["b"] }]
+    `
+    const config = provider + makeSwitch({ cases: ['stream = false -> e-mini'] })
+    const { chat, upstream } = await watchedGateway(config)
+    byProvider(upstream, { e: broken(), b: answer })
+    expect((await chat(ask())).headers.get('x-gateway-model-used')).toBe('b')
+    expect(called(upstream)).toEqual(['e', 'b'])
+  })
+
   test('its capabilities and modalities are those that any target has, and the target is judged', async () => {
     const config = makeSwitch({
       cases: [

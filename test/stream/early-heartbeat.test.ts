@@ -362,8 +362,8 @@ describe('the form of each API', () => {
       sequence_number: 0,
       response: { status: 'in_progress', model: 'm', instructions: 'Be short', output: [] },
     })
-    const response = created?.['response']
-    const { id } = response as { readonly id: string }
+    const begun = created?.['response']
+    const { id } = begun as { readonly id: string }
     expect(events(failed.rest)).toMatchObject([
       {
         type: 'response.failed',
