@@ -233,11 +233,11 @@ describe('the window', () => {
 describe('a query is refused', () => {
   test.each([
     ['key_id=', 'key_id', /must not be empty/],
-    ['capability=speech', 'capability', /one of chat, embed, rerank$/],
+    ['capability=speech', 'capability', /one of chat, embed, rerank, decisions$/],
     [
       'api=embed',
       'api',
-      /one of chat, messages, responses, completions, gemini, embeddings, rerank$/,
+      /one of chat, messages, responses, completions, gemini, embeddings, rerank, decisions$/,
     ],
     ['group_by=Model', 'group_by', /one of model, model_used, .*, total$/],
     ['interval=year', 'interval', /one of hour, day, week, month$/],
