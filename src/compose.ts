@@ -9,6 +9,7 @@ import type { Environment, Log } from './core/ports.ts'
 import type { SharedState } from './core/shared-state.ts'
 import { divideLimit, shareLimit, soleWorker, type Workers } from './core/workers.ts'
 import { DataPlane } from './data-plane/index.ts'
+import { ModelDiscovery } from './discovery/index.ts'
 import { Activity, Prober, Readiness } from './health/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
 import type { GatewayOptions } from './options.ts'
@@ -92,6 +93,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const activity = new Activity(clock)
   const { random, cloudCredentials: fetch } = ports
   const clouds = new CloudCredentials({ fetch, clock, log, random })
+  const discovery = new ModelDiscovery({ clock, log, events })
   const reloader = new ConfigReloader({
     start: { text: ports.config, loaded, storedKeys },
     load,
@@ -103,6 +105,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     ports: {
       ...ports,
       openCloud: fetch && clouds.open,
+      openList: discovery.open,
       watch: (send) => activity.watch(send),
     },
   })
@@ -144,6 +147,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     shared,
     access,
     clouds,
+    discovery,
     reloader,
     bodyLimiter,
     breakers,

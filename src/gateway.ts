@@ -128,6 +128,7 @@ function connect(parts: Parts) {
     activity,
     bodyLimiter,
     prober,
+    discovery,
   } = parts
   const { workers } = parts.ports
   const follow = (snapshot: Snapshot) => {
@@ -139,6 +140,7 @@ function connect(parts: Parts) {
     activity.setEnabled(snapshot.healthCheck.enabled)
     bodyLimiter.admitWaiting()
     prober.start()
+    discovery.follow(snapshot.providers)
   }
   reloader.onSwap((snapshot) => {
     clouds.follow(snapshot.clouds)
@@ -158,7 +160,7 @@ function shareCache({ policy, revisions }: CacheSettings, workers: Workers): Cac
 function addReadSeries(parts: Parts, { telemetry }: Config) {
   const { ports, shared, access, reloader, breakers, credentials, traffic, rooms } = parts
   const { affinity, cache } = parts
-  const { prober, plane, buffers } = parts
+  const { prober, plane, buffers, discovery } = parts
   const { meters, metrics } = ports
   addGauges(meters, {
     runtime: metrics?.runtime,
@@ -174,6 +176,7 @@ function addReadSeries(parts: Parts, { telemetry }: Config) {
     pins: () => affinity.size,
     cache,
     pools: () => listPools({ reloader, credentials }),
+    modelLists: () => discovery.report(),
     health: () =>
       reloader.snapshot.providers.map((provider) => [provider.name, prober.getResult(provider)]),
   })
@@ -242,6 +245,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       inFlight: () => plane.inFlight,
       pins: () => parts.affinity.size,
       circuits: () => breakers.states(),
+      modelLists: () => parts.discovery.report(),
       pools: () => listPools(parts),
       rooms: () => readRooms(parts),
       credentials: () => reportCredentials(parts),
@@ -274,8 +278,9 @@ interface CloseOptions {
 
 /** Ends the requests, then the records, then what must outlive both: the database and the shared state. */
 async function close(parts: Parts, { unrouted, timeLeft }: CloseOptions) {
-  const { clouds, prober, plane, records, shared, access, traces } = parts
+  const { clouds, discovery, prober, plane, records, shared, access, traces } = parts
   prober.stop()
+  discovery.close()
   plane.drain()
   await plane.close()
   clouds.close()

@@ -18,6 +18,7 @@ const floors: readonly (readonly string[])[] = [
     'src/routing',
     'src/metrics',
     'src/cloud',
+    'src/discovery',
     'src/traces',
   ],
   ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks', 'src/cache', 'src/shared'],

@@ -373,6 +373,16 @@ const status = z.strictObject({
       until: time,
     }),
   ),
+  model_lists: z
+    .record(
+      text,
+      z.strictObject({
+        models: count.nullable(),
+        listed_at: time.nullable(),
+        failure: text.nullable().describe('Why the list could not be read last.'),
+      }),
+    )
+    .describe('By provider: the lists of models that are read because of `discover`.'),
   minutes: z.array(
     z.strictObject({
       starts_at: time,

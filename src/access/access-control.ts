@@ -14,6 +14,7 @@ import type { Explain } from '../core/explain.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
 import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
+import type { ModelListReport } from '../core/model-list.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { RequestRecord } from '../core/request-record.ts'
@@ -88,6 +89,8 @@ export interface AdminDeps extends RouteRouteDeps {
   readonly pools: () => Iterable<CredentialPool>
   /** What the limits of calls at once have taken. */
   readonly rooms: StatusRouteDeps['rooms']
+  /** The lists of models of providers that are asked for them. */
+  readonly modelLists: () => readonly ModelListReport[]
   readonly credentials: () => CredentialStates
   /** What this worker knows of its providers. */
   readonly health: () => HealthReport

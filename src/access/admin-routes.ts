@@ -63,6 +63,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
       circuits,
       pools,
       rooms,
+      modelLists: deps.modelLists,
       credentials,
       health,
       workers,

@@ -1,5 +1,6 @@
 import type { CredentialState } from '../core/credential-state.ts'
 import type { Millis, UnixSeconds } from '../core/ids.ts'
+import type { ModelListReport } from '../core/model-list.ts'
 import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
@@ -59,6 +60,8 @@ export interface StatusRouteDeps {
   readonly pools: () => Iterable<CredentialPool>
   /** What the limits of calls at once have taken, in the order of the configuration. */
   readonly rooms: () => RoomReadings | Promise<RoomReadings>
+  /** The lists of models of providers that are asked for them. */
+  readonly modelLists: () => readonly ModelListReport[]
   /** The state of each provider's credentials, in the order of the configuration. */
   readonly credentials: () => CredentialStates
   /** What this worker knows of its providers. */
@@ -76,6 +79,7 @@ interface StatusReport {
   readonly rooms: RoomReadings
   readonly credentials: CredentialStates
   readonly parked: readonly ParkedCredential[]
+  readonly modelLists: readonly ModelListReport[]
   readonly minutes: readonly MinuteTotal[]
 }
 
@@ -115,6 +119,7 @@ async function reportStatus(deps: StatusRouteDeps): Promise<StatusReport> {
     })),
     rooms,
     credentials: credentials(),
+    modelLists: deps.modelLists(),
     parked: Array.from(pools()).flatMap((pool) => renderParked(pool, clock)),
     minutes: recent.listMinutes(),
   }
@@ -141,6 +146,13 @@ function renderStatus(reports: readonly StatusReport[], now: UnixSeconds): Reply
       reports.flatMap(({ parked }) => parked),
       ({ provider, credential, model }) => JSON.stringify([provider, credential, model]),
       joinParked,
+    ),
+    model_lists: Object.fromEntries(
+      joinBy(
+        reports.flatMap(({ modelLists }) => modelLists),
+        ({ provider }) => provider,
+        joinModelLists,
+      ).map(renderModelList),
     ),
     minutes: joinBy(
       reports.flatMap(({ minutes }) => minutes),
@@ -214,6 +226,17 @@ function renderRoom({ name, maxParallel, running, queueMax, waiting }: RoomReadi
 /** Takes the one that is parked longer. */
 function joinParked(a: ParkedCredential, b: ParkedCredential): ParkedCredential {
   return b.until <= a.until ? a : b
+}
+
+/** Takes the older list: each worker reads by itself. */
+function joinModelLists(a: ModelListReport, b: ModelListReport): ModelListReport {
+  const older = (b.listedAt ?? 0) < (a.listedAt ?? 0) ? b : a
+  return { ...older, failure: older.failure ?? a.failure ?? b.failure }
+}
+
+function renderModelList({ provider, models, listedAt, failure }: ModelListReport) {
+  const list = { models: models ?? null, listed_at: listedAt ?? null, failure: failure ?? null }
+  return [provider, list] as const
 }
 
 function renderParked({ provider, parked }: CredentialPool, clock: Clock) {

@@ -23,6 +23,7 @@ export function* checkKinds(
       continue
     }
     yield* checkAddress(path, provider, kind)
+    if (provider.discover && !kind.models) yield { path: [...path, 'discover'], ...noList(kind) }
     yield* checkCloud(path, provider, kind)
     yield* checkOwnSettings(path, provider, kind, kinds)
     yield* checkCapabilities(path, provider, kind)
@@ -38,6 +39,11 @@ function unknownKind(name: string, named: ReadonlyMap<string, KindFacts>): Omit<
   const peer = findPeerKind(name)
   const message = withNote(`unknown kind ${quote(name)}`, peer?.note)
   return { message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
+}
+
+function noList({ name }: KindFacts): Omit<Finding, 'path'> {
+  const message = `is not available: kind ${quote(name)} has no list of models that the gateway can read`
+  return { message }
 }
 
 /** Replaces every alias of a kind by the name of the kind. */

@@ -65,6 +65,7 @@ const provider = z
     api_key_envs: list(optional(z.string())),
     credentials: optional(z.enum(clouds)),
     base_url: optional(z.string()),
+    discover: optional(z.boolean()),
     cost: optional(z.string()),
     cost_field: optional(z.unknown()),
     cost_unit: optional(z.unknown()),

@@ -3,6 +3,7 @@ import { capabilities, modalities } from '../core/capability.ts'
 import { clouds } from '../core/cloud-credential.ts'
 import { decisionForms } from '../core/decisions.ts'
 import { fallbackCauses } from '../core/fallback.ts'
+import { maxTimerDelay } from '../core/ids.ts'
 import { costMethods, costUnits } from '../core/price-settings.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import { bodySchema } from './body-schema.ts'
@@ -401,6 +402,15 @@ export const providerSchema = setting(
     affinity_ttl_seconds: setting(
       '1 to 604800. How long the key of a session is remembered after its last request.',
       affinityTtl.default(300),
+    ),
+    discover: setting(
+      "Reads the vendor's list of models, at the start and then every `discover_interval_ms`. " +
+        '[Patterns](models.md#discovery) serve the models of the list, and no others.',
+      z.boolean().default(false),
+    ),
+    discover_interval_ms: setting(
+      'At least 100. The time between two readings of the list.',
+      wholeNumber(100, maxTimerDelay).default(3_600_000),
     ),
     models: setting('The models of this provider; see below.', z.array(modelSchema).default([])),
   }),

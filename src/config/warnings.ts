@@ -22,6 +22,7 @@ export function findWarnings({
     warnings.push('no model is configured, so the gateway cannot serve any request')
   }
   if (auth.enabled) warnings.push(...findPriceWarnings(auth, models))
+  warnings.push(...findDiscoveryWarnings(providers))
   warnings.push(...findCacheWarnings(cache, models))
   warnings.push(...findRouteWarnings(routes, models))
   warnings.push(...findRoomWarnings(providers, server.workers))
@@ -59,6 +60,15 @@ function findPriceWarnings(
         `model ${quote(model.id)} has no ${setting}, so auth.unpriced refuses ${whose} to it`,
     ),
   )
+}
+
+function findDiscoveryWarnings(providers: Config['providers']): readonly string[] {
+  return providers
+    .filter(({ discover, models }) => discover && !models.some(({ id }) => isPattern(id)))
+    .map(
+      ({ name }) =>
+        `provider ${name}: discover has no effect, because no id of a model there ends in *`,
+    )
 }
 
 function findRouteWarnings(

@@ -33,6 +33,8 @@ export interface GatewayEvents {
   cacheUsed(result: CacheResult): void
   /** A request of a session was served. */
   affinityUsed(result: AffinityResult): void
+  /** The list of models of a provider was read, or could not be read. */
+  modelsListed(provider: string, result: 'success' | 'failure'): void
   /** An answer was removed from the cache to make room for another. */
   cacheEvicted(): void
 }

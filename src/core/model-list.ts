@@ -22,3 +22,39 @@ export interface ModelList {
   /** The last list; undefined until the vendor has sent one. Each list is another object. */
   readonly current: ListedModels | undefined
 }
+
+/** How the gateway reads the list of models of a kind's vendor. */
+export interface ModelLister {
+  /** Builds the request for a page, to which the credential is added. The first page has no token. */
+  buildRequest(baseUrl: string, token: string | undefined): ListRequest
+  /** Reads a page; undefined for an answer that is no list. */
+  readPage(body: unknown): ListPage | undefined
+}
+
+export interface ListRequest {
+  readonly url: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface ListPage {
+  readonly models: readonly NamedFacts[]
+  /** The token of the next page; absent on the last one. */
+  readonly next?: string | undefined
+}
+
+export interface NamedFacts extends Omit<ListedFacts, 'since'> {
+  readonly name: string
+  /** Other names by which the vendor serves the model, which its list does not have. */
+  readonly aliases?: readonly string[] | undefined
+}
+
+/** What is known of the list of a provider, for operators. */
+export interface ModelListReport {
+  readonly provider: string
+  /** The number of models in the last list; undefined without one. */
+  readonly models: number | undefined
+  readonly listedAt: UnixSeconds | undefined
+  /** Why the last attempt to read the list failed, as a predicate of the provider; undefined when it did not. */
+  readonly failure: string | undefined
+}

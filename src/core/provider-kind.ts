@@ -12,6 +12,7 @@ import type {
   RerankEndpoint,
 } from './endpoints.ts'
 import type { Millis } from './ids.ts'
+import type { ModelLister } from './model-list.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
 import type { ProfileSetting } from './profile.ts'
 
@@ -38,6 +39,8 @@ export interface KindFacts {
   readonly statesCost?: boolean
   /** The names that the setting `profile` may have; absent for kinds that do not have the setting. */
   readonly profileNames?: readonly string[]
+  /** Reads the vendor's list of models; absent where it has none that its credential can read. */
+  readonly models?: ModelLister
   /** Lists the values of `input_type` that a model accepts, by its upstream id; absent where it may be any. */
   readonly listInputTypes?: (upstreamId: string) => readonly string[] | undefined
   /**

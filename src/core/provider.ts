@@ -67,6 +67,8 @@ export interface Provider {
   readonly cloud: CloudSource | undefined
   /** The models that the vendor lists; absent where it is not asked for them. */
   readonly list?: ModelList | undefined
+  /** The time between two readings of that list. */
+  readonly listInterval?: Millis | undefined
   /** Refuses requests with fields that the kind cannot carry, instead of dropping the fields. */
   readonly strict: boolean
   /** Forwards https addresses of media, although the kind does not by default. */

@@ -17,6 +17,7 @@ export function metricsEvents(series: Series): GatewayEvents {
     streamBegunEarly: () => series.earlyStreams.inc({}),
     cacheUsed: (result) => series.cacheRequests.inc({ result }),
     affinityUsed: (result) => series.affinity.inc({ result }),
+    modelsListed: (provider, result) => series.modelLists.inc({ provider, result }),
     cacheEvicted: () => series.cacheEvictions.inc({}),
   }
 }

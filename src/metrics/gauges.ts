@@ -25,6 +25,8 @@ export interface GaugeSources {
   readonly cache: { readonly bytes: Bytes; readonly entries: number }
   /** The providers with several credentials, and those that are parked: for one model, or for all. */
   readonly pools: () => Iterable<CredentialPool>
+  /** The lists of models of providers. */
+  readonly modelLists: () => Iterable<{ provider: string; models: number | undefined }>
   /** The last result for each provider; undefined when it is not probed. */
   readonly health: () => Iterable<
     readonly [provider: string, result: { status: 'up' | 'down' } | undefined]
@@ -50,7 +52,7 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 /** Adds the series whose values the gateway already has. */
 export function addGauges(meters: Meters, sources: GaugeSources): void {
   const { runtime, isReady, isSharedStateUp, circuits, inFlight, loads, bufferedBytes } = sources
-  const { cache, pins, pools, queues, health, nameModel } = sources
+  const { cache, pins, pools, queues, health, modelLists, nameModel } = sources
   meters.read({
     ...table.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
@@ -99,6 +101,13 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
   meters.read({
     ...table.parkedCredentials,
     samples: () => Array.from(pools()).flatMap((pool) => countParked(pool, nameModel)),
+  })
+  meters.read({
+    ...table.listedModels,
+    samples: () =>
+      Array.from(modelLists()).flatMap(({ provider, models }): Sample[] =>
+        models === undefined ? [] : [{ labels: { provider }, value: models }],
+      ),
   })
   meters.read({
     ...table.providerUp,

@@ -31,6 +31,7 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     earlyStreams: new Counter(meters, table.earlyStreams),
     switched: new Counter(meters, table.switched),
     affinity: new Counter(meters, table.affinity),
+    modelLists: new Counter(meters, table.modelLists),
     cacheRequests: new Counter(meters, table.cacheRequests),
     cacheEvictions: new Counter(meters, table.cacheEvictions),
     metadataRejected: new Counter(meters, table.metadataRejected),

@@ -234,6 +234,19 @@ export const table = Object.freeze({
     help: 'Requests that wait for room at an upstream.',
     labelNames: ['provider', 'model'],
   },
+  modelLists: {
+    type: 'counter',
+    name: 'gateway_model_lists_total',
+    help: 'Readings of the lists of models of providers with discover, by result: success or failure.',
+    labelNames: ['provider', 'result'],
+  },
+  listedModels: {
+    type: 'gauge',
+    acrossWorkers: 'max',
+    name: 'gateway_listed_models',
+    help: 'Models in the last list of a provider with discover; absent until there is one.',
+    labelNames: ['provider'],
+  },
   cacheRequests: {
     type: 'counter',
     name: 'gateway_cache_requests_total',

@@ -9,6 +9,7 @@ import {
 import type { CloudSource } from '../core/cloud-credential.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import { findMissingPrices, isFree, listPricedTools } from '../core/known-prices.ts'
+import type { ModelList } from '../core/model-list.ts'
 import { isPattern, type ModelMatch } from '../core/model-pattern.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { PriceTable } from '../core/price-table.ts'
@@ -16,6 +17,7 @@ import type { ToolReserve } from '../core/prices.ts'
 import type { Model, Provider } from '../core/provider.ts'
 import type { DialectTarget, StreamUsage } from '../core/provider-kind.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
+import type { ListQuery } from '../discovery/index.ts'
 import { createPriceTable, isPriced, readToolCosts, toBasePrices } from '../pricing/index.ts'
 import { bindNative, createCostReader, getKind } from '../providers/index.ts'
 import { toAffinityPolicy } from './affinity.ts'
@@ -38,6 +40,8 @@ export interface SnapshotPorts {
   readonly readFile?: ReadFile | undefined
   /** Opens the credential that a cloud provides; undefined when the host cannot find any. */
   readonly openCloud?: ((query: CloudQuery) => CloudSource | undefined) | undefined
+  /** Opens the list of models of a vendor; undefined where none is read. */
+  readonly openList?: ((query: ListQuery) => ModelList) | undefined
   /** Wraps the upstream port of a provider to watch its calls. */
   readonly watch?: ((send: UpstreamPort) => UpstreamPort) | undefined
 }
@@ -144,7 +148,7 @@ function buildProvider(
   { config, sources, unchanged }: ProviderParts,
 ): Provider {
   const kind = getKind(entry.kind)
-  const { clock, env, upstream, readFile, openCloud, watch = (port) => port } = sources
+  const { clock, env, upstream, readFile, openCloud, openList, watch = (port) => port } = sources
   const settings = {
     latency: entry.latency_ms ?? 0,
     tokensPerSecond: entry.tokens_per_second ?? 0,
@@ -177,6 +181,11 @@ function buildProvider(
     usable: buildUsable(kind, credentials, { baseUrl, clock, env, send, readFile, kept, cloud }),
     affinity: toAffinityPolicy(entry),
     cloud,
+    ...(entry.discover &&
+      entry.models.some(({ id }) => isPattern(id)) && {
+        list: openList?.({ provider: entry.name, kind: kind.name, baseUrl }),
+        listInterval: entry.discover_interval_ms,
+      }),
     strict: entry.strict,
     forwardsMediaUrls: entry.remote_images,
     mapsInputType: entry.map_input_type,

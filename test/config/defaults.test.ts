@@ -89,6 +89,8 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
       queue_max: 0,
       queue_ms: 0,
       auto_tier: ['standard'],
+      discover: false,
+      discover_interval_ms: 3_600_000,
       auto_geo: ['global'],
       affinity: true,
       affinity_ttl_seconds: 300,

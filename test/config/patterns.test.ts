@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { loadConfig, renderProblem } from '../../src/config/index.ts'
+import { kinds as realKinds } from '../../src/providers/index.ts'
 import { listProblems } from './support.ts'
 
 const file = (models: readonly string[], more = '') => `
@@ -75,4 +77,40 @@ test('the targets of a route may be ids that patterns serve', async () => {
   expect(await listProblems(file(['id = "lab/*"'], route('lab/*')))).toEqual([
     'routes[0].targets[0].model (line 10): "lab/*" is a pattern: a target must be an id that it serves',
   ])
+})
+
+describe('discover', () => {
+  const real = async (kind: string, lines: string, model = '{ id = "a*" }') => {
+    const text = `[[providers]]\nname = "p"\nkind = "${kind}"\napi_key_env = "K"\nbase_url = "http://p.test"\n${lines}\nmodels = [${model}]`
+    const result = await loadConfig({ text, env: {}, kinds: realKinds })
+    return result.ok ? result.warnings : result.problems.map(renderProblem)
+  }
+
+  test.each(['azure', 'bedrock', 'vertex_ai', 'voyage', 'jina', 'tei', 'cloudflare', 'perplexity'])(
+    'kind %s has no list that can be read',
+    async (kind) => {
+      const model = ['voyage', 'jina', 'tei'].includes(kind)
+        ? '{ id = "a*", capabilities = ["embed"] }'
+        : '{ id = "a*" }'
+      expect(await real(kind, 'discover = true', model)).toEqual([
+        `providers[0].discover (line 6): is not available: kind "${kind}" has no list of models that the gateway can read`,
+      ])
+    },
+  )
+
+  test('an interval is at least 100 ms', async () => {
+    const rule = 'must be a whole number from 100 to 2147483647'
+    expect(await real('openai', 'discover = true\ndiscover_interval_ms = 0')).toEqual([
+      `providers[0].discover_interval_ms (line 7): must not be 0: ${rule}`,
+    ])
+    expect(await real('openai', 'discover = true\ndiscover_interval_ms = 99')).toEqual([
+      `providers[0].discover_interval_ms (line 7): ${rule}`,
+    ])
+  })
+
+  test('without a pattern it is a warning', async () => {
+    expect(await real('openai', 'discover = true', '{ id = "a" }')).toEqual([
+      'provider p: discover has no effect, because no id of a model there ends in *',
+    ])
+  })
 })

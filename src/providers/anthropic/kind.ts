@@ -16,9 +16,11 @@ import { findClaudeModel } from '../claude/models.ts'
 import { type AnswerContext, parseAnthropicAnswer } from './answer.ts'
 import { writeMessageEvents } from './answer-events.ts'
 import { markMessages } from './auto-marks.ts'
+import { anthropicModels } from './list.ts'
 import { apiVersion, bindMessages } from './native.ts'
 import { readNames, toAnthropicRequest } from './request.ts'
 import { AnthropicStream } from './stream.ts'
+import { buildMessagesUrl } from './url.ts'
 
 /** The Messages API of Anthropic and of compatible servers. */
 export const anthropic: ProviderKind = Object.freeze({
@@ -30,6 +32,7 @@ export const anthropic: ProviderKind = Object.freeze({
   writesCache: 'when-marked',
   // Compatible servers and deployments have ids of their own.
   findMarker: () => markMessages,
+  models: anthropicModels,
   createAuthorizer,
   chat: anthropicChat,
   native: {
@@ -75,15 +78,6 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     form: claudeForm,
     writesAnswers: true,
   }
-}
-
-/** Accepts a `base_url` without `/v1`, with it, and the full address of the endpoint. */
-function buildMessagesUrl(base: string): string {
-  const url = new URL(base)
-  const path = url.pathname.replace(/\/+$/, '').replace(/\/messages$/, '')
-  url.pathname = path.endsWith('/v1') ? `${path}/messages` : `${path}/v1/messages`
-  url.hash = ''
-  return url.href
 }
 
 /** Sends an API key as `x-api-key`. OAuth tokens must be bearer tokens and need a beta feature. */

@@ -12,6 +12,7 @@ import { type AnswerContext, parseAnswer } from './answer.ts'
 import { writeAnswerEvents } from './answer-events.ts'
 import { cohereEmbed, configuredInputTypes } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
+import { cohereModels } from './list.ts'
 import { readNames, toCohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
 import { createCohereDecoder } from './stream.ts'
@@ -27,6 +28,7 @@ export const cohere: ProviderKind = Object.freeze({
   defaultBaseUrl: 'https://api.cohere.com',
   canFetchImages: true,
   writesCache: 'never',
+  models: cohereModels,
   listInputTypes: () => configuredInputTypes,
   createAuthorizer: authorizeWithBearer,
   chat: cohereChat,

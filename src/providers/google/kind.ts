@@ -2,6 +2,7 @@ import type { ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithHeader } from '../base/credentials.ts'
 import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'
+import { googleModels } from './list.ts'
 import { geminiModel } from './models.ts'
 import { bindGemini } from './native.ts'
 import { googleBodies } from './native-bodies.ts'
@@ -19,6 +20,7 @@ export const google: ProviderKind = Object.freeze({
   ownSettings: ['remote_images'],
   references: 'google',
   writesCache: 'never',
+  models: googleModels,
   // Not `?key=`: the query of an address ends up in logs.
   createAuthorizer: authorizeWithHeader('x-goog-api-key'),
   chat: (target) =>

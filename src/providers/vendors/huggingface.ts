@@ -1,7 +1,9 @@
+import * as z from 'zod'
 import type { EmbedEndpoint } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { parseVectorList } from '../base/embed-answer.ts'
 import { listTexts } from '../base/embed-input.ts'
+import type { OpenAiModel } from '../base/model-list.ts'
 import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
@@ -42,4 +44,17 @@ export function huggingFaceEmbed({
     parseAnswer: (body) => parseVectorList(body, undefined),
     parseError: createErrorParser(),
   }
+}
+
+/**
+ * Lists the names of a model with the part that chooses who serves it.
+ * https://huggingface.co/docs/inference-providers/index
+ */
+export function listHuggingFaceNames({ id, providers }: OpenAiModel): readonly string[] {
+  const hosts = z
+    .array(z.looseObject({ provider: z.string() }))
+    .catch([])
+    .parse(providers)
+  const suffixes = ['fastest', 'cheapest', 'preferred', ...hosts.map(({ provider }) => provider)]
+  return suffixes.map((suffix) => `${id}:${suffix}`)
 }

@@ -3,6 +3,7 @@ import type { EmbedEndpoint, NativeEndpoint, RerankEndpoint } from '../../core/e
 import type { DialectTarget, Probe, ProviderKind } from '../../core/provider-kind.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { imagesInChat } from '../base/embed-modality.ts'
+import { type OpenAiModel, openAiLister } from '../base/model-list.ts'
 import { probeAnswer, probeHealth, probeRootOn } from '../base/probe.ts'
 import { buildOperationUrl } from '../base/request.ts'
 import { resultsRerank } from '../base/rerank-results.ts'
@@ -14,7 +15,7 @@ import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/em
 import { openAiResponses } from '../openai/responses.ts'
 import { listProfileNames, type ResolvedProfile, resolveProfile } from '../profiles/index.ts'
 import { cloudflareDecisions, cloudflareRerank } from './cloudflare.ts'
-import { huggingFaceEmbed } from './huggingface.ts'
+import { huggingFaceEmbed, listHuggingFaceNames } from './huggingface.ts'
 import { mapPendingStatus, nvidiaEmbed, nvidiaRerank } from './nvidia.ts'
 import { ollamaEmbed } from './ollama.ts'
 
@@ -38,6 +39,8 @@ interface Vendor {
   readonly mapStatus?: MapStatus
   /** Its answers say what it charges: see `readStatedCost`. */
   readonly statesCost?: boolean
+  /** Other names by which it serves a model of its list; `none` for a vendor without a list of its models. */
+  readonly models?: 'none' | ((model: OpenAiModel) => readonly string[])
   /** The health probe of this kind. */
   readonly probe?: (baseUrl: string) => Probe
   /** How its embeddings differ from OpenAI's, or the binding of its own dialect. */
@@ -131,6 +134,8 @@ const vendors: readonly Vendor[] = [
   {
     name: 'openrouter',
     statesCost: true,
+    // https://openrouter.ai/docs/guides/routing/model-variants
+    models: ({ id }) => ['nitro', 'floor', 'online', 'exacto'].map((variant) => `${id}:${variant}`),
     baseUrl: 'https://openrouter.ai/api/v1',
     capabilities: chatEmbedAndDecisions,
     embedNeedsBaseUrl: true,
@@ -146,6 +151,7 @@ const vendors: readonly Vendor[] = [
   {
     name: 'perplexity',
     statesCost: true,
+    models: 'none',
     baseUrl: 'https://api.perplexity.ai',
     capabilities: chatEmbedAndDecisions,
     embedNeedsBaseUrl: true,
@@ -180,6 +186,7 @@ const vendors: readonly Vendor[] = [
   // https://huggingface.co/docs/inference-endpoints/engines/tei.md
   {
     name: 'huggingface',
+    models: listHuggingFaceNames,
     baseUrl: 'https://router.huggingface.co/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'ask',
@@ -188,6 +195,7 @@ const vendors: readonly Vendor[] = [
   // https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility
   {
     name: 'cloudflare',
+    models: 'none',
     // The address contains the account, so there is no default.
     capabilities: [...all, 'decisions'],
     streamUsage: 'ask',
@@ -290,6 +298,7 @@ const vendors: readonly Vendor[] = [
   // https://www.volcengine.com/docs/82379/1298454
   {
     name: 'volcengine',
+    models: 'none',
     baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
     capabilities: chatAndEmbed,
     streamUsage: 'ask',
@@ -319,6 +328,8 @@ const vendors: readonly Vendor[] = [
   // https://github.com/ollama/ollama/blob/main/docs/api.md
   {
     name: 'ollama',
+    // A name without a tag is that of `latest`.
+    models: ({ id }) => (id.endsWith(':latest') ? [id.slice(0, -':latest'.length)] : []),
     baseUrl: 'http://localhost:11434/v1',
     capabilities: chatEmbedAndDecisions,
     keyless: true,
@@ -351,6 +362,7 @@ function toKind(vendor: Vendor): ProviderKind {
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
     ...(keyless && { keyless }),
     ...(vendor.probe && { probe: vendor.probe }),
+    ...(vendor.models !== 'none' && { models: openAiLister(prefix, vendor.models) }),
     createAuthorizer: authorizeWithBearer,
     ...(name === 'openai' && { findWarning: suggestKind }),
     chat: (target) =>

@@ -1,0 +1,1 @@
+export { type ListQuery, ModelDiscovery } from './model-discovery.ts'
