@@ -64,7 +64,9 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
   const { text: json, value } = body
   if (value === undefined) return malformed('the answer is not JSON')
   const failure = isObject(value) ? findAnswerError(value) : undefined
-  if (failure) return { ok: false, failure }
+  if (isObject(value) && failure) {
+    return { ok: false, failure, usage: parseUsage(value['usage'], value['container']) }
+  }
   const parsed = messageBody.safeParse(value)
   if (!parsed.success) return malformed('the answer is not a Messages API response')
   const { id, content, stop_reason, stop_details, container: used } = parsed.data

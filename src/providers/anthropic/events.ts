@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { eventLimits, tryParseEvent } from '../../wire/json/parse.ts'
+import { eventLimits, isObject, tryParseEvent } from '../../wire/json/parse.ts'
 import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
+import { isHiddenError } from '../base/hidden-error.ts'
 import { container, contentBlock, optionalText, stopDetails } from './answer.ts'
 
 const blockDelta = z.object({
@@ -40,7 +41,11 @@ const streamEvent = z.object({
 
 /** Deltas of one block differ only in their text. */
 export const repeatedDeltas: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => streamEvent.safeParse(tryParseEvent(json, eventLimits)).data,
+  read(json) {
+    const value = tryParseEvent(json, eventLimits)
+    const isError = isObject(value) && isHiddenError(value, value['type'])
+    return isError ? undefined : streamEvent.safeParse(value).data
+  },
   readText: ({ type, delta }) => (type === 'content_block_delta' ? delta?.[textField(delta)] : ''),
   repeat: (event, { text }) => ({
     ...event,

@@ -15,8 +15,8 @@ export function readNativeAnswer(body: AnswerBody): Result {
   if (value === undefined) return malformed('the answer is not JSON')
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   const failure = findAnswerError(value)
-  if (failure) return { ok: false, failure }
   const { content, usage: counters, container, stop_reason: reason } = value
+  if (failure) return { ok: false, failure, usage: parseUsage(counters, container) }
   if (!Array.isArray(content)) return malformed('the answer is not a Messages API response')
   let output = ''
   for (const block of content) if (isObject(block)) output += joinBlockText(block)

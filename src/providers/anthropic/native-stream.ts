@@ -65,8 +65,10 @@ export class NativeStream implements FrameDecoder {
     if (text) this.#deltas.learn(data, text)
     const type = typeof event['type'] === 'string' ? event['type'] : name
     const failure = findEventError(event, type)
-    if (failure)
-      return this.#release(createFailedFrame(failure, parseUsage(this.#usage, this.#container)))
+    if (failure) {
+      const usage = addCounters(this.#usage, event['usage'])
+      return this.#release(createFailedFrame(failure, parseUsage(usage, this.#container)))
+    }
     switch (type) {
       case 'message_start':
         return this.#pass(this.#start(bytes, event['message']))

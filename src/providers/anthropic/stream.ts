@@ -67,7 +67,8 @@ export class AnthropicStream implements FrameDecoder {
     if (data === undefined || data === '' || data === '[DONE]') return []
     const event = this.#events.parse(data)
     if (event) return this.#translate(event.type ?? name, event, data)
-    return [malformed('an event of the stream cannot be read')]
+    const failed = this.#findError(name, data)
+    return failed.length > 0 ? failed : [malformed('an event of the stream cannot be read')]
   }
 
   #translate(type: string | undefined, event: StreamEvent, json: string): Frame[] {
@@ -88,7 +89,7 @@ export class AnthropicStream implements FrameDecoder {
         this.#explanation = delta?.stop_details?.explanation ?? this.#explanation
         this.#container = delta?.container ?? this.#container
         this.#usage = addCounters(this.#usage, usage)
-        return json.includes('"base_resp"') ? this.#findError(type, json) : []
+        return []
       case 'message_stop':
         return this.#finish()
       default:
@@ -99,8 +100,13 @@ export class AnthropicStream implements FrameDecoder {
 
   #findError(type: string | undefined, json: string): Frame[] {
     const event = tryParseJson(json)
-    const failure = isObject(event) ? findEventError(event, type) : undefined
-    return failure ? [createFailedFrame(failure, parseUsage(this.#usage, this.#container))] : []
+    if (!isObject(event)) return []
+    const { type: own, message, usage } = event
+    const failure = findEventError(event, typeof own === 'string' ? own : type)
+    if (!failure) return []
+    const begun = addStartCounters(this.#usage, isObject(message) ? message['usage'] : undefined)
+    const counters = addCounters(begun, usage)
+    return [createFailedFrame(failure, parseUsage(counters, this.#container))]
   }
 
   /**

@@ -6,21 +6,32 @@ import { toVendorError } from './vendor-error.ts'
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * True for a body or an event with status 200 that is an error: `base_resp` has another code than 0, or there is, in
- * place of an answer, `error`, `detail`, `success: false`, or a code with a text. `answer` is the list in an
- * answer, or the type of an event; an empty list is no answer.
+ * True for a body or an event with status 200 that is an error: it has `error`, also beside content, `base_resp` has
+ * another code than 0, or there is, in place of an answer, `detail`, `success: false`, or a code with a text.
+ * `answer` is the list in an answer, or the type of an event; an empty list is no answer.
  */
 export function isHiddenError(body: Members, answer: unknown): boolean {
-  const { base_resp: base } = body
+  const { base_resp: base, error } = body
+  if (error !== undefined && isStatedError(error)) return true
   if (base !== undefined && readBaseCode(base) !== undefined) return true
   const hasAnswer = Array.isArray(answer) ? answer.length > 0 : typeof answer === 'string'
   return !hasAnswer && isErrorWithoutAnswer(body)
 }
 
+/** False for the value of `error` that some upstreams write where nothing has failed. */
+export function isStatedError(error: unknown): boolean {
+  if (typeof error === 'number') return isErrorCode(error)
+  if (!isObject(error)) return Array.isArray(error) ? error.length > 0 : Boolean(error)
+  const { code } = error
+  const isCoded = typeof code === 'number' || isText(code)
+  return isCoded ? isErrorCode(code) : Object.values(error).some(Boolean)
+}
+
 function isErrorWithoutAnswer(body: Members): boolean {
   const { error, object, detail, success, code, msg, message } = body
   if (object === 'error' || success === false) return true
-  if ((error ?? detail ?? undefined) !== undefined) return true
+  if (isObject(error) && Object.values(error).some(Boolean)) return true
+  if ((detail ?? undefined) !== undefined) return true
   return isText(msg ?? message) && isErrorCode(code)
 }
 

@@ -55,11 +55,12 @@ function readBaseCode({ base_resp: base }: Members): number | undefined {
   return typeof code === 'number' && code !== 0 ? code : undefined
 }
 
-/** The members that are read elsewhere, or that do not describe the error. */
+/** The members that are read elsewhere, and those of an answer beside the error. */
 const knownMembers: ReadonlySet<string> = new Set(
-  'code type error_type __type param message Message error object status title choices base_resp'.split(
-    ' ',
-  ),
+  [
+    'code type error_type __type param message Message error object status title base_resp',
+    'choices content output candidates delta response usage usageMetadata',
+  ].flatMap((names) => names.split(' ')),
 )
 
 function listDetails(error: Members): VendorError['details'] {

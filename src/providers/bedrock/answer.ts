@@ -4,7 +4,7 @@ import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
-import { toShapeFailure } from '../base/hidden-error.ts'
+import { isStatedError, toAnswerFailure, toShapeFailure } from '../base/hidden-error.ts'
 import { type Annotation, countCharacters, limitAnnotations } from '../canonical/annotations.ts'
 import {
   type CompletionMessage,
@@ -38,8 +38,9 @@ export function parseConverseAnswer(
     const failure = toShapeFailure(value, 'the answer is not a Converse response')
     return { ok: false, failure }
   }
-  const { output, stopReason, trace: found, serviceTier: tier } = parsed.data
+  const { output, stopReason, trace: found, serviceTier: tier, error } = parsed.data
   const usage = parseUsage(parsed.data.usage, tier)
+  if (isStatedError(error)) return { ok: false, failure: toAnswerFailure(value), usage }
   const failed = findFailedStop(stopReason)
   if (failed) return { ok: false, failure: failed, usage }
   const message = toCompletionMessage(output.message.content, { json, names })

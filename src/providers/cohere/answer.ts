@@ -6,7 +6,7 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
-import { toShapeFailure } from '../base/hidden-error.ts'
+import { isStatedError, toAnswerFailure, toShapeFailure } from '../base/hidden-error.ts'
 import { type Annotation, countCharacters, limitAnnotations } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { type Citation, citationSchema, toAnnotations } from './citations.ts'
@@ -58,7 +58,8 @@ export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResul
   if (!parsed.success || !parsed.data.message) {
     return failed(toShapeFailure(value, 'the answer is not a Cohere chat response'))
   }
-  const { id, finish_reason: reason, message: answered, usage, logprobs } = parsed.data
+  const { id, finish_reason: reason, message: answered, usage, logprobs, error } = parsed.data
+  if (isStatedError(error)) return failed(toAnswerFailure(value), parseUsage(usage))
   const status = mapFailureStatus(reason)
   if (status !== undefined) {
     const detail = `the answer ended with finish_reason ${reason}`

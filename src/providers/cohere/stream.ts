@@ -8,7 +8,7 @@ import { RepeatedJson, type RepeatedJsonOptions } from '../../wire/json/repeated
 import { extractTexts } from '../../wire/json/text.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { extractMessage } from '../base/error-message.ts'
-import { toShapeFailure } from '../base/hidden-error.ts'
+import { isStatedError, toFrameFailure, toShapeFailure } from '../base/hidden-error.ts'
 import { toVendorError } from '../base/vendor-error.ts'
 import { countCharacters, IndexedAnnotations } from '../canonical/annotations.ts'
 import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
@@ -97,7 +97,10 @@ interface OpenCall {
 
 /** Pieces of one block differ only in their text. */
 const repeatedPieces: RepeatedJsonOptions<StreamEvent> = {
-  read: (json) => eventSchema.safeParse(tryParseEvent(json, eventLimits)).data,
+  read(json) {
+    const value = tryParseEvent(json, eventLimits)
+    return isFailedEvent(value) ? undefined : eventSchema.safeParse(value).data
+  },
   readText: (event) => {
     const { text: piece, thinking } = contentOf(event) ?? {}
     return piece || thinking || undefined
@@ -107,6 +110,11 @@ const repeatedPieces: RepeatedJsonOptions<StreamEvent> = {
     const content = before ? { text: piece, thinking } : { text: before, thinking: piece }
     return { ...event, delta: { message: { content } } } as EventOf<'content-delta'>
   },
+}
+
+/** True for an event with an error, whatever it has beside it. */
+function isFailedEvent(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && isStatedError(value['error'])
 }
 
 function contentOf(event: StreamEvent) {
@@ -137,6 +145,11 @@ class EventReader {
     const event = this.#events.parse(data)
     if (event) return this.#translate(event, data)
     const value = tryParseEvent(data, eventLimits)
+    if (isFailedEvent(value)) {
+      const { delta } = value
+      const usage = isObject(delta) ? parseUsage(delta['usage']) : undefined
+      return [createFailedFrame(toFrameFailure(value), usage)]
+    }
     const failure = toShapeFailure(value, 'a stream event is not a Cohere chat event')
     const isUnknown = isObject(value) && !knownTypes.has(value['type'])
     // The vendor adds types from time to time, and an error has none.

@@ -37,17 +37,19 @@ export function parseAnswer(
 ): ChatResult {
   const { text: json, value } = body
   const failure = parseFailure(value)
-  if (failure) return { ok: false, failure }
   const answer = parseGeminiResponse(json, value)
-  if (!answer) return misshapen(value, 'the answer is not a GenerateContentResponse')
+  if (!answer) {
+    if (failure) return { ok: false, failure }
+    return misshapen(value, 'the answer is not a GenerateContentResponse')
+  }
   const candidates = listCandidates(answer)
-  if (candidates.length === 0) return misshapen(value, 'the answer has no candidates')
-  const failed = findFailedFinish(candidates)
   const usage = parseUsage(answer.usageMetadata, {
     tier: readServedTier(header),
     tools: countTools(candidates, model.generation),
   })
+  const failed = failure ?? findFailedFinish(candidates)
   if (failed) return { ok: false, failure: failed, usage }
+  if (candidates.length === 0) return misshapen(value, 'the answer has no candidates')
   if (candidates.every(isEmpty)) return malformed('the answer is empty', usage)
   const created = unixSeconds(clock)
   const readPart = createPartReader(json)

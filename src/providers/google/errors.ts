@@ -3,6 +3,7 @@ import type { UpstreamError } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { extractMessage } from '../base/error-message.ts'
+import { isStatedError, toAnswerFailure } from '../base/hidden-error.ts'
 import { parseVendorError, toVendorError } from '../base/vendor-error.ts'
 
 /*
@@ -38,8 +39,9 @@ export function parseError(status: number, body: string): UpstreamError {
 
 /** Parses an error object inside a 200 answer; undefined when the value is not an error object. */
 export function parseFailure(value: unknown): UpstreamFailure | undefined {
+  if (!isObject(value) ? !Array.isArray(value) : !isStatedError(value['error'])) return undefined
   const error = parseErrorObject(value)
-  if (!error) return undefined
+  if (!error) return isObject(value) ? toAnswerFailure(value) : undefined
   const named = statusByName.get(error.status ?? '') ?? 500
   const status = error.code !== undefined && error.code >= 400 ? error.code : named
   return {

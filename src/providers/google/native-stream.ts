@@ -63,8 +63,13 @@ export class NativeStream implements FrameDecoder {
     if (data?.startsWith('[DONE]')) return this.#finish()
     const response = data ? this.#events.parse(data) : undefined
     if (response) return [this.#classify(skipBlankLines(given), response)]
-    const failure = parseFailure(tryParseJson(data ?? decoder.decode(given)))
-    if (failure) return this.#fail(failure)
+    const value = tryParseJson(data ?? decoder.decode(given))
+    const failure = parseFailure(value)
+    if (failure) {
+      const metadata = isObject(value) ? value['usageMetadata'] : undefined
+      if (isObject(metadata)) Object.assign(this.#usage, metadata)
+      return this.#fail(failure)
+    }
     return data ? this.#fail(malformed) : [createDroppedFrame(given)]
   }
 

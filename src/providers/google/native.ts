@@ -15,7 +15,8 @@ import {
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { parseError } from './errors.ts'
+import { toShapeFailure } from '../base/hidden-error.ts'
+import { parseError, parseFailure } from './errors.ts'
 import { findFailedFinish } from './finish-reason.ts'
 import type { GeminiModel } from './models.ts'
 import { joinOutput } from './native-output.ts'
@@ -83,15 +84,15 @@ function readAnswer(
 ): AnswerResult<NativeAnswer> {
   const { text, value } = body
   const response = parseGeminiResponse(text, value)
-  if (!response) return malformed('the answer is not a GenerateContentResponse')
+  if (!response) return misshapen(value, 'the answer is not a GenerateContentResponse')
   const candidates = listCandidates(response)
   const usage = parseUsage(response.usageMetadata, {
     tier: readServedTier(header),
     tools: countTools(candidates, model.generation),
   })
-  const failure = findFailedFinish(candidates)
+  const failure = parseFailure(value) ?? findFailedFinish(candidates)
   if (failure) return { ok: false, failure, usage }
-  if (candidates.length === 0) return malformed('the answer is empty', usage)
+  if (candidates.length === 0) return misshapen(value, 'the answer is empty', usage)
   const output = joinOutput(response)
   return {
     ok: true,
@@ -119,6 +120,10 @@ function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
   })
 }
 
-function malformed(detail: string, usage?: ReportedUsage): AnswerResult<NativeAnswer> {
-  return { ok: false, failure: { kind: 'malformed', detail }, usage }
+function misshapen(
+  value: unknown,
+  detail: string,
+  usage?: ReportedUsage,
+): AnswerResult<NativeAnswer> {
+  return { ok: false, failure: toShapeFailure(value, detail), usage }
 }

@@ -66,7 +66,7 @@ export class GeminiStream implements FrameDecoder {
     const value = tryParseJson(data ?? decoder.decode(bytes))
     // The service may also send an error as bare JSON, without `data:`.
     const failure = parseFailure(value)
-    if (failure) return this.#fail(bytes, failure)
+    if (failure) return this.#fail(bytes, failure, value)
     if (!data) return []
     const unread = toShapeFailure(value, 'a stream event is not a GenerateContentResponse')
     const isHarmless = response !== undefined && getVendorError(unread) === undefined
@@ -74,9 +74,14 @@ export class GeminiStream implements FrameDecoder {
   }
 
   /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
-  #fail(bytes: Uint8Array, failure: UpstreamFailure): Frame[] {
+  #fail(bytes: Uint8Array, failure: UpstreamFailure, event?: unknown): Frame[] {
+    const metadata = isObject(event) ? event['usageMetadata'] : undefined
+    const usage = isObject(metadata) ? this.#count(metadata) : undefined
     const end = [...this.#finish()]
-    return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
+    if (end.length > 0) return end
+    const failed: Frame = { bytes, kind: 'error', failure, outputBytes: 0 }
+    // Only an answer has counts, which is billed although it has failed.
+    return [usage ? { ...failed, usage, isBilled: true } : failed]
   }
 
   #translate(response: GeminiResponse, { data, bytes }: EventText): Frame[] {

@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json/parse.ts'
-import { toFrameFailure } from '../base/hidden-error.ts'
+import { isStatedError, toFrameFailure } from '../base/hidden-error.ts'
 import { isFailedFinish } from '../profiles/index.ts'
 
 /**
@@ -11,7 +11,7 @@ export function findFailedChoice(choices: readonly unknown[]): UpstreamFailure |
   for (const choice of choices) {
     if (!isObject(choice)) continue
     const { error, finish_reason: reason } = choice
-    if (isObject(error)) return toFrameFailure({ error })
+    if (isStatedError(error)) return toFrameFailure({ error })
     if (isFailedFinish(reason)) {
       return { kind: 'error-frame', message: `the answer ended with finish_reason "${reason}"` }
     }

@@ -5,7 +5,7 @@ import { isObject, passedEventLimits, tryParseEvent, tryParseJson } from '../../
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import { isHiddenError, toFrameFailure } from '../base/hidden-error.ts'
+import { isHiddenError, isStatedError, toFrameFailure } from '../base/hidden-error.ts'
 import { closeLastEvent } from './last-event.ts'
 import { isFilteredResponse } from './responses-output.ts'
 import { readResponsesUsage } from './responses-usage.ts'
@@ -56,7 +56,8 @@ function readEvent(
   }
   const text = readDelta(payload)
   if (text) deltas.learn(data, text)
-  const { response } = payload
+  const { response, error } = payload
+  if (isStatedError(error)) return [toErrorFrame(quiet, { error })]
   const type = typeof payload['type'] === 'string' ? payload['type'] : event
   switch (type) {
     case 'response.created':
@@ -65,6 +66,8 @@ function readEvent(
       return [{ ...quiet, identity: readIdentity(response) }]
     case 'response.completed':
     case 'response.incomplete':
+      if (isStatedError(toMembers(response)['error']))
+        return [toFailedFrame(quiet, response, readCost)]
       return [
         // An answer without text is an answer too: it commits the stream.
         {
@@ -76,11 +79,8 @@ function readEvent(
         },
         { ...quiet, kind: 'done', usage: readResponsesUsage(response, readCost) },
       ]
-    case 'response.failed': {
-      const { error } = toMembers(response)
-      const usage = readResponsesUsage(response, readCost)
-      return [{ ...toErrorFrame(quiet, { error }), usage, isBilled: true }]
-    }
+    case 'response.failed':
+      return [toFailedFrame(quiet, response, readCost)]
     case 'error':
       return [toErrorFrame(quiet, toErrorBody(payload))]
     case undefined:
@@ -112,6 +112,17 @@ function readDelta({ type, delta }: Members): string | undefined {
 function isCall(item: unknown): boolean {
   const { type } = toMembers(item)
   return typeof type === 'string' && type.endsWith('_call')
+}
+
+/** A response that has failed is billed. */
+function toFailedFrame(
+  quiet: Frame,
+  response: unknown,
+  readCost: StatedCostReader | undefined,
+): Frame {
+  const { error } = toMembers(response)
+  const usage = readResponsesUsage(response, readCost)
+  return { ...toErrorFrame(quiet, { error }), usage, isBilled: true }
 }
 
 function toErrorFrame(quiet: Frame, error: unknown): Frame {

@@ -293,5 +293,5 @@ function readChunkIdentity({ id, created, model }: Record<string, unknown>): Chu
 
 function isErrorChunk(chunk: Record<string, unknown>, event: string | undefined): boolean {
   if (event === 'error' || chunk['object'] === 'error') return true
-  return (chunk['error'] ?? undefined) !== undefined || isHiddenError(chunk, chunk['choices'])
+  return isHiddenError(chunk, chunk['choices'])
 }
