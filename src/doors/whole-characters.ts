@@ -1,25 +1,24 @@
+import { PairJoiner } from '../wire/surrogates.ts'
 import type { ChoiceContent } from './choice.ts'
 
 /*
  * Some upstreams cut a stream inside of a character, and write each half of its surrogate pair as an escape: `\ud83e`
- * ends one piece, `\udd86` begins the next. A half alone is no character, and strict parsers, such as that of Codex,
- * refuse JSON that has one.
+ * ends one piece, `\udd86` begins the next.
  */
 
 /** Joins the halves of characters in the pieces of one streamed answer. */
 export class WholeCharacters {
-  /** The first half of a character that has not ended, by the place of its text. */
-  readonly #halves = new Map<string, string>()
+  readonly #pairs = new PairJoiner()
 
   /** Returns what a piece adds in whole characters. A half whose other half does not follow is replaced. */
   read(content: ChoiceContent): ChoiceContent {
-    if (this.#halves.size === 0 && !hasHalf(content)) return content
+    if (this.#pairs.isEmpty && !isBroken(content)) return content
     const isLast = content.finishReason !== undefined
     const { reasoning, text, refusal, calls } = content
     const isElsewhere = (own: string) => isLast || (own === '' && reasoning + text + refusal !== '')
     const join = (place: 'reasoning' | 'text' | 'refusal') => {
       const own = content[place]
-      return this.#join(place, own, isElsewhere(own) || (own === '' && calls.length > 0))
+      return this.#pairs.join(place, own, isElsewhere(own) || (own === '' && calls.length > 0))
     }
     return {
       ...content,
@@ -28,24 +27,15 @@ export class WholeCharacters {
       refusal: join('refusal'),
       calls: calls.map((call) => ({
         ...call,
-        arguments: this.#join(`call ${call.index ?? call.id}`, call.arguments, isLast),
+        arguments: this.#pairs.join(`call ${call.index ?? call.id}`, call.arguments, isLast),
       })),
     }
-  }
-
-  /** Keeps a first half back for the next piece, unless this is the last one of its text. */
-  #join(place: string, piece: string, isLast: boolean): string {
-    const joined = (this.#halves.get(place) ?? '') + piece
-    this.#halves.delete(place)
-    if (isLast || !/[\ud800-\udbff]$/.test(joined)) return joined.toWellFormed()
-    this.#halves.set(place, joined.slice(-1))
-    return joined.slice(0, -1).toWellFormed()
   }
 }
 
 /** Returns the content of a whole answer without halves of characters. */
 export function repairCharacters(content: ChoiceContent): ChoiceContent {
-  if (!hasHalf(content)) return content
+  if (!isBroken(content)) return content
   const { reasoning, text, refusal, calls } = content
   return {
     ...content,
@@ -56,7 +46,7 @@ export function repairCharacters(content: ChoiceContent): ChoiceContent {
   }
 }
 
-function hasHalf({ reasoning, text, refusal, calls }: ChoiceContent): boolean {
+function isBroken({ reasoning, text, refusal, calls }: ChoiceContent): boolean {
   const isWhole = text.isWellFormed() && reasoning.isWellFormed() && refusal.isWellFormed()
   return !isWhole || calls.some((call) => !call.arguments.isWellFormed())
 }

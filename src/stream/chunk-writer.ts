@@ -2,6 +2,7 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, RawChoice, StreamIdentity } from '../core/frame.ts'
 import type { ReportedUsage } from '../core/usage.ts'
 import { stringifyJson } from '../wire/json/raw.ts'
+import { PairJoiner } from '../wire/surrogates.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 import { Slab } from './slab.ts'
 
@@ -66,7 +67,7 @@ export interface ToolCallStart {
 /**
  * Writes the chunks of a translated stream. A chunk with the role precedes the first content, in the
  * same frame. Only the first chunk of a tool call has its id, name and type, because clients
- * concatenate the values of all chunks.
+ * concatenate the values of all chunks. A character that the vendor cuts in half is sent whole.
  */
 export class ChunkWriter {
   readonly #identity: StreamIdentity
@@ -74,6 +75,8 @@ export class ChunkWriter {
   readonly #slab = new Slab()
   readonly #head: string
   #started = false
+  /** Undefined as long as no character was cut. */
+  #pairs: PairJoiner | undefined
 
   constructor(identity: StreamIdentity, index = 0) {
     this.#identity = identity
@@ -97,11 +100,13 @@ export class ChunkWriter {
   }
 
   /** Writes text. `logprobs` are those of its tokens, in the shape of the OpenAI API. */
-  text(content: string, logprobs?: unknown): Frame {
+  text(piece: string, logprobs?: unknown): Frame {
+    const content = this.#join('content', piece)
     return this.#delta({ content }, content, logprobs)
   }
 
-  reasoning(text: string): Frame {
+  reasoning(piece: string): Frame {
+    const text = this.#join('reasoning_content', piece)
     return this.#delta({ reasoning_content: text }, text)
   }
 
@@ -136,7 +141,8 @@ export class ChunkWriter {
     }
   }
 
-  refusal(text: string): Frame {
+  refusal(piece: string): Frame {
+    const text = this.#join('refusal', piece)
     return this.#delta({ refusal: text }, text)
   }
 
@@ -147,7 +153,8 @@ export class ChunkWriter {
 
   /** Writes the next piece of a call's arguments. */
   toolArguments(index: number, piece: string): Frame {
-    return this.#delta({ tool_calls: [{ index, function: { arguments: piece } }] }, piece)
+    const text = this.#join(index, piece)
+    return this.#delta(toArguments(index, text), text)
   }
 
   /** Writes a delta that the OpenAI API does not have. `text` is the generated text in it. */
@@ -165,13 +172,18 @@ export class ChunkWriter {
    * choice.
    */
   finishChoice(reason: FinishReason, extra: ChoiceExtra = {}): Frame {
+    const rest = this.#pairs?.takePlaces().map(toReplacement) ?? []
+    const before = rest.map((delta) => this.#render(delta)).join('')
     const own = JSON.stringify(extra).slice(1, -1)
     const ofChoice = own === '' ? '' : `,${own}`
     return {
-      bytes: this.#encode(`${this.#head}{},"finish_reason":"${reason}"${ofChoice}}]}\n\n`),
+      bytes: this.#encode(`${before}${this.#head}{},"finish_reason":"${reason}"${ofChoice}}]}\n\n`),
       kind: 'content',
       identity: this.#identity,
-      choices: [{ index: this.#index, delta: noDelta, finish_reason: reason, ...extra }],
+      choices: [
+        ...rest.map((delta) => ({ index: this.#index, delta })),
+        { index: this.#index, delta: noDelta, finish_reason: reason, ...extra },
+      ],
       outputBytes: 0,
       finished: 'all',
       isFiltered: reason === 'content_filter',
@@ -179,8 +191,19 @@ export class ChunkWriter {
   }
 
   #delta(delta: object, text: string, logprobs?: unknown): Frame {
+    return this.#content(this.#render(delta, logprobs), delta, text)
+  }
+
+  #render(delta: object, logprobs?: unknown): string {
     const ofText = logprobs === undefined ? '' : `,"logprobs":${JSON.stringify(logprobs)}`
-    return this.#content(`${this.#head}${JSON.stringify(delta)}${ofText}${chunkTail}`, delta, text)
+    return `${this.#head}${JSON.stringify(delta)}${ofText}${chunkTail}`
+  }
+
+  /** Returns what a piece adds in whole characters to a member of the message, or to the call of an index. */
+  #join(place: string | number, piece: string): string {
+    if (this.#pairs === undefined && piece.isWellFormed()) return piece
+    this.#pairs ??= new PairJoiner()
+    return this.#pairs.join(String(place), piece)
   }
 
   #content(chunk: string, delta: object, text: string): Frame {
@@ -205,6 +228,15 @@ export class ChunkWriter {
 }
 
 const noDelta = Object.freeze({})
+
+function toArguments(index: number, text: string): object {
+  return { tool_calls: [{ index, function: { arguments: text } }] }
+}
+
+/** Returns the delta for a half whose other half did not come. */
+function toReplacement(place: string): object {
+  return /^\d/.test(place) ? toArguments(Number(place), '\ufffd') : { [place]: '\ufffd' }
+}
 
 /** Renders a chunk up to its delta. All chunks of a choice begin with it, so it is rendered once. */
 function renderChunkHead({ id, created, model }: StreamIdentity, index: number): string {

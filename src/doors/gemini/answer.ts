@@ -4,6 +4,7 @@ import type { Steps } from '../../core/steps.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
 import type { ServedAnswer } from '../translated-link.ts'
+import { repairCharacters } from '../whole-characters.ts'
 import { newResponseId } from './ids.ts'
 import { LogprobSum, readLogprobs } from './logprobs.ts'
 import { CandidateParts, listImageParts } from './parts.ts'
@@ -41,7 +42,7 @@ interface CandidateOptions extends Pick<AnswerOptions, 'model' | 'showsThoughts'
 }
 
 function renderCandidate(choice: RawChoice, { index, model, showsThoughts }: CandidateOptions) {
-  const content = readChoice(choice)
+  const content = repairCharacters(readChoice(choice))
   const { reasoning, text, refusal } = content
   const last = new CandidateParts(model)
   last.add(content)

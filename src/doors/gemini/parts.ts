@@ -12,6 +12,7 @@ import {
   readThinkingBlocks,
   type ThinkingBlock,
 } from '../proofs.ts'
+import { WholeCharacters } from '../whole-characters.ts'
 import { encodeSignature } from './signatures.ts'
 
 /** A call whose pieces have been joined. */
@@ -29,6 +30,8 @@ interface Call {
  * expects back. These come at the end of the answer.
  */
 export class CandidateParts {
+  /** Joins the texts of deltas before they are added. */
+  readonly characters = new WholeCharacters()
   readonly #model: string
   readonly #calls: Call[] = []
   readonly #thinking: ThinkingBlock[] = []

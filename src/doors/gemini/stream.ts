@@ -69,8 +69,9 @@ export class GeminiStreamWriter implements StreamWriter {
   #read(choice: RawChoice): readonly object[] {
     const { index: given } = choice
     const index = typeof given === 'number' ? given : 0
-    const content = readChoice(choice)
-    this.#find(index).add(content)
+    const candidate = this.#find(index)
+    const content = candidate.characters.read(readChoice(choice))
+    candidate.add(content)
     const { reasoning, text, refusal } = content
     const parts = [
       ...(this.#showsThoughts && reasoning !== '' ? [{ text: reasoning, thought: true }] : []),

@@ -1,3 +1,5 @@
+import { replaceEscapedHalves } from '../surrogates.ts'
+
 /** JSON text that is copied into a document unchanged. It must be valid JSON. */
 export class RawJson {
   readonly text: string
@@ -26,16 +28,21 @@ function newMark(): string {
 /** The raw texts that `JSON.stringify` has visited, in document order. */
 let placed: string[] = []
 
-/** Serializes like `JSON.stringify`, with the text of every `RawJson` unchanged. */
+/**
+ * Serializes like `JSON.stringify`, with the text of every `RawJson` unchanged, but for halves of characters: in both,
+ * U+FFFD takes their place.
+ */
 export function stringifyJson(value: object): string {
   placed = []
-  const json = JSON.stringify(value)
+  // The only escapes with these letters are those of halves, unless the text has a backslash of its own.
+  const written = JSON.stringify(value)
+  const json = written.includes('\\ud') ? replaceEscapedHalves(written) : written
   let whole = ''
   let from = 0
   for (const text of placed) {
     const at = json.indexOf(mark, from)
     // The mark is a JSON string, with a quote on each side.
-    whole += json.slice(from, at - 1) + escapeSurrogates(text)
+    whole += json.slice(from, at - 1) + toWholeCharacters(text)
     from = at + mark.length + 1
   }
   if (from === 0) return json
@@ -45,8 +52,8 @@ export function stringifyJson(value: object): string {
   return stringifyJson(value)
 }
 
-/** Escapes lone surrogates, which have no UTF-8, as `JSON.stringify` does. */
-function escapeSurrogates(text: string): string {
-  if (text.isWellFormed()) return text
-  return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
+/** Raw texts have characters of either form. */
+function toWholeCharacters(json: string): string {
+  const whole = json.toWellFormed()
+  return /\\u[dD]/.test(whole) ? replaceEscapedHalves(whole) : whole
 }

@@ -41,7 +41,19 @@ test('replacement patterns such as $& are copied literally', () => {
   expect(stringifyJson({ a: new RawJson('"$& $1 $$"') })).toBe('{"a":"$& $1 $$"}')
 })
 
-test('a lone surrogate is escaped, a pair is not', () => {
-  const text = stringifyJson({ a: new RawJson('"\ud83e 🦆 \udd86"') })
-  expect(text).toBe('{"a":"\\ud83e 🦆 \\udd86"}')
+test.each([
+  ['a raw text', { a: new RawJson('"\ud83e 🦆 \udd86"') }, '🦆'],
+  [
+    'escapes of a raw text',
+    { a: new RawJson('"\\uD83E \\ud83e\\udd86 \\uDD86"') },
+    '\\ud83e\\udd86',
+  ],
+  ['a string', { a: '\ud83e 🦆 \udd86' }, '🦆'],
+])('a half of a character in %s is replaced, a pair is not', (_, value, pair) => {
+  expect(stringifyJson(value)).toBe(`{"a":"\ufffd ${pair} \ufffd"}`)
+})
+
+test('a backslash before the letters of an escape stays', () => {
+  const value = { a: '\\ud83e', b: new RawJson('"\\\\ud83e"') }
+  expect(stringifyJson(value)).toBe('{"a":"\\\\ud83e","b":"\\\\ud83e"}')
 })
