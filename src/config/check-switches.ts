@@ -40,7 +40,7 @@ function* checkOther(
   { strategy, targets, ...route }: LenientRoute,
 ): Generator<Finding> {
   // Without a strategy it is not known what the route is meant to be.
-  if (targets === undefined && (strategy !== undefined || route.cases === undefined)) {
+  if (targets === undefined && (typeof strategy === 'string' || route.cases === undefined)) {
     yield { path: [...path, 'targets'], message: 'is required' }
   }
   if (strategy === undefined || strategy === null) return
@@ -132,7 +132,7 @@ class Ways {
     const known = this.#longest.get(id)
     if (known) return known
     const placed = this.#placed.get(id)
-    if (!placed) return []
+    if (!placed || this.#open.length >= maxWalked) return []
     const { route, path } = placed
     let longest: readonly string[] = []
     let at: Path | undefined
@@ -175,3 +175,6 @@ function show(way: readonly string[]): string {
 }
 
 const maxShown = 8
+
+/** A way of so many routes is far too long, and is walked no further. */
+const maxWalked = 100

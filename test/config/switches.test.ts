@@ -96,7 +96,7 @@ describe('the settings of a switch', () => {
     ['budget_used = {}', '.budget_used.above: must be a number from 0 to 1'],
     [
       'api = "chta"',
-      '.api: must be one of "chat", "messages", "responses", "completions", "gemini", "embeddings", "rerank", or a list of them',
+      '.api: must be one of "chat", "messages", "responses", "completions", "gemini", "embeddings", "rerank", "decisions", or a list of them',
     ],
     ['key = "my key"', '.key: must be an id of 32 hexadecimal digits, as the admin API gives it'],
     [

@@ -4,9 +4,11 @@ import type { Model } from '../../src/core/provider.ts'
 import { findSmall } from '../../src/data-plane/request/context-window.ts'
 import { chatBody, makeRoute, takeCalls } from '../routing/support.ts'
 import { completion } from '../support/answers.ts'
-import { byProvider, makeChain } from '../support/chain.ts'
-import { errorIn, keyedGateway, used } from '../support/keyed-gateway.ts'
+import { byProvider, called, makeChain } from '../support/chain.ts'
+import { testGateway } from '../support/gateway.ts'
+import { errorIn, keyedGateway, prompt, used } from '../support/keyed-gateway.ts'
 import { broken, json, type Responder, stream } from '../support/scripted-upstream.ts'
+import { randomFrom } from '../support/seeded-random.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const answer = json(completion())
@@ -179,6 +181,105 @@ describe('`fallback_on`', () => {
       expect(takeCalls(upstream)).toBe(calls)
     }
   })
+})
+
+type Outcome = 'answers' | 'too long' | 'filtered' | 'down'
+
+const responders: Readonly<Record<Outcome, Responder>> = {
+  answers: answer,
+  'too long': tooLong,
+  filtered,
+  down: json({ error: { message: 'down' } }, { status: 500 }),
+}
+const causeOf = { 'too long': 'context_length', filtered: 'content_filter' } as const
+const codeOf = { 'too long': 'LM-2012', filtered: 'LM-2013' } as const
+
+interface DrawnLink {
+  readonly causes: readonly string[]
+  readonly window: number | undefined
+}
+
+/** The plain model: the links that are called, and the status and the code of the answer. */
+function expectServed(
+  links: readonly DrawnLink[],
+  ofRoute: readonly string[] | undefined,
+  given: { tokens: number; outcomes: readonly Outcome[] },
+) {
+  const fits = ({ window }: DrawnLink) => window === undefined || window >= given.tokens
+  const tried: number[] = []
+  const failed: Exclude<Outcome, 'answers'>[] = []
+  for (const [at, link] of links.entries()) {
+    if (!fits(link) && links.slice(at + 1).some(fits)) continue
+    const outcome = given.outcomes[at] ?? 'down'
+    tried.push(at)
+    if (outcome === 'answers') return { called: tried, status: 200, code: undefined }
+    failed.push(outcome)
+    if (outcome === 'down') continue
+    if (!(ofRoute ?? link.causes).includes(causeOf[outcome])) {
+      return { called: tried, status: 400, code: codeOf[outcome] }
+    }
+  }
+  const [first] = failed
+  const isShared = failed.every((one) => one === first)
+  if (first !== 'down' && first && isShared)
+    return { called: tried, status: 400, code: codeOf[first] }
+  return {
+    called: tried,
+    status: isShared ? undefined : 503,
+    code: isShared ? undefined : 'LM-3004',
+  }
+}
+
+test('windows and causes are those of a plain model, for chains and routes', async () => {
+  const random = randomFrom(38)
+  const below = (limit: number) => Math.floor(random() * limit)
+  const one = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item
+  const causes = [[], ['context_length'], ['content_filter'], ['context_length', 'content_filter']]
+  const outcomes: readonly Outcome[] = ['answers', 'too long', 'filtered', 'down']
+  for (let run = 0; run < 60; run++) {
+    const links = Array.from({ length: 2 + below(4) }, () => ({
+      causes: one(causes),
+      window: one([undefined, 20, 40, 80]),
+    }))
+    const ofRoute = below(2) === 0 ? undefined : one([undefined, ...causes])
+    const isRoute = below(2) === 0 || ofRoute !== undefined
+    const models = links.map(({ causes: own, window }) =>
+      [
+        `fallback_on = ${JSON.stringify(own)}`,
+        ...(window === undefined ? [] : [`context_window = ${window}`]),
+      ].join(', '),
+    )
+    const chain = makeChain(
+      models.map((model) => ({ model })),
+      'retry_max_attempts = 1\ncircuit_failure_threshold = 1000000',
+    )
+    const [first = '', ...others] = links.map((_, at) => (at === 0 ? 'm' : `m${at + 1}`))
+    const route = `[[routes]]
+      id = "r"
+      strategy = "weighted"
+      targets = [{ model = "${first}" }]
+      fallbacks = ${JSON.stringify(others)}
+      ${ofRoute ? `fallback_on = ${JSON.stringify(ofRoute)}` : ''}`
+    const { chat, upstream } = await testGateway(`${chain}\n${route}`)
+    for (let request = 0; request < 50; request++) {
+      const given = { tokens: 8 + below(100), outcomes: links.map(() => one(outcomes)) }
+      upstream.requests.length = 0
+      byProvider(
+        upstream,
+        Object.fromEntries(
+          given.outcomes.map((outcome, at) => [at === 0 ? 'p' : `p${at + 1}`, responders[outcome]]),
+        ),
+      )
+      const response = await chat(prompt(given.tokens, { model: isRoute ? 'r' : 'm' }))
+      const { error } = (await response.json()) as { error?: { code: string } }
+      const expected = expectServed(links, isRoute ? ofRoute : undefined, given)
+      const names = expected.called.map((at) => (at === 0 ? 'p' : `p${at + 1}`))
+      const seen = JSON.stringify({ links, ofRoute, isRoute, given })
+      expect(called(upstream), seen).toEqual(names)
+      if (expected.status === undefined) expect(response.status, seen).toBeGreaterThanOrEqual(500)
+      else expect([response.status, error?.code], seen).toEqual([expected.status, expected.code])
+    }
+  }
 })
 
 describe('an answer that a content filter has ended', () => {

@@ -7,6 +7,7 @@ import { settled } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
 import { broken, LiveUpstream, silent, stream } from '../support/scripted-upstream.ts'
 import { StreamReader, settlement, streamed, terminal } from '../support/stream-client.ts'
+import { everyKind } from '../support/streams.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const ping = ': ping\n'
@@ -234,6 +235,27 @@ describe('after an early heartbeat', () => {
     const text = await response.text()
     expect(text.split(ping).length - 1).toBeLessThanOrEqual(3)
     expect(text.endsWith(wholeStream)).toBe(true)
+  })
+
+  test.each(everyKind)('%s do the same', async (_, streams) => {
+    const options = { streams }
+    const served = await watchedGateway(chain(), options)
+    byProvider(served.upstream, { p: silent(), p2: stream([wholeStream]) })
+    const text = (await begin(served, streamed())).text()
+    await served.clock.advance(15_000)
+    expect(await text).toBe(ping + wholeStream)
+    const failed = await watchedGateway(chain(), options)
+    failed.upstream.always(silent())
+    const error = (await begin(failed, streamed())).text()
+    await failed.clock.advance(60_000)
+    expect(await error).toContain('"code":"LM-3011"')
+    const left = await watchedGateway(chain(), options)
+    left.upstream.always(silent())
+    const reader = new StreamReader(await begin(left, streamed()))
+    expect(await reader.next()).toBe(ping)
+    await reader.leave()
+    await settled()
+    expect(settlement(left.log)).toMatchObject({ status: 499 })
   })
 
   test('a stream that fails after its content has its terminal frame', async () => {

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { Millis } from '../../core/ids.ts'
-import { asHeaderList } from '../../core/ports.ts'
+import { asHeaderList, type Clock } from '../../core/ports.ts'
 import { type Reply, streamHeaders } from '../../core/reply.ts'
 import { oneAhead, type Readable, unbuffered } from '../../core/streams.ts'
 import { asGatewayError } from '../../core/unexpected.ts'
@@ -32,39 +32,49 @@ export async function replyInTime({
   serve,
 }: EarlyReplyOptions): Promise<Reply> {
   const { clock, arrived } = context
-  let writer: EarlyWriter | undefined
-  const serving = serve(() => writer)
-  const reply = await waitAtMost(serving, (end) =>
-    clock.schedule(Math.max(0, arrived + after - clock.elapsed()), () => {
-      const { model } = call
-      writer = call.createEarlyWriter({ requestId: context.id, model, clock })
-      end()
-    }),
-  )
-  if (reply) return reply
-  const { streamType } = call
+  const early: { writer?: EarlyWriter } = {}
+  const serving = serve(() => early.writer)
+  const begin = () => {
+    early.writer = call.createEarlyWriter({ requestId: context.id, model: call.model, clock })
+  }
+  await settleOr(serving, begin, { clock, wait: arrived + after - clock.elapsed() })
+  const { writer } = early
+  if (!writer) return serving
   admitted.markEarly()
   return {
     status: 200,
-    headers: asHeaderList([...streamHeaders(streamType), ...admitted.headers]),
-    body: openBody(serving, { writer: writer as unknown as EarlyWriter, context, admitted }),
+    headers: asHeaderList([...streamHeaders(call.streamType), ...admitted.headers]),
+    body: openBody(serving, { writer, context, admitted }),
   }
 }
 
-/** Resolves to undefined when the time is over before the promise has settled. */
-async function waitAtMost<Value>(
-  promise: Promise<Value>,
-  schedule: (end: () => void) => { cancel(): void },
-): Promise<Value | undefined> {
-  let end: () => void = () => {}
-  const over = new Promise<undefined>((resolve) => {
-    end = () => resolve(undefined)
+interface WaitOptions {
+  readonly clock: Clock
+  readonly wait: Millis
+}
+
+/** Waits until a promise settles, and calls `act` when it has not in time. Rejects as either of them does. */
+async function settleOr(
+  promise: Promise<unknown>,
+  act: () => void,
+  { clock, wait }: WaitOptions,
+): Promise<void> {
+  let stop: () => void = () => {}
+  const over = new Promise<void>((resolve, reject) => {
+    const timer = clock.schedule(Math.max(0, wait), () => {
+      try {
+        act()
+        resolve()
+      } catch (error) {
+        reject(error)
+      }
+    })
+    stop = () => timer.cancel()
   })
-  const timer = schedule(end)
   try {
-    return await Promise.race([promise, over])
+    await Promise.race([promise, over])
   } finally {
-    timer.cancel()
+    stop()
   }
 }
 
