@@ -5,7 +5,7 @@ import { CloudCredentials } from './cloud/index.ts'
 import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
-import type { Environment, Log } from './core/ports.ts'
+import type { Clock, Environment, Log } from './core/ports.ts'
 import type { SharedState } from './core/shared-state.ts'
 import { divideLimit, shareLimit, soleWorker, type Workers } from './core/workers.ts'
 import { DataPlane } from './data-plane/index.ts'
@@ -22,7 +22,7 @@ import {
   SharedCircuits,
   SharedParkings,
 } from './resilience/index.ts'
-import { RoomsInProcess } from './rooms/index.ts'
+import { RoomsInProcess, SharedRooms } from './rooms/index.ts'
 import { Affinity, SharedPins, TrafficInProcess, WorkerPins } from './routing/index.ts'
 import { nameSharing, openSharedState } from './shared/index.ts'
 import { createStartTrace } from './traces/index.ts'
@@ -124,7 +124,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     shared ? new SharedParkings({ shared, clock }) : new ParkedInProcess(),
   )
   const traffic = new TrafficInProcess(clock)
-  const rooms = new RoomsInProcess({ clock, share: (limit) => shareLimit(limit, workers) })
+  const rooms = openRooms({ config, clock, shared, workers })
   const affinity = new Affinity({
     clock,
     onResult: (result) => events.affinityUsed(result),
@@ -159,6 +159,22 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   }
   const { plane, records } = composeRequests(parts, config)
   return { ...parts, buffers, activity, prober, readiness: new Readiness(), plane, records }
+}
+
+interface RoomParts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly shared: SharedState | undefined
+  readonly workers: Workers
+}
+
+/** The places at upstreams: those of all processes, or this worker's part of them. */
+function openRooms({ config, clock, shared, workers }: RoomParts): RoomsInProcess | SharedRooms {
+  if (!shared || !config.shared) {
+    return new RoomsInProcess({ clock, share: (limit) => shareLimit(limit, workers) })
+  }
+  const { lease_ms: lease, on_loss: onLoss } = config.shared
+  return new SharedRooms({ shared, clock, lease, onLoss })
 }
 
 /** How processes learn each other's pins; undefined for the only one. */

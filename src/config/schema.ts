@@ -321,8 +321,8 @@ const shared = setting(
       word.default('gateway'),
     ),
     on_loss: setting(
-      '`"refuse"` or `"local"`: what happens to requests that need admission while the server ' +
-        'cannot be used.',
+      '`"refuse"` or `"local"`: what happens to requests that need admission, or room at an upstream, while the ' +
+        'server cannot be used.',
       z.enum(['refuse', 'local']).default('refuse'),
     ),
     on_lost_hold: setting(

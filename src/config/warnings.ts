@@ -14,6 +14,7 @@ export function findWarnings({
   routes,
   image_fetch,
   server,
+  shared,
   webhooks,
 }: Config): readonly string[] {
   const models = providers.flatMap((provider) => provider.models)
@@ -25,7 +26,7 @@ export function findWarnings({
   warnings.push(...findDiscoveryWarnings(providers))
   warnings.push(...findCacheWarnings(cache, models))
   warnings.push(...findRouteWarnings(routes, models))
-  warnings.push(...findRoomWarnings(providers, server.workers))
+  warnings.push(...findRoomWarnings(providers, shared ? 1 : server.workers))
   if (!auth.enabled) warnings.push(...findSwitchWarnings(routes))
   const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
   if (image_fetch.enabled && limits.length === 0) {
@@ -113,7 +114,8 @@ function findRoomWarnings(
     }
     if (typeof workers === 'number' && maxParallel < workers) {
       found.push(
-        `${name} has max_parallel = ${maxParallel}, but each of ${workers} workers makes at least one call at once`,
+        `${name} has max_parallel = ${maxParallel}, but each of ${workers} workers makes at least one call at once; ` +
+          'with [shared] the limit holds over all of them',
       )
     }
     return found

@@ -31,7 +31,11 @@ export class HeldUpstream {
   /** All calls so far. */
   total = 0
 
-  constructor(upstream: ScriptedUpstream) {
+  readonly #onHold: () => void
+
+  /** `onHold` is called when another call runs. */
+  constructor(upstream: ScriptedUpstream, onHold: () => void = () => {}) {
+    this.#onHold = onHold
     upstream.always((request) => this.#hold(request))
   }
 
@@ -61,6 +65,7 @@ export class HeldUpstream {
       }
       this.running.push(call)
       this.peak = Math.max(this.peak, this.running.length)
+      this.#onHold()
       request.signal.addEventListener('abort', () => {
         end()
         reject(new UpstreamFault({ kind: 'network', reason: 'aborted' }))

@@ -32,6 +32,7 @@ const files = [
   'admission',
   'accounts',
   'pins',
+  'rooms',
   'circuits',
   'answers',
 ]

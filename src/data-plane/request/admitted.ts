@@ -107,7 +107,8 @@ export class AdmittedRequest implements ChainRequest {
   }
 
   enter(link: Model): boolean | Promise<boolean> {
-    const taking = this.#rooms.take(link)
+    const early = link === this.route.chain[0] ? this.#record.takeEarly() : undefined
+    const taking = early ?? this.#rooms.take(link)
     if (taking instanceof Promise) return taking.then((place) => this.#hold(place))
     return this.#hold(taking)
   }
@@ -142,6 +143,7 @@ export class AdmittedRequest implements ChainRequest {
   }
 
   onLinkStart(link: Model): void {
+    this.#record.dropEarly()
     this.#record.startLink(link)
   }
 

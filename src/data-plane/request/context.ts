@@ -278,6 +278,7 @@ export class AuthenticatedRequest {
       route,
       estimate,
     })
+    if (admitting instanceof Promise) record.early = this.#takeEarly(route)
     const session = this.openSession(prepared)
     // The calls of one turn of the event loop travel together, so the pin costs no wait of its own.
     const reading = admitting instanceof Promise ? session?.read() : undefined
@@ -294,6 +295,13 @@ export class AuthenticatedRequest {
         contextTokens: measureContext(prepared),
       })
     })
+  }
+
+  /** Asks for a place at the first link in the turn in which the admission is asked for, so that both travel together. */
+  #takeEarly({ balance, chain: [first] }: ModelRoute): RecordBuilder['early'] {
+    if (balance || !first.room) return undefined
+    const taking = this.#context.rooms.take(first)
+    return taking instanceof Promise ? taking : Promise.resolve(taking)
   }
 
   /** Opens the session of a request; undefined where it makes no difference. */

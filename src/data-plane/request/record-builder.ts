@@ -93,6 +93,8 @@ export class RecordBuilder {
   cache: CacheUse | undefined
   /** Undefined where the prices of no link depend on it. */
   ask: PriceAsk | undefined
+  /** A place at the first link of the chain that is asked for with the admission; undefined once it is taken. */
+  early: Promise<Place | undefined> | undefined
   readonly #options: RecordBuilderOptions
   /** When the last call was sent, on the wall clock; undefined for a link without a table of prices. */
   #sentAt: Millis | undefined
@@ -146,6 +148,18 @@ export class RecordBuilder {
   holdPlace(place: Place): void {
     if (this.#isFinished) place.release()
     else this.#places = [...this.#places, place]
+  }
+
+  /** Returns the place that was asked for with the admission; undefined without one. */
+  takeEarly(): RecordBuilder['early'] {
+    const { early } = this
+    this.early = undefined
+    return early
+  }
+
+  /** Gives the place back that was asked for with the admission, if it was not taken. */
+  dropEarly(): void {
+    if (this.early) void this.takeEarly()?.then((place) => place?.release())
   }
 
   #releasePlaces(): void {
@@ -272,6 +286,7 @@ export class RecordBuilder {
     this.#isFinished = true
     const { id, api, metadata, clock, trace, release, emit } = this.#options
     this.#run?.end()
+    this.dropEarly()
     this.#releasePlaces()
     release()
     this.cache?.slot?.close()
