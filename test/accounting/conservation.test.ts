@@ -17,7 +17,10 @@ const anyDemand = fc.record({
   output: fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
   choices: fc.integer({ min: 1, max: 2 }),
   tier: fc.option(fc.constant('priority' as const), { nil: undefined, freq: 3 }),
+  hasAudio: fc.boolean(),
+  searches: fc.constantFrom(0, 0, 1, 2),
 })
+const anyUse = fc.record({ percent: fc.nat(120), isAsked: fc.boolean() })
 const anyModel = fc.constantFrom('m', 'gpt-4', 'gpt-4.1', 'gpt-40')
 const anyModels = fc.option(
   fc.array(fc.constantFrom('m', 'gpt-4.*', 'gpt-4', 'gpt-*', '*'), { minLength: 1, maxLength: 2 }),
@@ -60,12 +63,12 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('settle' as const),
       at,
-      cost: money(120),
+      use: anyUse,
       tokens: fc.option(fc.nat(90), { nil: undefined }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('withdraw' as const), at }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('adjust' as const), at, cost: money(120) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('adjust' as const), at, use: anyUse }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('record' as const), at }) },
   {
     weight: 4,

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KeyId } from '../../src/core/ids.ts'
+import type { PriceAsk, PriceTable } from '../../src/core/price-table.ts'
+import type { Prices } from '../../src/core/prices.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import {
   type KilledStep,
@@ -9,7 +11,10 @@ import {
   type Layout,
   layouts,
   places,
+  type ReserveAs,
+  type WorldOptions,
 } from './killed-world.ts'
+import type { PricedDemand } from './priced-model.ts'
 
 const place = fc.constantFrom(...places)
 const at = fc.nat(9)
@@ -22,11 +27,28 @@ const anyStep: fc.Arbitrary<KilledStep> = fc.oneof(
       place,
       key: fc.constantFrom(...keyIds),
       tokens: fc.integer({ min: 1, max: 30 }),
+      more: fc.record({
+        output: fc.constantFrom(0, 0, 3),
+        choices: fc.constantFrom(1, 1, 2),
+        tier: fc.constantFrom(undefined, undefined, 'priority' as const),
+        hasAudio: fc.constantFrom(false, false, false, true),
+        searches: fc.constantFrom(0, 0, 1, 2),
+      }),
     }),
   },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('settle' as const), at, percent: fc.nat(100) }),
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      at,
+      percent: fc.nat(100),
+      isAsked: fc.boolean(),
+      delay: fc.constantFrom(0, 60_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('fail' as const), at, percent: fc.nat(100) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('kill' as const), place }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('open' as const), place }) },
@@ -46,7 +68,15 @@ const anyStep: fc.Arbitrary<KilledStep> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('strike' as const),
       place,
-      call: fc.constantFrom('admit', 'settle', 'renew', 'close', 'addUsage', 'addLostUsage'),
+      call: fc.constantFrom(
+        'admit',
+        'extend',
+        'settle',
+        'renew',
+        'close',
+        'addUsage',
+        'addLostUsage',
+      ),
       when: fc.constantFrom('before' as const, 'after' as const),
     }),
   },
@@ -67,6 +97,7 @@ const admitTo = (key: KeyId | undefined, asked: string, tokens: number) =>
   ({ do: 'admit', place: asked, key: key as KeyId, tokens }) as const
 const admit = (asked: string, tokens: number) => admitTo(keyIds[0], asked, tokens)
 const settle = { do: 'settle', at: 0, percent: 100 } as const
+const fail = { do: 'fail', at: 0, percent: 100 } as const
 const wait = { do: 'wait', time: 9_000 } as const
 
 /** Histories that are seldom found by chance. The lease is 8 seconds. */
@@ -84,6 +115,42 @@ const histories: Readonly<Record<string, readonly KilledStep[]>> = {
     wait,
     settle,
     { do: 'kill', place: '2' },
+  ],
+  'a process is killed whose attempt has failed while another one runs': [
+    admit('2', 5),
+    fail,
+    { do: 'kill', place: '2' },
+    wait,
+    admit('1', 30),
+  ],
+  'three processes ask for the last room for another attempt': [
+    admit('1', 10),
+    admit('2', 10),
+    admit('3', 10),
+    fail,
+    { ...fail, at: 1 },
+    { ...fail, at: 2 },
+  ],
+  'the reply is lost that reserves another attempt, and the process is killed': [
+    admit('2', 5),
+    { do: 'lose', place: '2' },
+    fail,
+    { do: 'kill', place: '2' },
+    wait,
+  ],
+  'the server loses its data behind an attempt that has failed': [
+    admit('2', 5),
+    fail,
+    { do: 'empty' },
+    fail,
+    admit('1', 30),
+  ],
+  'the server is away when an attempt fails': [
+    admit('2', 5),
+    { do: 'cut' },
+    fail,
+    { do: 'mend' },
+    admit('1', 30),
   ],
   'the server loses its data after a slow process was charged for a request': [
     admit('2', 5),
@@ -162,6 +229,21 @@ const apart: Readonly<Record<string, readonly KilledStep[]>> = {
     settle,
     wait,
   ],
+  'a process is killed in the moment in which it reserves another attempt': [
+    admit('2', 5),
+    { do: 'strike', place: '2', call: 'extend', when: 'after' },
+    fail,
+    wait,
+    admit('1', 30),
+  ],
+  'a slow process wants another attempt for a request that was charged as lost': [
+    admit('2', 5),
+    { do: 'stall', place: '2' },
+    wait,
+    { do: 'wait', time: 2_500 },
+    { do: 'mend' },
+    fail,
+  ],
   'a process is killed just after it has charged what another one has left': [
     admit('2', 5),
     { do: 'kill', place: '2' },
@@ -181,11 +263,18 @@ describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
   afterAll(() => redis.stop())
 
   let count = 0
-  async function expectToAgree(steps: readonly KilledStep[], layout: Layout): Promise<void> {
-    const world = await KilledWorld.open({ redis, prefix: `killed${count++}`, layout })
+  async function findProblems(
+    steps: readonly KilledStep[],
+    options: Pick<WorldOptions, 'layout' | 'reserveAs'>,
+  ): Promise<string[]> {
+    const world = await KilledWorld.open({ redis, prefix: `killed${count++}`, ...options })
     for (const step of steps) await world.take(step)
     await world.end()
-    expect(world.listProblems()).toEqual([])
+    return world.listProblems()
+  }
+
+  async function expectToAgree(steps: readonly KilledStep[], layout: Layout): Promise<void> {
+    expect(await findProblems(steps, { layout })).toEqual([])
   }
 
   test.each(Object.entries(histories))('%s', (_, steps) => expectToAgree(steps, layouts.oneMachine))
@@ -193,6 +282,67 @@ describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
   test.each(Object.entries(apart))('on several machines, %s', (_, steps) =>
     expectToAgree(steps, layouts.threeMachines),
   )
+
+  describe('pass no cap, whose requests reach all of their prices, and would if they reserved', () => {
+    const withPrices =
+      (change: (prices: Prices) => Prices): ReserveAs =>
+      (model, estimate) => {
+        const table = model.priceTable as PriceTable
+        const listReachable: PriceTable['listReachable'] = (tokens, ask) =>
+          table
+            .listReachable(tokens, ask)
+            .map(({ prices, label }) => ({ prices: change(prices), label }))
+        return [{ ...model, priceTable: { ...table, listReachable } }, estimate]
+      }
+    const withAsk =
+      (change: (ask: PriceAsk) => Partial<PriceAsk>): ReserveAs =>
+      (model, estimate) => {
+        const ask = estimate.ask as PriceAsk
+        return [model, { ...estimate, ask: { ...ask, ...change(ask) } }]
+      }
+    const hour = 3_600_000
+
+    const mutants: readonly [string, number, Partial<PricedDemand>, ReserveAs][] = [
+      [
+        'the prices of short prompts',
+        24,
+        {},
+        (model, estimate) => {
+          const table = model.priceTable as PriceTable
+          const listReachable: PriceTable['listReachable'] = (_, ask) => table.listReachable(0, ask)
+          return [{ ...model, priceTable: { ...table, listReachable } }, estimate]
+        },
+      ],
+      ['the standard tier', 12, { tier: 'priority' }, withAsk(() => ({ tier: 'standard' }))],
+      [
+        'the prices of an hour before',
+        8,
+        { tier: 'priority' },
+        withAsk(({ at: now }) => ({ at: now - hour })),
+      ],
+      [
+        'audio as text',
+        8,
+        { hasAudio: true },
+        withPrices(({ audioInput: _, ...prices }) => prices),
+      ],
+      ['no tools', 10, { searches: 6 }, withAsk(() => ({ tools: new Map() }))],
+      ['no output', 10, { output: 8 }, (model, { output: _, ...estimate }) => [model, estimate]],
+    ]
+
+    test.each(mutants)('%s', async (_, tokens, more, reserveAs) => {
+      const steps: KilledStep[] = places.flatMap((asked) =>
+        Array.from({ length: 3 }, () => ({ ...admit(asked, tokens), more })),
+      )
+      // One of them dies with its requests, which are charged what they have reserved.
+      const history = [...steps, settle, fail, { do: 'kill', place: '3' } as const, wait]
+      const layout = layouts.oneMachine
+      expect(await findProblems(history, { layout })).toEqual([])
+      expect(await findProblems(history, { layout, reserveAs })).toContainEqual(
+        expect.stringContaining('has passed its cap'),
+      )
+    })
+  })
 
   test.each([
     { how: 'and the processes connect again', unnoticed: false },

@@ -8,9 +8,10 @@ import {
 } from '../../src/accounting/index.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import { SharedLedger } from '../../src/accounting/shared/ledger.ts'
-import type { Admission } from '../../src/core/admission.ts'
+import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, RequestId } from '../../src/core/ids.ts'
+import type { Model } from '../../src/core/provider.ts'
 import {
   type BatchedCall,
   type SharedState,
@@ -25,15 +26,13 @@ import { MemoryStore } from '../support/memory-store.ts'
 import type { RedisServer } from '../support/redis.ts'
 import { openSimulatedState, type SimulatedState } from '../support/simulated-redis.ts'
 import {
-  askedFacts,
-  dollarModel,
-  getEntry,
-  groupRow,
-  keyRow,
-  nano,
-  RecordingLog,
-  routeTo,
-} from './support.ts'
+  createPricedModel,
+  estimateDemand,
+  type PricedDemand,
+  priceUse,
+  useOf,
+} from './priced-model.ts'
+import { askedFacts, getEntry, groupRow, keyRow, nano, RecordingLog, routeTo } from './support.ts'
 
 export const places = ['1', '2', '3']
 
@@ -49,14 +48,41 @@ export const layouts = {
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
 const group = '9'.repeat(32) as GroupId
 const lease = 8_000
-/** A token of the model. */
-const price = 1_000n
+/** 1,000 nano-dollars a token of a short prompt. The world begins at 16:00 UTC, and a window a minute later. */
+const model = createPricedModel(
+  {
+    cost_per_1m_input: 1,
+    cost_per_1m_output: 2,
+    cost_per_1m_audio_input: 3,
+    tool_costs_per_1k: { web_search: 0.002 },
+  },
+  [
+    { above_input: 20, multiply: 1.5 },
+    { tier: 'priority', multiply: 2 },
+    { tier: 'priority', hours: ['16:01-16:03'], multiply: 1.25 },
+  ],
+)
 
 /** A step of a history; `at` picks one of the running requests. */
 export type KilledStep =
-  | { readonly do: 'admit'; readonly place: string; readonly key: KeyId; readonly tokens: number }
-  /** `percent` of what was reserved. */
-  | { readonly do: 'settle'; readonly at: number; readonly percent: number }
+  | {
+      readonly do: 'admit'
+      readonly place: string
+      readonly key: KeyId
+      /** Of the prompt. */
+      readonly tokens: number
+      readonly more?: Partial<PricedDemand>
+    }
+  /** `percent` of what the request allows, by a call that was sent so many milliseconds after its arrival. */
+  | {
+      readonly do: 'settle'
+      readonly at: number
+      readonly percent: number
+      readonly isAsked?: boolean
+      readonly delay?: number
+    }
+  /** An attempt fails that is charged; `percent` as above. Without room for another one the request ends. */
+  | { readonly do: 'fail'; readonly at: number; readonly percent: number }
   | { readonly do: 'kill' | 'open' | 'save'; readonly place: string }
   /** Until `mend` the process cannot reach the server, or does not get its replies. */
   | { readonly do: 'stall' | 'lose'; readonly place: string }
@@ -93,7 +119,10 @@ const bringSnapshot = `
 interface Running {
   readonly id: RequestId
   readonly key: KeyId
-  readonly reserved: bigint
+  readonly demand: PricedDemand
+  readonly since: number
+  /** What attempts have cost that have failed. */
+  failed: bigint
   readonly admission: Admission
   readonly process: KillableProcess
   /** The server has lost its data since. */
@@ -353,11 +382,27 @@ class KillableProcess {
   }
 }
 
+/** Changes what a request reserves, and not what its answer costs. */
+export type ReserveAs = (model: Model, estimate: UsageEstimate) => readonly [Model, UsageEstimate]
+
 export interface WorldOptions {
   readonly redis: RedisServer
   readonly prefix: string
   readonly layout: Layout
+  readonly reserveAs?: ReserveAs
 }
+
+const short: PricedDemand = {
+  prompt: 0,
+  output: 0,
+  choices: 1,
+  tier: undefined,
+  hasAudio: false,
+  searches: 0,
+}
+
+/** The most that an answer costs: its call was sent when the window had begun. */
+const all = { percent: 100, isAsked: true, delay: 60_000 } as const
 
 /** Processes on one database and one server. They are killed and opened again, and the server is away. */
 export class KilledWorld {
@@ -371,6 +416,7 @@ export class KilledWorld {
   readonly layout: Layout
   readonly #redis: RedisServer
   readonly #prefix: string
+  readonly #reserveAs: ReserveAs
   readonly #state: SimulatedState
   #running: Running[] = []
   /** What requests cost that have ended in a process or were refused. */
@@ -383,7 +429,11 @@ export class KilledWorld {
   #isEmpty = false
   #lastRequest = 0
 
-  private constructor({ redis, prefix, layout }: WorldOptions, state: SimulatedState) {
+  private constructor(
+    { redis, prefix, layout, reserveAs = (...given) => given }: WorldOptions,
+    state: SimulatedState,
+  ) {
+    this.#reserveAs = reserveAs
     this.layout = layout
     this.#redis = redis
     this.#prefix = prefix
@@ -416,9 +466,12 @@ export class KilledWorld {
         return this.#admit(step)
       case 'settle': {
         const [running] = this.#running.splice(step.at % Math.max(1, this.#running.length), 1)
-        if (running) await this.#settle(running, (running.reserved * BigInt(step.percent)) / 100n)
+        if (running) await this.#settle(running, this.#price(running, step))
         return this.#rest()
       }
+      case 'fail':
+        await this.#fail(step)
+        return this.#rest()
       case 'kill':
         return this.kill(step.place)
       case 'open':
@@ -491,7 +544,9 @@ export class KilledWorld {
     for (const { fate } of this.processes.values()) fate.strike = undefined
     await this.take({ do: 'mend' })
     for (const place of places) await this.#open(place)
-    for (const running of this.#running.splice(0)) await this.#settle(running, running.reserved)
+    for (const running of this.#running.splice(0)) {
+      await this.#settle(running, this.#price(running, all))
+    }
     // The leases end, then the claims on them; processes that have ended are forgotten.
     await this.#pass(4 * lease)
     for (const { flusher } of this.processes.values()) await flusher.flush()
@@ -607,23 +662,21 @@ export class KilledWorld {
     this.#running = this.#running.filter((running) => running.process !== process)
   }
 
-  async #admit({ place, key, tokens }: Extract<KilledStep, { do: 'admit' }>): Promise<void> {
+  async #admit({ place, key, tokens, more }: Extract<KilledStep, { do: 'admit' }>): Promise<void> {
     const process = this.processes.get(place)
     if (!process) return
     const id = `request-${++this.#lastRequest}` as RequestId
     const caller = process.accounts.createPrincipal(getEntry(process.accounts, key))
-    const ask = {
-      ...askedFacts,
-      id,
-      route: routeTo(dollarModel),
-      estimate: () => ({ promptTokens: tokens }),
-    }
+    const demand = { ...short, ...more, prompt: tokens }
+    const since = this.now
+    const [reserved, estimate] = this.#reserveAs(model, estimateDemand(demand, since))
+    const ask = { ...askedFacts, id, route: routeTo(reserved), estimate: () => estimate }
     try {
       const asking = Promise.resolve(caller.admit(ask))
       const admission = await this.#meanwhile(untilDeath(process, asking))
       if (!admission) return
-      const reserved = BigInt(tokens) * price
-      this.#running.push({ id, key, reserved, admission, process, isForgotten: false })
+      const running = { id, key, demand, since, admission, process }
+      this.#running.push({ ...running, failed: 0n, isForgotten: false })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       await this.#record({ id, key, process }, 0n)
@@ -631,7 +684,36 @@ export class KilledWorld {
     await this.#rest()
   }
 
-  async #settle({ id, key, admission, process, isForgotten }: Running, cost: bigint) {
+  #price(
+    { demand, since: at }: Running,
+    {
+      percent,
+      isAsked = true,
+      delay = 0,
+    }: Omit<Extract<KilledStep, { do: 'settle' }>, 'do' | 'at'>,
+  ): bigint {
+    const use = useOf(demand, { percent, isAsked })
+    return priceUse(model, demand, { use, at, sentAt: at + delay })
+  }
+
+  async #fail({ at, percent }: Extract<KilledStep, { do: 'fail' }>): Promise<void> {
+    const running = this.#running[at % Math.max(1, this.#running.length)]
+    if (!running) return
+    const { process, admission } = running
+    const cost = this.#price(running, { percent })
+    const asking = Promise.resolve(admission.extend(nano(cost)))
+    const extension = await this.#meanwhile(untilDeath(process, asking))
+    if (extension === undefined) return
+    if (extension === 'reserved') {
+      running.failed += cost
+      return
+    }
+    this.#running = this.#running.filter((other) => other !== running)
+    await this.#settle(running, cost)
+  }
+
+  async #settle({ id, key, admission, process, isForgotten, failed }: Running, last: bigint) {
+    const cost = failed + last
     if (!isForgotten) this.#cut.add(id)
     admission.settle({ cost: nano(cost), tokens: 1 })
     await this.#record({ id, key, process }, cost)

@@ -1,5 +1,6 @@
 import type { BudgetPeriod } from '../../src/core/budget-period.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
+import type { PricedDemand, PricedUse } from './priced-model.ts'
 
 /** The prices in nano-dollars per token. */
 export const inputPrice = 1n
@@ -8,21 +9,51 @@ export const outputPrice = 2n
 export const longPrompt = 24
 /** The factor of the priority tier. */
 export const priorityFactor = 3n
+/** Tokens of audio cost so much in place of the price of the prompt. */
+export const audioPrice = 4n
+/** A search. */
+export const searchPrice = 7n
+/** The factor of the first half hour of a day. */
+export const earlyFactor = 2n
 
 /** A request as its client sends it. */
 export interface PlainRequest {
   readonly secret: string
   readonly model: string
-  readonly demand: PlainDemand
+  readonly demand: PricedDemand
 }
 
-export interface PlainDemand {
-  readonly prompt: number
-  /** The maximum output of one choice; undefined: none is set. */
-  readonly output: number | undefined
-  readonly choices: number
-  /** The service tier that the request asks for; undefined: the standard one. */
-  readonly tier: 'priority' | undefined
+/** The price of tokens and searches. */
+function priceOf(
+  { prompt, output, searches }: Pick<PricedUse, 'prompt' | 'output' | 'searches'>,
+  { isLong, isPriority, isEarly, hasAudio }: PlainFacts,
+): bigint {
+  const factor =
+    (isLong ? 2n : 1n) * (isPriority ? priorityFactor : 1n) * (isEarly ? earlyFactor : 1n)
+  const tokens =
+    BigInt(prompt) * (hasAudio ? audioPrice : inputPrice) + BigInt(output) * outputPrice
+  return tokens * factor + BigInt(searches) * searchPrice
+}
+
+interface PlainFacts {
+  readonly isLong: boolean
+  readonly isPriority: boolean
+  readonly isEarly: boolean
+  readonly hasAudio: boolean
+}
+
+function isEarly(at: number): boolean {
+  return at % dayMs < dayMs / 48
+}
+
+/** The price of an answer to a request, whose call was sent at `sentAt`. */
+export function pricePlainUse(demand: PricedDemand, use: PricedUse, sentAt: number): bigint {
+  return priceOf(use, {
+    isLong: use.prompt > longPrompt,
+    isPriority: use.isAsked && demand.tier === 'priority',
+    isEarly: isEarly(sentAt),
+    hasAudio: demand.hasAudio,
+  })
 }
 
 /** Accounting in its simplest form: step by step, each undone when a later one refuses. */
@@ -46,10 +77,8 @@ export class PlainModel {
     this.#reserveOutput = reserveOutput
   }
 
-  admit(
-    { secret, model, demand: { prompt, output, choices, tier } }: PlainRequest,
-    now: number,
-  ): PlainAdmission | string {
+  admit({ secret, model, demand }: PlainRequest, now: number): PlainAdmission | string {
+    const { prompt, output, choices, tier, hasAudio, searches } = demand
     const key = this.#findKey(secret, Math.floor(now / 1000))
     if (!key) return 'LM-4004'
     const group = key.groupId === null ? undefined : this.groups.get(key.groupId)
@@ -89,11 +118,18 @@ export class PlainModel {
         return refused(`LM-4006 ${scope}`)
       }
     }
-    const bound = BigInt((output ?? this.#reserveOutput) * choices)
-    // A prompt may have a quarter more tokens than its estimate.
-    const factor =
-      (prompt * 1.25 > longPrompt ? 2n : 1n) * (tier === 'priority' ? priorityFactor : 1n)
-    const cost = (BigInt(prompt) * inputPrice + bound * outputPrice) * factor
+    const minute = Math.floor(now / 60_000) * 60_000
+    const cost = priceOf(
+      { prompt, output: (output ?? this.#reserveOutput) * choices, searches: searches * choices },
+      {
+        // A prompt may have a quarter more tokens than its estimate.
+        isLong: prompt * 1.25 > longPrompt,
+        isPriority: tier === 'priority',
+        // A call may be sent in the minute of the request, or in the two behind it.
+        isEarly: [0, 1, 2].some((at) => isEarly(minute + at * 60_000)),
+        hasAudio,
+      },
+    )
     for (const { scope, row, term } of owners) {
       if (row.budgetMax === null) continue
       const isFull = this.spent.of(term) + this.reserved.of(term) >= row.budgetMax

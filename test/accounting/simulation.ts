@@ -13,9 +13,7 @@ import type { BudgetPeriod } from '../../src/core/budget-period.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type Clock, headerEntries } from '../../src/core/ports.ts'
-import { anyModalities } from '../../src/core/price-table.ts'
 import { unixSeconds } from '../../src/core/unix-seconds.ts'
-import { createPriceTable, toPrices } from '../../src/pricing/index.ts'
 import {
   type GroupChange,
   type GroupRow,
@@ -28,24 +26,32 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
 import type { SimulatedState } from '../support/simulated-redis.ts'
 import {
+  audioPrice,
+  earlyFactor,
   inputPrice,
   longPrompt,
   outputPrice,
   type PlainAdmission,
-  type PlainDemand,
   PlainModel,
+  pricePlainUse,
   priorityFactor,
+  searchPrice,
 } from './plain-model.ts'
+import {
+  createPricedModel,
+  estimateDemand,
+  type PricedDemand,
+  priceUse,
+  useOf,
+} from './priced-model.ts'
 import {
   askedFacts,
   groupRow,
   keyRow,
-  link,
   nano,
   RecordingLog,
   RecordingObserver,
   routeTo,
-  writing,
 } from './support.ts'
 
 const reserveOutput = 20
@@ -57,22 +63,21 @@ export const groupIds = ['8', '9'].map((digit) => digit.repeat(32) as GroupId)
 const prices = {
   cost_per_1m_input: Number(inputPrice) / 1_000,
   cost_per_1m_output: Number(outputPrice) / 1_000,
+  cost_per_1m_audio_input: Number(audioPrice) / 1_000,
+  tool_costs_per_1k: { web_search: Number(searchPrice) / 1_000_000 },
 }
-const route = routeTo(
-  link(toPrices(prices), {
-    priceTable: createPriceTable({
-      base: prices,
-      entries: [
-        { above_input: longPrompt, multiply: 2 },
-        { tier: 'priority', multiply: Number(priorityFactor) },
-      ],
-      multiplier: undefined,
-      autoTiers: ['standard'],
-      autoGeos: ['global'],
-      totalTimeout: 60_000,
-    }),
-  }),
-)
+const model = createPricedModel(prices, [
+  { above_input: longPrompt, multiply: 2 },
+  { tier: 'priority', multiply: Number(priorityFactor) },
+  { hours: ['00:00-00:30'], multiply: Number(earlyFactor) },
+])
+const route = routeTo(model)
+
+/** How much of what a request allows is used. More than all: its prompt was estimated too low. */
+export interface UsedPart {
+  readonly percent: number
+  readonly isAsked: boolean
+}
 
 /** A step of a simulation; `at` picks one of the admissions so far. */
 export type Step =
@@ -82,16 +87,16 @@ export type Step =
       /** How many rotations ago the secret of the request was the key's secret. */
       readonly age: number
       readonly model: string
-      readonly demand: PlainDemand
+      readonly demand: PricedDemand
     }
   | {
       readonly do: 'settle'
       readonly at: number
-      readonly cost: NanoUsd
+      readonly use: UsedPart
       readonly tokens: number | undefined
     }
   | { readonly do: 'withdraw'; readonly at: number }
-  | { readonly do: 'adjust'; readonly at: number; readonly cost: NanoUsd }
+  | { readonly do: 'adjust'; readonly at: number; readonly use: UsedPart }
   | { readonly do: 'record'; readonly at: number }
   | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
   | { readonly do: 'change group'; readonly group: GroupId; readonly change: GroupChange }
@@ -115,6 +120,9 @@ export type Step =
 interface Open {
   readonly real: Admission
   readonly plain: PlainAdmission
+  readonly demand: PricedDemand
+  /** When it was admitted. */
+  readonly since: number
   readonly account: Account
   readonly process: SimulatedProcess
   isRecorded: boolean
@@ -124,7 +132,7 @@ interface Asking {
   readonly process: SimulatedProcess
   readonly secret: string
   readonly model: string
-  readonly demand: PlainDemand
+  readonly demand: PricedDemand
 }
 
 interface ProcessOptions {
@@ -287,8 +295,10 @@ export class Simulation {
         return this.#admit(step)
       case 'settle': {
         const admission = this.#pick(step.at)
-        admission?.real.settle({ cost: step.cost, tokens: step.tokens })
-        if (admission) this.model.settle(admission.plain, step.cost, step.tokens)
+        if (!admission) return
+        const { real, plain } = this.#price(admission, step.use)
+        admission.real.settle({ cost: nano(real), tokens: step.tokens })
+        this.model.settle(admission.plain, plain, step.tokens)
         return
       }
       case 'withdraw': {
@@ -300,8 +310,9 @@ export class Simulation {
       case 'adjust': {
         const admission = this.#pick(step.at)
         if (!admission || admission.isRecorded) return
-        admission.real.adjust(step.cost)
-        this.model.amend(admission.plain, step.cost)
+        const { real, plain } = this.#price(admission, step.use)
+        admission.real.adjust(nano(real))
+        this.model.amend(admission.plain, plain)
         return
       }
       case 'record': {
@@ -367,18 +378,29 @@ export class Simulation {
     }
   }
 
-  async #admit({ key, age, model, demand }: Extract<Step, { do: 'admit' }>): Promise<void> {
+  /** Prices an answer, by the call that is sent now. */
+  #price({ demand, since: at }: Open, used: UsedPart) {
+    const use = useOf(demand, used)
+    const sentAt = this.clock.now()
+    return {
+      real: priceUse(model, demand, { use, at, sentAt }),
+      plain: pricePlainUse(demand, use, sentAt),
+    }
+  }
+
+  async #admit({ key, age, model: asked, demand }: Extract<Step, { do: 'admit' }>): Promise<void> {
     const minute = Math.floor(this.clock.now() / 60_000)
     const secret = this.#secrets.get(key)?.[age] ?? `sk-gw-${'0'.repeat(64)}`
-    const plain = this.model.admit({ secret, model, demand }, this.clock.now())
+    const since = this.clock.now()
+    const plain = this.model.admit({ secret, model: asked, demand }, since)
     const process = this.#pickProcess(demand.prompt)
-    const admitted = await this.#outcome(() => this.#ask({ process, secret, model, demand }))
+    const admitted = await this.#outcome(() => this.#ask({ process, secret, model: asked, demand }))
     if (typeof admitted === 'string' || typeof plain === 'string') {
       agree(admitted, plain)
       return
     }
     const { real, account } = admitted
-    this.open.push({ real, plain, account, process, isRecorded: false })
+    this.open.push({ real, plain, demand, since, account, process, isRecorded: false })
     const owners = plain.owners.map((name) => this.#getEntry(name, process))
     const least = (limit: 'rpmLimit' | 'tpmLimit', used: (window: string) => bigint) => {
       const left = owners.flatMap(({ record }) => {
@@ -402,24 +424,12 @@ export class Simulation {
   }
 
   /** Takes the steps of a request up to its admission, in their order. */
-  async #ask({ process, secret, model, demand }: Asking) {
+  async #ask({ process, secret, model: asked, demand }: Asking) {
     const headers = new Headers({ authorization: `Bearer ${secret}` })
     const { record } = this.ring.authenticate({ headers }, unixSeconds(this.clock))
     const caller = process.accounts.createPrincipal(this.#getEntry(record.id, process) as KeyEntry)
-    if (!caller.mayUse(model)) throw new GatewayError('LM-4005', 'the key may not use this model')
-    const estimate = () => ({
-      promptTokens: demand.prompt,
-      output: () => writing(demand.output, demand.choices),
-      ask: {
-        tier: demand.tier,
-        geo: undefined,
-        at: this.clock.now(),
-        hasStoredPrompt: false,
-        mayCacheLong: false,
-        modalities: anyModalities,
-        tools: new Map(),
-      },
-    })
+    if (!caller.mayUse(asked)) throw new GatewayError('LM-4005', 'the key may not use this model')
+    const estimate = () => estimateDemand(demand, this.clock.now())
     const real = await caller.admit({ ...askedFacts, route, estimate })
     return { real, account: caller.account as Account } // A caller with a key has one.
   }
