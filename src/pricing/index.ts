@@ -24,4 +24,5 @@ export {
   type PromptPrice,
   type ReservedTool,
 } from './reservation.ts'
+export { listReservedLines, type ReservedLine } from './reservation-lines.ts'
 export { type ConfiguredWindow, createWindow } from './windows.ts'

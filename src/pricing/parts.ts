@@ -80,9 +80,7 @@ export interface CostLine {
 export function listLines({ prices, tokens, fees }: PricedPart): readonly CostLine[] {
   const lines: CostLine[] = []
   const add = (name: LineName, count: number, price: NanoUsd, per: number) => {
-    if (count === 0) return
-    const cost = (multiply(count, price) * millionthsPerNano) / BigInt(per)
-    lines.push({ name, count, price, per, cost })
+    if (count > 0) lines.push(createLine({ name, count, price, per }))
   }
   if (tokens) {
     visitTokens(prices, tokens, (name, count, price) => add(name, count, price, million))
@@ -99,6 +97,22 @@ export function listLines({ prices, tokens, fees }: PricedPart): readonly CostLi
   if (prices.searches > 0n) add('searches', fees.searchUnits, prices.searches, thousand)
   if (prices.requests) add('requests', fees.requests, prices.requests, thousand)
   return lines
+}
+
+/** Without `per` the line is for tokens. */
+export function createLine({
+  name,
+  count,
+  price,
+  per = million,
+}: Omit<CostLine, 'cost' | 'per'> & Partial<Pick<CostLine, 'per'>>): CostLine {
+  return {
+    name,
+    count,
+    price,
+    per,
+    cost: (multiply(count, price) * millionthsPerNano) / BigInt(per),
+  }
 }
 
 /** Lists name the kinds of tokens in one order. */

@@ -1,11 +1,12 @@
 import type { UsageEstimate } from '../core/admission.ts'
-import { type VendorTool, vendorTools } from '../core/billing.ts'
+import { type ToolCalls, type VendorTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { CacheLife } from '../core/layout.ts'
 import {
   type AskedTools,
   anyModalities,
   type InputModality,
+  type OutputModality,
   type PriceAsk,
   type ResolvedPrices,
 } from '../core/price-table.ts'
@@ -83,41 +84,81 @@ export function findDearest(
   estimate: UsageEstimate,
   reserveOutputTokens: number,
 ): DearestPrices {
+  const { tools, parts } = findReachable(link, estimate, reserveOutputTokens)
+  const [first] = parts
+  if (parts.length === 1 && first) {
+    const { label, promptPrice, prompt, output: generated, fees } = first
+    return { cost: prompt + generated + fees, promptPrice, label, tools }
+  }
+  const dearest = findLargest(parts, ({ prompt, output, fees }) => prompt + output + fees)
+  return {
+    cost:
+      findLargest(parts, ({ prompt }) => prompt).prompt +
+      findLargest(parts, ({ output }) => output).output +
+      findLargest(parts, ({ fees }) => fees).fees,
+    promptPrice: dearest.promptPrice,
+    label: dearest.label,
+    tools,
+  }
+}
+
+/** What a request costs at most at one of the prices that it can reach, in millionths of a nano-dollar. */
+export interface ReachableParts extends ResolvedPrices {
+  readonly promptPrice: PromptPrice
+  readonly prompt: bigint
+  readonly output: bigint
+  readonly fees: bigint
+}
+
+/** All that a request can reach on a link. */
+export interface Reachable {
+  readonly promptTokens: number
+  readonly output: ReturnType<typeof estimateMaxOutput>
+  readonly tools: readonly ReservedTool[]
+  readonly parts: readonly ReachableParts[]
+}
+
+/** Lists what a request costs at most at each of the prices that it can reach on a link. */
+export function findReachable(
+  link: Model,
+  estimate: UsageEstimate,
+  reserveOutputTokens: number,
+): Reachable {
   const output = estimateMaxOutput(link, estimate, reserveOutputTokens)
   const tools = listReachableTools(link, estimate, output.choices)
   const promptTokens =
     estimateMaxPrompt(link, estimate) + countCalls(tools) * (link.toolReserve?.tokens ?? 0)
-  const calls =
-    tools === noTools ? noCalls : Object.fromEntries(tools.map((tool) => [tool.name, tool.calls]))
+  const calls = toCalls(tools)
   const parts = listReachablePrices(link, promptTokens, estimate).map(({ prices, label }) => {
     const promptPrice = findPromptPrice(prices, link, estimate)
+    const { price: outputPrice } = findOutputPrice(prices, estimate)
     return {
+      prices,
       label,
       promptPrice,
       prompt: multiply(promptTokens, prices[promptPrice] ?? prices.cacheWrite),
-      output: multiply(output.tokens, findOutputPrice(prices, estimate)) * BigInt(output.choices),
+      output: multiply(output.tokens, outputPrice) * BigInt(output.choices),
       fees:
         multiplySearches(estimate.searchUnits, prices) +
         multiplyRequest(prices) +
         (prices.tools ? multiplyTools(calls, prices.tools) : 0n),
     }
   })
-  const [first] = parts
-  if (parts.length === 1 && first) {
-    const { label, promptPrice, prompt, output: generated, fees } = first
-    return { cost: prompt + generated + fees, promptPrice, label, tools }
-  }
-  const sum = ({ prompt, output: generated, fees }: (typeof parts)[number]) =>
-    prompt + generated + fees
-  const dearest = parts.reduce((most, part) => (sum(part) > sum(most) ? part : most))
-  const largest = (name: 'prompt' | 'output' | 'fees') =>
-    parts.reduce((most, part) => (part[name] > most ? part[name] : most), 0n)
-  return {
-    cost: largest('prompt') + largest('output') + largest('fees'),
-    promptPrice: dearest.promptPrice,
-    label: dearest.label,
-    tools,
-  }
+  return { promptTokens, output, tools, parts }
+}
+
+export function toCalls(tools: readonly ReservedTool[]): ToolCalls {
+  return tools === noTools
+    ? noCalls
+    : Object.fromEntries(tools.map((tool) => [tool.name, tool.calls]))
+}
+
+/** Returns the first of the largest ones. */
+export function findLargest(
+  parts: readonly ReachableParts[],
+  measure: (part: ReachableParts) => bigint,
+): ReachableParts {
+  return parts.reduce((most, part) => (measure(part) > measure(most) ? part : most))
 }
 
 function listReachablePrices(
@@ -140,16 +181,27 @@ const unknownAsk: PriceAsk = Object.freeze({
 
 const outputPrices = { audio: 'audioOutput', image: 'imageOutput' } as const
 
+/** The names of the prices that a generated token may have. */
+export type OutputPrice = 'output' | 'reasoning' | (typeof outputPrices)[OutputModality]
+
+interface NamedPrice {
+  readonly name: OutputPrice
+  readonly price: NanoUsd
+}
+
 /** Finds the dearest of the prices that the output of a request can have. */
-function findOutputPrice(prices: Prices, { ask = unknownAsk }: UsageEstimate): bigint {
+export function findOutputPrice(prices: Prices, { ask = unknownAsk }: UsageEstimate): NamedPrice {
   const { output, reasoning = output } = prices
-  let dearest: bigint = reasoning > output ? reasoning : output
-  if (!hasModalityPrice(prices)) return dearest
+  let name: OutputPrice = reasoning > output ? 'reasoning' : 'output'
+  let price = reasoning > output ? reasoning : output
+  if (!hasModalityPrice(prices)) return { name, price }
   for (const modality of ask.modalities.output) {
-    const price = prices[outputPrices[modality]]
-    if (price !== undefined && price > dearest) dearest = price
+    const own = prices[outputPrices[modality]]
+    if (own === undefined || own <= price) continue
+    name = outputPrices[modality]
+    price = own
   }
-  return dearest
+  return { name, price }
 }
 
 /** The vendor may run its tools for each choice. */
@@ -179,7 +231,7 @@ function addStored(tools: AskedTools, stored: readonly VendorTool[]): AskedTools
 }
 
 const noTools: readonly ReservedTool[] = Object.freeze([])
-const noCalls = Object.freeze({})
+const noCalls: ToolCalls = Object.freeze({})
 
 function countCalls(tools: readonly ReservedTool[]): number {
   return tools.reduce((sum, { calls }) => sum + calls, 0)

@@ -131,7 +131,10 @@ export interface UsageIntervalQuery extends UsageSumQuery {
 
 /** Sums over the rows of one group in one interval. */
 export interface UsageIntervalSum
-  extends Pick<UsageSum, 'group' | 'requests' | 'tokensIn' | 'tokensOut' | 'cost'> {
+  extends Pick<
+    UsageSum,
+    'group' | 'requests' | 'tokensIn' | 'tokensOut' | 'cachedTokens' | 'cost'
+  > {
   /** The start of the interval in unix seconds, which may be before the window. */
   readonly start: number
 }

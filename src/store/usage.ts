@@ -268,9 +268,9 @@ export async function sumUsageByInterval(
   const grouping = groupings[query.groupBy]
   const group = grouping.as('grouped')
   const start = intervalStarts[query.interval].as('start')
-  const { requests, tokensIn, tokensOut, costUsd, costNano } = sums
+  const { requests, tokensIn, tokensOut, cachedTokens, costUsd, costNano } = sums
   const rows = await db
-    .select({ group, start, requests, tokensIn, tokensOut, costUsd, costNano })
+    .select({ group, start, requests, tokensIn, tokensOut, cachedTokens, costUsd, costNano })
     .from(usageLog)
     .where(
       and(

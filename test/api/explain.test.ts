@@ -8,6 +8,7 @@ import {
   masterKey,
   pricedProvider,
   prompt,
+  used,
 } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { broken, json, whole } from '../support/scripted-upstream.ts'
@@ -24,6 +25,21 @@ async function explain(gateway: KeyedGateway, body: unknown, more: object = {}) 
   const answer = await gateway.admin('POST', '/admin/explain', { path, body, ...more })
   expect(answer.status).toBe(200)
   return answer.body
+}
+
+interface Shown {
+  readonly price: string | null
+  readonly reservation: number | null
+  readonly lines: readonly {
+    readonly name: string
+    readonly count: number
+    readonly price: number
+    readonly per: number
+    readonly cost: number
+    readonly price_entries: string | null
+    readonly bounded: boolean
+  }[]
+  readonly unpriced: { readonly missing: string; readonly setting: string } | null
 }
 
 describe('an explanation', () => {
@@ -49,6 +65,28 @@ describe('an explanation', () => {
           prompt_price: 'cost_per_1m_input',
           tools: [],
           price: null,
+          reservation: 0.0002,
+          lines: [
+            {
+              name: 'input',
+              count: 100,
+              price: 1,
+              per: 1_000_000,
+              cost: 0.0001,
+              price_entries: null,
+              bounded: true,
+            },
+            {
+              name: 'output',
+              count: 50,
+              price: 2,
+              per: 1_000_000,
+              cost: 0.0001,
+              price_entries: null,
+              bounded: true,
+            },
+          ],
+          unpriced: null,
           error: null,
           upstream: {
             url: 'https://api.openai.com/v1/chat/completions',
@@ -62,6 +100,151 @@ describe('an explanation', () => {
       error: null,
     })
     expect(gateway.upstream.requests).toEqual([])
+  })
+
+  describe('shows what is reserved on each link', () => {
+    const entry = (text: string) => `[[providers.models.prices]]\n${text}\n`
+
+    /** Explains a request on its only link: the amount, and each line in short. */
+    async function explainLines(config: string, body: object, at = path) {
+      const gateway = await keyedGateway(config)
+      const [link] = (await explain(gateway, body, { path: at }))['links'] as Shown[]
+      if (!link) throw new Error('there is no link')
+      const lines = link.lines.map(({ name, count, price, per, price_entries, bounded }) =>
+        [
+          `${name} ${count} x ${price}/${per}`,
+          ...(price_entries === null ? [] : [price_entries]),
+          ...(bounded ? [] : ['not bounded']),
+        ].join(', '),
+      )
+      const sum = link.lines.reduce((total, { cost }) => total + cost, 0)
+      expect(sum).toBeCloseTo(Number(link.reservation), 9)
+      return [link.reservation, ...lines]
+    }
+
+    test('with the entry that makes each line dearest', async () => {
+      const config =
+        pricedProvider +
+        entry('above_input = 100\ncost_per_1m_input = 4') +
+        entry('tier = "flex"\ncost_per_1m_output = 9') +
+        entry('hours = ["16:05-17:00"]\nmultiply = 2')
+      const body = prompt(100, { max_tokens: 50, n: 2, service_tier: 'flex' })
+      expect(await explainLines(config, body)).toEqual([
+        0.0026,
+        'input 100 x 8/1000000, above 100, flex, 16:05-17:00 x2',
+        'output 100 x 18/1000000, flex, 16:05-17:00 x2',
+      ])
+    })
+
+    test('with the region, and the factor of the provider in its prices', async () => {
+      const config = pricedProvider
+        .replace('kind = "openai"', 'kind = "anthropic"\nprice_multiplier = 3')
+        .concat(entry('geo = "us"\nmultiply = 1.1'))
+      const body = prompt(100, { max_tokens: 50, inference_geo: 'us' })
+      expect(await explainLines(config, body, '/v1/messages')).toEqual([
+        0.00066,
+        'input 100 x 3.3/1000000, geo us x1.1',
+        'output 50 x 6.6/1000000, geo us x1.1',
+      ])
+    })
+
+    test('at the dearest kind of a token, with fees', async () => {
+      const config = `${pricedProvider.replace('kind = "openai"', 'kind = "anthropic"')}
+        cost_per_1m_cache_write_1h = 3
+        cost_per_1m_reasoning = 5
+        cost_per_1k_requests = 1
+        tool_costs_per_1k = { web_search = 10, web_fetch = 2 }
+      `
+      const cache_control = { type: 'ephemeral', ttl: '1h' }
+      const body = {
+        model: 'm',
+        max_tokens: 50,
+        system: [{ type: 'text', text: 'x'.repeat(400), cache_control }],
+        messages: [{ role: 'user', content: 'Hi' }],
+        tools: [
+          { type: 'web_search_20250305', name: 'web_search', max_uses: 2 },
+          { type: 'web_fetch_20250910', name: 'web_fetch' },
+        ],
+      }
+      const [amount, prompted, ...lines] = await explainLines(config, body, '/v1/messages')
+      expect(amount).toBeGreaterThan(0.029)
+      expect(prompted).toMatch(/^written_1h \d+ x 3\/1000000$/)
+      expect(lines).toEqual([
+        'reasoning 50 x 5/1000000',
+        'web_search 2 x 10/1000',
+        'web_fetch 4 x 2/1000, not bounded',
+        'requests 1 x 1/1000',
+      ])
+    })
+
+    test('as the lines of a cost are that reaches all of it', async () => {
+      const config =
+        `${pricedProvider}tool_costs_per_1k = { web_search = 10 }\nreserve_tool_calls = 2\n` +
+        entry('above_input = 50\ncost_per_1m_input = 4') +
+        entry('tier = "priority"\nmultiply = 2')
+      const gateway = await keyedGateway(config)
+      const key = await gateway.key({ budget_max: 1 })
+      const body = prompt(100, {
+        max_tokens: 50,
+        service_tier: 'priority',
+        modalities: ['text'],
+        web_search_options: {},
+      })
+      const [link] = (await explain(gateway, body))['links'] as Shown[]
+      gateway.upstream.next(
+        used(100, 50, { server_side_tool_usage_details: { web_search_calls: 2 } }),
+      )
+      const { headers } = await gateway.ask(key, body)
+      await gateway.rows()
+      const id = headers.get('x-request-id')
+      const { rows } = (await gateway.admin('GET', `/admin/usage/rows/${id}`)).body as unknown as {
+        rows: { lines: object[]; cost: number; price: string; reserved: number }[]
+      }
+      const lines = link?.lines.map(({ price_entries: _, bounded: __, ...line }) => line)
+      expect(rows[0]?.lines).toEqual(lines)
+      expect(rows[0]).toMatchObject({
+        cost: link?.reservation,
+        reserved: link?.reservation,
+        price: link?.price,
+      })
+    })
+
+    test.each<[string, string, object, string, string | null]>([
+      ['has its price', pricedProvider, prompt(), path, null],
+      [
+        'has no price for output',
+        pricedProvider.replace('cost_per_1m_output = 2', ''),
+        prompt(),
+        path,
+        'cost_per_1m_output',
+      ],
+      [
+        'names other tiers',
+        pricedProvider + entry('tier = "flex"\nmultiply = 0.5'),
+        prompt(8, { service_tier: 'priority' }),
+        path,
+        'prices with tier = "priority"',
+      ],
+      [
+        'has no price of a tool',
+        pricedProvider,
+        prompt(8, { web_search_options: {} }),
+        path,
+        'tool_costs_per_1k.web_search',
+      ],
+      [
+        'does not bound a stored prompt',
+        pricedProvider,
+        { model: 'm', input: 'Hi', previous_response_id: 'resp_1' },
+        '/v1/responses',
+        'max_input_tokens',
+      ],
+    ])('and the setting that is missing where it %s', async (_, config, body, at, setting) => {
+      const gateway = await keyedGateway(config)
+      const { links, admission } = await explain(gateway, body, { path: at })
+      expect((links as Shown[])[0]?.unpriced?.setting ?? null).toBe(setting)
+      expect(admission).toMatchObject({ verdict: 'admitted' })
+    })
   })
 
   test('shows the body byte for byte, with the model of the upstream', async () => {

@@ -24,6 +24,10 @@ Estimate   10 prompt tokens, at most 20 output tokens, at most $0.000225
 Verdict    admitted
 
 1. demo at demo: credential not needed, circuit closed
+   reserves $0.000225
+             COUNT  PRICE                US DOLLARS
+     input      10  × $2.5 / 1,000,000  0.000025000
+     output     20  × $10 / 1,000,000   0.000200000
    POST http://demo.invalid/v1/chat/completions
    {
      "model": "demo",

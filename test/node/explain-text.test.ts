@@ -4,7 +4,7 @@ import { plain } from '../../adapters/node/output/style.ts'
 
 const style = { ...plain, yellow: (text: string) => `<${text}>` }
 
-function renderCredential(credential: string, detail?: string): string | undefined {
+async function renderCredential(credential: string, detail?: string): Promise<string | undefined> {
   const link = {
     model: 'm',
     provider: 'p',
@@ -24,7 +24,7 @@ function renderCredential(credential: string, detail?: string): string | undefin
     admission: { verdict: 'admitted', scope: null },
     error: null,
   }
-  return /credential (.*), circuit/.exec(renderExplained(answer, style))?.[1]
+  return /credential (.*), circuit/.exec(await renderExplained(answer, style))?.[1]
 }
 
 test.each([
@@ -38,25 +38,35 @@ test.each([
   // As gateways of an earlier version answer.
   ['present', undefined, 'present'],
   ['missing', undefined, '<missing>'],
-])('the credential %s, %s is shown as %s', (state, detail, shown) => {
-  expect(renderCredential(state, detail)).toBe(shown)
+])('the credential %s, %s is shown as %s', async (state, detail, shown) => {
+  expect(await renderCredential(state, detail)).toBe(shown)
 })
 
-test('the calls of tools that are reserved are shown', () => {
+test('what is reserved is shown line by line, and the price that is missing', async () => {
+  const line = { per: 1_000_000, price_entries: null, bounded: true }
   const link = {
     model: 'm',
     provider: 'p',
     credential: 'present',
     circuit: 'closed',
     dropped: [],
-    tools: [
-      { name: 'web_search', calls: 2, bounded: true },
-      { name: 'web_fetch', calls: 4, bounded: false },
+    reservation: 0.040123,
+    lines: [
+      {
+        ...line,
+        name: 'written_1h',
+        count: 41_000,
+        price: 3,
+        cost: 0.000123,
+        price_entries: 'flex',
+      },
+      { ...line, name: 'web_search', count: 4, price: 10, per: 1_000, cost: 0.04, bounded: false },
     ],
+    unpriced: { missing: 'price for output', setting: 'cost_per_1m_output' },
     error: null,
     upstream: null,
   }
-  const shown = renderExplained(
+  const shown = await renderExplained(
     {
       route: null,
       links: [link],
@@ -67,7 +77,11 @@ test('the calls of tools that are reserved are shown', () => {
     },
     style,
   )
-  expect(shown).toContain(
-    '   reserves 2 calls of web_search\n   reserves 4 calls of web_fetch (not bounded)',
-  )
+  expect(shown.split('\n').slice(-5)).toEqual([
+    '   <cost not known>: no price for output, set cost_per_1m_output',
+    '   reserves $0.040123',
+    '                  COUNT  PRICE              US DOLLARS',
+    '     written 1h  41,000  × $3 / 1,000,000  0.000123000  flex',
+    '     web search       4  × $10 / 1,000     0.040000000  not bounded',
+  ])
 })

@@ -26,6 +26,7 @@ function adminWith(rows: readonly (readonly [number, string, number, number?])[]
         cost: (BigInt(cost * 1e6) * 1000n) as NanoUsd,
         status,
         tokensIn: 1_500,
+        cachedTokens: group === 'gpt-5' ? 915 : 0,
         tokensOut: 20,
       }))
       await addRows(store, ...usage)
@@ -50,10 +51,10 @@ describe('the table', () => {
       `
 Usage from 2026-11-22 00:00Z to 2026-11-28 23:59Z
 
-MODEL  COST BY DAY     COST  SHARE       REQUESTS  FAILED  TOKENS IN  TOKENS OUT
-gpt-5  ▂▁█▁▁▁▃       $10.00  ██████████         3       1       4.5K          60
-small  ▁▁▁▁▁▁█      $0.0125  █░░░░░░░░░         1       0       1.5K          20
-total  ▂▁█▁▁▁▄       $10.01                     4       1         6K          80
+MODEL  COST BY DAY     COST  SHARE       REQUESTS  FAILED  TOKENS IN  CACHED  TOKENS OUT
+gpt-5  ▂▁█▁▁▁▃       $10.00  ██████████         3       1       4.5K     61%          60
+small  ▁▁▁▁▁▁█      $0.0125  █░░░░░░░░░         1       0       1.5K      0%          20
+total  ▂▁█▁▁▁▄       $10.01                     4       1         6K     45%          80
 `.trim(),
     )
   })
@@ -100,7 +101,7 @@ test('CSV has a line of titles, and quotes commas and quotation marks', async ()
   const usage = await readUsage(adminWith([[0, 'a,"b"', 0.5]]), filters)
   const [titles, line, ...more] = toCsv(usage).split('\n')
   expect(titles).toMatch(/^model,name,requests,.*,cost$/)
-  expect(line).toBe('"a,""b""",,1,1,0,0,1500,20,30,0,0,1,0.5')
+  expect(line).toBe('"a,""b""",,1,1,0,0,1500,0,0,20,30,0,0,1,0.5')
   expect(more).toEqual([])
 })
 

@@ -19,6 +19,8 @@ import type { Usage } from '../../src/core/usage.ts'
 import {
   createPriceTable,
   estimateMaxCost,
+  estimateMaxLinkCost,
+  listReservedLines,
   type PriceTableOptions,
   priceAnswer,
   toBasePrices,
@@ -471,6 +473,18 @@ describe('no answer costs more than was reserved', () => {
   test('for any table, request and answer', () => {
     const result = check((...all) => [all[0], all[1]], { numRuns: 5_000 })
     expect(result.failed ? fc.defaultReportMessage(result) : '').toBe('')
+  })
+
+  test('and the lines that explain shows add up to it, to the last millionth', () => {
+    fc.assert(
+      fc.property(scenario, (asked) => {
+        const { model, estimate } = build(asked)
+        const lines = listReservedLines(model, estimate, 256)
+        const sum = lines.reduce((total, { cost }) => total + cost, 0n)
+        expect(sum).toBe(estimateMaxLinkCost(model, estimate, 256))
+      }),
+      { numRuns: 2_000 },
+    )
   })
 
   const withTable =

@@ -284,11 +284,11 @@ export class MemoryStore implements Store {
         if (!query.groups.includes(group)) continue
         const start = startOfInterval(query.interval, row.ts)
         const id = `${start} ${group}`
-        const { requests, tokensIn, tokensOut, cost } = plus(
+        const { requests, tokensIn, tokensOut, cachedTokens, cost } = plus(
           { ...noUsage, ...sums.get(id), group },
           row,
         )
-        sums.set(id, { group, start, requests, tokensIn, tokensOut, cost })
+        sums.set(id, { group, start, requests, tokensIn, tokensOut, cachedTokens, cost })
       }
       return [...sums.values()].sort((a, b) => a.start - b.start).slice(0, query.limit)
     })

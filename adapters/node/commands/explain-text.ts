@@ -1,8 +1,19 @@
 import * as z from 'zod'
 import { formatCount } from '../output/amounts.ts'
 import type { Paint, Style } from '../output/style.ts'
+import { renderTable } from '../output/table.ts'
 
 const errorSchema = z.looseObject({ code: z.string(), message: z.string() }).nullable()
+
+const lineSchema = z.looseObject({
+  name: z.string(),
+  count: z.number(),
+  price: z.number(),
+  per: z.number(),
+  cost: z.number(),
+  price_entries: z.string().nullable(),
+  bounded: z.boolean(),
+})
 
 const linkSchema = z.looseObject({
   model: z.string(),
@@ -28,6 +39,9 @@ const linkSchema = z.looseObject({
   profile: z.string().nullish(),
   prompt_price: z.string().nullish(),
   price: z.string().nullish(),
+  reservation: z.number().nullish(),
+  lines: z.array(lineSchema).optional(),
+  unpriced: z.looseObject({ missing: z.string(), setting: z.string() }).nullish(),
   tools: z
     .array(z.looseObject({ name: z.string(), calls: z.number(), bounded: z.boolean() }))
     .optional(),
@@ -73,9 +87,12 @@ const answerSchema = z.looseObject({
 type Explained = z.infer<typeof answerSchema>
 
 /** Renders the answer of the admin API for people. */
-export function renderExplained(answer: unknown, style: Style): string {
+export async function renderExplained(answer: unknown, style: Style): Promise<string> {
   const explained = answerSchema.parse(answer)
-  const links = explained.links.map((link, at) => renderLink(link, at + 1, style))
+  const links: string[] = []
+  for (const [at, link] of explained.links.entries()) {
+    links.push(await renderLink(link, at + 1, style))
+  }
   return [renderVerdict(explained, style).join('\n'), ...links].join('\n\n')
 }
 
@@ -119,14 +136,15 @@ function formatAmount(usd: number): string {
   return usd.toFixed(9).replace(/\.?0+$/, '')
 }
 
-type ReservedTool = NonNullable<Explained['links'][number]['tools']>[number]
-
 type LinkRoom = NonNullable<Explained['links'][number]['rooms']>[number]
 
-function renderLink(link: Explained['links'][number], place: number, style: Style): string {
+async function renderLink(
+  link: Explained['links'][number],
+  place: number,
+  style: Style,
+): Promise<string> {
   const { bold, dim, yellow, red } = style
   const { model, provider, circuit, dropped, error, upstream } = link
-  const price = link.prompt_price ?? 'cost_per_1m_input'
   return [
     `${place}. ${bold(model)} at ${provider}: credential ${describeCredential(link, yellow)}, circuit ${circuit === 'closed' ? circuit : yellow(circuit)}`,
     ...(link.pattern ? [`   the pattern ${link.pattern} serves it`] : []),
@@ -135,9 +153,8 @@ function renderLink(link: Explained['links'][number], place: number, style: Styl
     ...(error ? [`   ${red('skipped')}: ${error.message}`] : []),
     ...(dropped.length > 0 && !error ? [`   ${yellow('leaves out')} ${dropped.join(', ')}`] : []),
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
-    ...(price !== 'cost_per_1m_input' && !error ? [`   reserves the prompt at ${price}`] : []),
-    ...(link.price && !error ? [`   reserves at the prices of: ${link.price}`] : []),
-    ...(error ? [] : (link.tools ?? []).map(describeTool)),
+    ...(link.unpriced ? [`   ${yellow('cost not known')}: ${describeMissing(link.unpriced)}`] : []),
+    ...(error ? [] : await renderReserved(link, style)),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
 }
@@ -156,8 +173,30 @@ function describeRoom(
   return `   room of the ${scope}: ${running < max ? calls : yellow(calls)}${queue}`
 }
 
-function describeTool({ name, calls, bounded }: ReservedTool): string {
-  return `   reserves ${calls} calls of ${name}${bounded ? '' : ' (not bounded)'}`
+function describeMissing({
+  missing,
+  setting,
+}: NonNullable<Explained['links'][number]['unpriced']>): string {
+  return `no ${missing}, set ${setting}`
+}
+
+/** Renders what is reserved, with its lines as those of a cost: see `gateway usage --why`. */
+async function renderReserved(
+  { reservation, lines = [] }: Explained['links'][number],
+  style: Style,
+): Promise<string[]> {
+  // A gateway of an earlier version has none.
+  if (reservation === undefined || reservation === null) return []
+  const rows = lines.map(({ name, count, price, per, cost, price_entries: entries, bounded }) => [
+    name.replaceAll('_', ' '),
+    formatCount(count),
+    `× $${price} / ${formatCount(per)}`,
+    cost.toFixed(9),
+    [...(entries === null ? [] : [entries]), ...(bounded ? [] : ['not bounded'])].join(', '),
+  ])
+  const columns = ['', '>COUNT', 'PRICE', '>US DOLLARS', '']
+  const table = await renderTable({ columns, rows }, style)
+  return [`   reserves $${formatAmount(reservation)}`, table.replace(/^/gm, '     ')]
 }
 
 /** In the words of `--check-config`: `stored`, `not needed`; `missing: OPENAI_API_KEY is unset`. */

@@ -70,7 +70,8 @@ async function runExplain(file: string, options: ExplainOptions, command: Comman
           admin.send('POST', '/admin/explain', question),
         ).catch((failure: unknown) => explainWithoutDatabase(failure, { given, question }))
       : await explainHere(question, { name, config, env: process.env })
-  await (given.json ? printJson(answer) : print(renderExplained(answer, createStyle())))
+  if (given.json) return printJson(answer)
+  await print(await renderExplained(answer, createStyle()))
 }
 
 async function readRequest(file: string): Promise<unknown> {

@@ -26,6 +26,8 @@ const sumSchema = z.looseObject({
   requests_ok: z.number(),
   tokens_in: z.number(),
   tokens_out: z.number(),
+  // A gateway of an earlier version has none.
+  cached_tokens: z.number().default(0),
   cost: z.number(),
   intervals: z.array(intervalSchema),
 })

@@ -34,6 +34,7 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
     '>REQUESTS',
     '>FAILED',
     '>TOKENS IN',
+    '>CACHED',
     '>TOKENS OUT',
   ]
   const share = (sum: UsageSum) =>
@@ -46,6 +47,7 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
     formatCount(group.requests),
     renderFailed(group, style),
     formatRoughly(group.tokens_in),
+    renderCached(group, style),
     formatRoughly(group.tokens_out),
   ])
   const hidden = groups.length - limit
@@ -86,6 +88,11 @@ function renderFailed({ requests, requests_ok: ok }: UsageSum, style: Style): st
   return failed === 0 ? style.dim('0') : style.red(formatCount(failed))
 }
 
+/** The share of the prompts that vendors have read from their caches. */
+function renderCached({ tokens_in: all, cached_tokens: cached }: UsageSum, { dim }: Style): string {
+  return all === 0 ? dim('-') : `${Math.floor((100 * cached) / all)}%`
+}
+
 /** Adds up the groups; the intervals are those of all groups. */
 function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
   const add = (of: (sum: UsageSum) => number) => groups.reduce((sum, group) => sum + of(group), 0)
@@ -96,6 +103,7 @@ function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
     requests_ok: add((sum) => sum.requests_ok),
     tokens_in: add((sum) => sum.tokens_in),
     tokens_out: add((sum) => sum.tokens_out),
+    cached_tokens: add((sum) => sum.cached_tokens),
     cost: add((sum) => sum.cost),
     intervals: groups.flatMap(({ intervals }) => intervals),
   }
@@ -118,6 +126,8 @@ const csvFields = [
   'requests_client_error',
   'requests_server_error',
   'tokens_in',
+  'cached_tokens',
+  'cached_share',
   'tokens_out',
   'tokens_total',
   'estimated_requests',

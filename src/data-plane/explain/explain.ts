@@ -3,12 +3,17 @@ import { GatewayError } from '../../core/errors.ts'
 import { toClientError, UpstreamFault } from '../../core/failure.ts'
 import type { Model, Provider } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import { estimateMaxCost, estimateMaxOutput, findDearest } from '../../pricing/index.ts'
+import {
+  estimateMaxCost,
+  estimateMaxOutput,
+  findDearest,
+  listReservedLines,
+} from '../../pricing/index.ts'
 import type { PinnedSession } from '../../routing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
 import type { RequestContext } from '../request/context.ts'
 import { findSmall, measureContext, type SmallLinks } from '../request/context-window.ts'
-import { leaveOut, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
+import { leaveOut, type MissingPrice, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
 import { judgeLink } from '../serve/expressible.ts'
 import type { PreparedRequest } from '../serve/prepared-request.ts'
 import type { Service } from '../serve/service.ts'
@@ -19,6 +24,7 @@ import type {
   ExplainedLink,
   Explanation,
   MaxUsage,
+  ReservedPrices,
 } from './explanation.ts'
 
 /** Explains how a request would be handled now, by the steps that serve it. Changes nothing. */
@@ -43,12 +49,22 @@ export async function explainRequest(
       : await catchRefusal(() => authenticated.previewAdmission(priced, () => estimate))) ??
     prepared.findFetchError()
   const small = findSmall(order, measureContext(prepared))
+  const missing = problem ? noMissing : authenticated.findMissingPrices(prepared)
   const links: ExplainedLink[] = []
   const slice = context.startTimeSlice()
   for (const link of order) {
     const isCalled = problem === undefined
     links.push(
-      await explainLink(link, { prepared, context, estimate, session, isCalled, unpriced, small }),
+      await explainLink(link, {
+        prepared,
+        context,
+        estimate,
+        session,
+        isCalled,
+        unpriced,
+        missing,
+        small,
+      }),
     )
     await slice.pause()
   }
@@ -111,12 +127,16 @@ interface LinkContext {
   /** False when the request itself is refused, so that no link is called. */
   readonly isCalled: boolean
   readonly unpriced: UnpricedLinks
+  /** What the links lack on which the cost is not known. */
+  readonly missing: ReadonlyMap<Model, MissingPrice>
   readonly small: SmallLinks
 }
 
+const noMissing: LinkContext['missing'] = new Map()
+
 async function explainLink(
   link: Model,
-  { prepared, context, estimate, session, isCalled, unpriced, small }: LinkContext,
+  { prepared, context, estimate, session, isCalled, unpriced, missing, small }: LinkContext,
 ): Promise<ExplainedLink> {
   const { dropped, refusal } = judgeLink(link, prepared)
   const passedOver = refusal?.toError() ?? unpriced.get(link) ?? small.get(link)
@@ -134,11 +154,22 @@ async function explainLink(
     pinned: session?.target === link.id || pinned !== undefined,
     pinnedCredential: pinned,
     dropped: [...new Set(dropped)],
-    dearest: link.isPriced
-      ? findDearest(link, estimate, context.snapshot.reserveOutputTokens)
-      : undefined,
+    reserved: link.isPriced ? findReserved(link, estimate, context) : undefined,
+    missing: missing.get(link),
     error: passedOver ?? failure,
     upstream: call instanceof GatewayError ? undefined : call,
+  }
+}
+
+function findReserved(
+  link: Model,
+  estimate: UsageEstimate,
+  { snapshot: { reserveOutputTokens } }: RequestContext,
+): ReservedPrices {
+  return {
+    ...findDearest(link, estimate, reserveOutputTokens),
+    amount: estimateMaxCost([link], estimate, reserveOutputTokens),
+    lines: listReservedLines(link, estimate, reserveOutputTokens),
   }
 }
 

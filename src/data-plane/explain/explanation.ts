@@ -6,10 +6,11 @@ import { toUsd } from '../../core/money.ts'
 import type { Model } from '../../core/provider.ts'
 import { readRoomName } from '../../core/room.ts'
 import type { SwitchStep } from '../../core/switch.ts'
-import type { DearestPrices, PromptPrice } from '../../pricing/index.ts'
+import type { DearestPrices, PromptPrice, ReservedLine } from '../../pricing/index.ts'
 import type { CircuitState } from '../../resilience/index.ts'
 import type { RoomReading } from '../../rooms/index.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
+import type { MissingPrice } from '../request/unpriced.ts'
 
 /** What would become of a request. */
 export interface Explanation {
@@ -43,11 +44,19 @@ export interface ExplainedLink {
   readonly pinnedCredential: string | undefined
   /** The fields that the link leaves out, as dotted paths. */
   readonly dropped: readonly string[]
-  /** The prices at which the request is reserved on this link; undefined where it has none. */
-  readonly dearest: DearestPrices | undefined
+  /** What is reserved for the request on this link; undefined where it has no prices. */
+  readonly reserved: ReservedPrices | undefined
+  /** What the link lacks, so that the cost of the request is not known there. */
+  readonly missing: MissingPrice | undefined
   /** Why the link cannot send the request. */
   readonly error: GatewayError | undefined
   readonly upstream: ExplainedCall | undefined
+}
+
+/** The prices at which a request is reserved on a link. */
+export interface ReservedPrices extends DearestPrices {
+  readonly amount: NanoUsd
+  readonly lines: readonly ReservedLine[]
 }
 
 /** The first upstream call to a link. */
@@ -127,7 +136,8 @@ function renderLink(
     pinned,
     pinnedCredential,
     dropped,
-    dearest,
+    reserved,
+    missing,
     error,
     upstream,
   }: ExplainedLink,
@@ -145,9 +155,12 @@ function renderLink(
     pinned_credential: pinnedCredential ?? null,
     dropped,
     profile: link.chat?.profile?.origin ?? null,
-    prompt_price: dearest ? priceSettings[dearest.promptPrice] : null,
-    price: dearest?.label ?? null,
-    tools: (dearest?.tools ?? []).map(({ name, calls, isBounded }) => ({
+    prompt_price: reserved ? priceSettings[reserved.promptPrice] : null,
+    price: reserved?.label ?? null,
+    reservation: reserved ? toUsd(reserved.amount) : null,
+    lines: (reserved?.lines ?? []).map(renderLine),
+    unpriced: missing ? { missing: missing.what, setting: missing.setting } : null,
+    tools: (reserved?.tools ?? []).map(({ name, calls, isBounded }) => ({
       name,
       calls,
       bounded: isBounded,
@@ -161,6 +174,20 @@ function renderRoom({ name, maxParallel, running, queueMax, waiting }: RoomReadi
   const [, model] = readRoomName(name)
   const scope = model === undefined ? 'provider' : 'model'
   return { scope, max_parallel: maxParallel, running, queue_max: queueMax, waiting }
+}
+
+/** As `GET /admin/usage/rows` has the lines of a cost. */
+function renderLine({ name, count, price, per, cost, label, isBounded }: ReservedLine): object {
+  return {
+    name,
+    count,
+    price: toUsd(price),
+    per,
+    // From millionths of a nano-dollar.
+    cost: Number(cost) / 1e15,
+    price_entries: label ?? null,
+    bounded: isBounded,
+  }
 }
 
 /** The settings of the prices that a prompt may have. */

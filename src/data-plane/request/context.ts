@@ -39,7 +39,15 @@ import { putModelInBody } from './model-in-path.ts'
 import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
 import type { RecordBuilder } from './record-builder.ts'
 import { RequestFacts, type SwitchedRequest } from './switch-facts.ts'
-import { findUnpriced, leaveOut, noUnpriced, type UnpricedLinks } from './unpriced.ts'
+import {
+  findMissingPrices,
+  findUnpriced,
+  leaveOut,
+  type MissingPrice,
+  noUnpriced,
+  type PricedRequest,
+  type UnpricedLinks,
+} from './unpriced.ts'
 
 /** The ports that every request uses. */
 export interface RequestPorts {
@@ -327,9 +335,12 @@ export class AuthenticatedRequest {
     return ask ? { ...estimate, ask } : estimate
   }
 
-  #readAsk({ route, bytes }: EstimatedRequest): PriceAsk | undefined {
+  #readAsk(
+    { route, bytes }: EstimatedRequest,
+    isUnpricedAsked = this.#refusesUnpriced,
+  ): PriceAsk | undefined {
     const { ports, api } = this.#options
-    const needsAll = this.#refusesUnpriced && capabilityOf[api] === 'chat'
+    const needsAll = isUnpricedAsked && capabilityOf[api] === 'chat'
     return readPriceAsk(route, bytes, { api, at: ports.clock.now(), needsAll })
   }
 
@@ -349,10 +360,19 @@ export class AuthenticatedRequest {
   }
 
   #findUnpriced(prepared: EstimatedRequest, ask: PriceAsk | undefined): UnpricedLinks {
+    return findUnpriced(this.#toPriced(prepared, ask))
+  }
+
+  #toPriced(prepared: EstimatedRequest, ask: PriceAsk | undefined): PricedRequest {
     const { route } = prepared
     const capability = capabilityOf[this.#options.api]
     const listDropped = (link: Model) => prepared.listDropped?.(link) ?? []
-    return findUnpriced({ route, capability, ask, listDropped })
+    return { route, capability, ask, listDropped }
+  }
+
+  /** Finds what the links lack on which the cost of the request is not known, also where that refuses nothing. */
+  findMissingPrices(prepared: EstimatedRequest): ReadonlyMap<Model, MissingPrice> {
+    return findMissingPrices(this.#toPriced(prepared, this.#readAsk(prepared, true)))
   }
 
   /** Finds the links on which the cost of the request is not known, where that matters for the sender. */

@@ -21,12 +21,23 @@ export type UnpricedLinks = ReadonlyMap<Model, GatewayError>
 /** Finds the links on which the cost of a request is not known. */
 export function findUnpriced(request: PricedRequest): UnpricedLinks {
   let found: Map<Model, GatewayError> | undefined
-  for (const link of request.route.chain) {
-    const missing = findMissing(link, request)
-    if (missing) (found ??= new Map()).set(link, unpriced(link, missing))
+  for (const [link, missing] of findMissingPrices(request)) {
+    ;(found ??= new Map()).set(link, unpriced(link, missing))
   }
   return found ?? noUnpriced
 }
+
+/** Finds what the links lack on which the cost of a request is not known. */
+export function findMissingPrices(request: PricedRequest): ReadonlyMap<Model, MissingPrice> {
+  let found: Map<Model, MissingPrice> | undefined
+  for (const link of request.route.chain) {
+    const missing = findMissing(link, request)
+    if (missing) (found ??= new Map()).set(link, missing)
+  }
+  return found ?? noMissing
+}
+
+const noMissing: ReadonlyMap<Model, MissingPrice> = new Map()
 
 export const noUnpriced: UnpricedLinks = new Map()
 
@@ -55,7 +66,7 @@ export function leaveOut(route: ModelRoute, unpricedLinks: UnpricedLinks): Model
 }
 
 /** A price that is not known, and the setting that it is missing in. */
-interface MissingPrice {
+export interface MissingPrice {
   readonly what: string
   readonly setting: string
 }
