@@ -14,6 +14,7 @@ import {
 } from '../pricing/index.ts'
 import type { Store, UsageRow } from '../store/index.ts'
 import type { AdminRequest } from './input.ts'
+import { readTokenCounts } from './usage-counts.ts'
 import { renderRow } from './usage-export.ts'
 
 interface CostDeps {
@@ -32,38 +33,50 @@ export async function explainCost(
   const requestId = params['request_id'] ?? ''
   const window = { since: 0, until: unixSeconds(clock), cursor: 0, limit: maxRows }
   const rows = await store.listUsage({ ...window, requestId })
-  const ids = rows.flatMap((row) => listAnswers(row, readBill(row.bill)).flat())
-  const texts = await store.readPrices([...new Set(ids.map(({ prices }) => prices))])
-  const known = new Map([...texts].map(([id, text]) => [id, readPrices(text)]))
+  const known = await readKnownPrices(rows, store)
   return jsonReply({ rows: rows.map((row) => ({ ...renderRow(row), ...explainRow(row, known) })) })
 }
 
-/** Returns the answers that a row is charged for; none for one without prices. */
-function listAnswers(row: UsageRow, { price, answers, written12h = 0 }: Bill) {
-  if (answers || price === undefined) return answers ?? []
-  const tokens = {
-    promptTokens: row.tokensIn,
-    completionTokens: row.tokensOut,
-    cachedTokens: row.cachedTokens,
-    cacheWriteTokens: row.cacheWriteTokens,
-    cacheWrite1hTokens: (row.cacheWriteLongTokens ?? 0) - written12h,
-    cacheWrite12hTokens: written12h,
-    reasoningTokens: row.reasoningTokens,
+/** Prices by their ids. */
+export type KnownPrices = ReadonlyMap<string, Prices>
+
+/** Reads the prices that rows name. */
+export async function readKnownPrices(
+  rows: readonly UsageRow[],
+  store: Pick<Store, 'readPrices'>,
+): Promise<KnownPrices> {
+  const ids = new Set<string>()
+  for (const row of rows) {
+    for (const { prices } of listAnswers(row, readBill(row.bill)).flat()) ids.add(prices)
   }
+  const texts = await store.readPrices([...ids])
+  return new Map([...texts].map(([id, text]) => [id, readPrices(text)]))
+}
+
+/** Returns the answers that a row is charged for, each with the parts whose prices are known. */
+export function toPricedAnswers(row: UsageRow, known: KnownPrices): readonly PricedPart[][] {
+  return listAnswers(row, readBill(row.bill)).map((parts) =>
+    parts.flatMap((part): PricedPart[] => {
+      const prices = known.get(part.prices)
+      return prices ? [{ ...part, prices }] : []
+    }),
+  )
+}
+
+/** Returns the answers that a row is charged for; none for one without prices. */
+function listAnswers(row: UsageRow, bill: Bill) {
+  const { price, answers } = bill
+  if (answers || price === undefined) return answers ?? []
+  const tokens = readTokenCounts(row, bill)
   const fees = { toolCalls: row.toolCalls ?? {}, searchUnits: row.searchUnits, requests: 1 }
   const answer: BilledAnswer<string> = [{ prices: price, tokens, fees }]
   return [answer]
 }
 
 /** Calculates a row again, from its counts and the prices that it names. */
-function explainRow(row: UsageRow, known: ReadonlyMap<string, Prices>): object {
+function explainRow(row: UsageRow, known: KnownPrices): object {
   const bill = readBill(row.bill)
-  const answers = listAnswers(row, bill).map((parts) =>
-    parts.flatMap((part): PricedPart[] => {
-      const prices = known.get(part.prices)
-      return prices ? [{ ...part, prices }] : []
-    }),
-  )
+  const answers = toPricedAnswers(row, known)
   const sum = answers.reduce((total, parts) => total + sumParts(parts), 0n) as NanoUsd
   return {
     lines: answers.flat().flatMap(listLines).map(renderLine),

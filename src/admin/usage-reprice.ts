@@ -12,6 +12,7 @@ import type { RepricedRow, Store, UsageRow } from '../store/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } from './input.ts'
+import { readTokenCounts } from './usage-counts.ts'
 import { resolveWindow } from './usage-query.ts'
 
 export interface RepriceRouteDeps extends AdminRouteDeps {
@@ -92,21 +93,17 @@ function isUncharged({ cacheHit, costSource, tokensTotal, searchUnits }: UsageRo
  * its price depends on: rows of former versions, and those of several answers or runs, which were priced apart.
  */
 function repriceRow(row: UsageRow, link: Model): Repriced {
-  const { answers, written12h = 0 } = readBill(row.bill)
+  const bill = readBill(row.bill)
+  const { modalities, ...counts } = readTokenCounts(row, bill)
   const { web_search: webSearches, ...toolCalls } = row.toolCalls ?? {}
   const usage: Usage = {
-    promptTokens: row.tokensIn,
-    completionTokens: row.tokensOut,
+    ...counts,
     totalTokens: row.tokensTotal,
-    cachedTokens: row.cachedTokens,
-    cacheWriteTokens: row.cacheWriteTokens,
-    cacheWrite1hTokens: (row.cacheWriteLongTokens ?? 0) - written12h,
-    cacheWrite12hTokens: written12h,
-    reasoningTokens: row.reasoningTokens,
     webSearches,
     billing: collectFacts({
       tier: row.tier ?? undefined,
       geo: row.geo ?? undefined,
+      modalities,
       toolCalls,
       statedCost: row.costReported ?? undefined,
     }),
@@ -115,7 +112,7 @@ function repriceRow(row: UsageRow, link: Model): Repriced {
   const sentAt = row.ts * 1000 - row.latencyMs
   const { searchUnits } = row
   const { cost } = priceAnswer(link, { usage, searchUnits, ask: undefined, sentAt })
-  return { cost, isExact: row.cacheWriteLongTokens !== null && answers === undefined }
+  return { cost, isExact: row.cacheWriteLongTokens !== null && bill.answers === undefined }
 }
 
 interface Repriced {

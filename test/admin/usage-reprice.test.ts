@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { renderRepriced, reprice } from '../../adapters/node/commands/usage-reprice.ts'
 import { readCost, renderCost } from '../../adapters/node/commands/usage-why.ts'
 import { plain } from '../../adapters/node/output/style.ts'
+import { readBill } from '../../src/core/bill.ts'
+import { completion } from '../support/answers.ts'
 import {
   type KeyedGateway,
   keyedGateway,
@@ -11,6 +13,8 @@ import {
   used,
 } from '../support/keyed-gateway.ts'
 import { MemoryStore } from '../support/memory-store.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { randomFrom } from '../support/seeded-random.ts'
 
 /*
  * `POST /admin/usage/reprice`, and the commands that show what a cost is made of.
@@ -122,4 +126,98 @@ test('the lines of a cost as the command prints them', async () => {
   expect(text).toMatch(/output +10 +× \$2 \/ 1,000,000 +0\.000020000/)
   expect(text).toMatch(/cost +calculated +0\.000120000/)
   expect(text).toMatch(/reserved +0\.000028000/)
+})
+
+describe('the rows of requests of all kinds', () => {
+  const entries = [
+    'above_input = 100\nmultiply = 2',
+    'above_input = 1000\ncost_per_1m_input = 1.5\ncost_per_1m_cached_input = 0.2',
+    'tier = "priority"\nmultiply = 1.75',
+    'tier = ["flex", "batch"]\nmultiply = 0.5',
+    'tier = "flex"\ncost_per_1m_audio_input = 4',
+    'hours = ["16:03-16:07"]\nmultiply = 3',
+    'from = "2025-11-25"\ncost_per_1m_output = 5',
+  ]
+  const config =
+    pricedProvider +
+    `cost_per_1m_cached_input = 0.123456789
+      cost_per_1m_cache_write = 1.25
+      cost_per_1m_cache_write_12h = 2.5
+      cost_per_1m_reasoning = 3
+      cost_per_1m_audio_input = 6
+      cost_per_1m_image_input = 2.000000001
+      cost_per_1m_cached_audio_input = 0.7
+      cost_per_1m_audio_output = 12
+      cost_per_1m_image_output = 40
+      cost_per_1k_requests = 0.01
+      tool_costs_per_1k = { web_search = 10, x_search = 5, code_execution = 0.000001 }
+    ` +
+    entries.map((entry) => `[[providers.models.prices]]\n${entry}\n`).join('')
+  const random = randomFrom(20_261_128)
+  const upTo = (most: number) => Math.floor(random() * (most + 1))
+  const pick = <T>(...all: readonly T[]) => all[upTo(all.length - 1)] as T
+
+  /** An answer with any counts that a vendor may report. */
+  function anyAnswer() {
+    const promptTokens = pick(1, 99, 100, 101, 1_000, 1_001, upTo(3_000) + 1)
+    const completionTokens = upTo(500)
+    const part = (count: number) => pick(0, upTo(count))
+    const written = part(promptTokens)
+    return {
+      usage: {
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+        total_tokens: promptTokens + completionTokens,
+        prompt_tokens_details: {
+          cached_tokens: part(promptTokens),
+          cached_tokens_details: { audio_tokens: part(promptTokens) },
+          cache_write_tokens: written,
+          cache_write_tokens_details: { ttl_12h_tokens: part(written) },
+          audio_tokens: part(promptTokens),
+          image_tokens: part(promptTokens),
+          video_tokens: part(promptTokens),
+        },
+        completion_tokens_details: {
+          reasoning_tokens: part(completionTokens),
+          audio_tokens: part(completionTokens),
+          image_tokens: part(completionTokens),
+        },
+        server_side_tool_usage_details: {
+          web_search_calls: upTo(3),
+          x_search_calls: upTo(2),
+          code_interpreter_calls: upTo(2),
+        },
+      },
+      ...pick({}, { service_tier: pick('default', 'priority', 'flex', 'batch', 'scale') }),
+    }
+  }
+
+  test('are made of lines that add up to their cost, and cost the same again', async () => {
+    const gateway = await keyedGateway(config)
+    const key = await gateway.key({ budget_max: 1_000 })
+    const ids: string[] = []
+    for (let count = 0; count < 300; count++) {
+      if (count === 250) await gateway.clock.advance(8 * 3_600_000)
+      await gateway.clock.advance(1_000 * upTo(3))
+      gateway.upstream.next(json(completion('Hi', anyAnswer())))
+      const tier = pick({}, { service_tier: pick('auto', 'priority', 'flex') })
+      const answer = await gateway.ask(key, prompt(8, tier))
+      expect(answer.status).toBe(200)
+      ids.push(String(answer.headers.get('x-request-id')))
+    }
+    const rows = await gateway.rows()
+    expect(rows).toHaveLength(300)
+    expect(new Set(rows.map(({ price }) => price)).size).toBeGreaterThan(15)
+    for (const id of ids) {
+      const { body } = await gateway.admin('GET', `/admin/usage/rows/${id}`)
+      const [row] = body['rows'] as { is_exact: boolean; calculated: number; cost: number }[]
+      expect(row).toMatchObject({ is_exact: true, calculated: row?.cost })
+    }
+    const { body } = await gateway.admin('POST', path, { since, write: true })
+    const cost = Number(rows.reduce((sum, row) => sum + row.cost, 0n)) / 1e9
+    expect(body['groups']).toMatchObject([{ requests: 300, inexact: 0, cost, cost_repriced: cost }])
+    for (const { cost: charged, bill } of gateway.store.usage) {
+      expect(readBill(bill).repriced).toBe(charged)
+    }
+  })
 })
