@@ -135,6 +135,13 @@ export const admin: Operations = {
       answers: { 200: { description: 'A page of rows.', schema: 'UsageRows' } },
     }),
   },
+  '/admin/usage/parts': {
+    get: manage('Usage', {
+      summary: 'Sum what the costs of a page of rows are made of',
+      parameters: [...window, cursor, query('limit', 'How many rows.', integer(1, 10_000, 1000))],
+      answers: { 200: { description: 'The sums of the lines.', schema: 'UsageParts' } },
+    }),
+  },
   '/admin/usage/reprice': {
     post: manage('Usage', {
       summary:

@@ -221,6 +221,7 @@ const usageSum = z.strictObject({
         requests: count,
         tokens_in: count,
         tokens_out: count,
+        cached_tokens: count,
         cost: usd,
       }),
     )
@@ -487,12 +488,36 @@ const explanation = z.strictObject({
           'cost_per_1m_cache_write',
           'cost_per_1m_cache_write_1h',
           'cost_per_1m_cache_write_12h',
+          'cost_per_1m_audio_input',
+          'cost_per_1m_image_input',
+          'cost_per_1m_video_input',
+          'cost_per_1m_cached_audio_input',
         ])
         .nullable()
         .describe('The setting at whose price the prompt is reserved; null without prices.'),
       price: text
         .nullable()
         .describe('The entries of the prices at which it would cost most; null for the base.'),
+      reservation: usd.nullable().describe('Reserved if the link serves; null without prices.'),
+      lines: z
+        .array(
+          z.strictObject({
+            name: text,
+            count,
+            price: usd,
+            per: count,
+            cost: usd,
+            price_entries: text.nullable(),
+            bounded: z.boolean(),
+          }),
+        )
+        .describe('What is reserved, as the lines of a cost have it.'),
+      unpriced: z
+        .strictObject({ missing: text, setting: text })
+        .nullable()
+        .describe(
+          'Why the cost on the link is not known, whether or not that refuses the request.',
+        ),
       tools: z
         .array(z.strictObject({ name: z.enum(vendorTools), calls: count, bounded: z.boolean() }))
         .describe(
@@ -585,6 +610,11 @@ export const answerSchemas = {
     next_cursor: cursor,
   }),
   UsageCosts: z.strictObject({ rows: z.array(explainedRow) }),
+  UsageParts: z.strictObject({
+    ...window,
+    parts: z.array(z.strictObject({ name: text, count, cost: usd })),
+    next_cursor: cursor,
+  }),
   UsageRows: z.strictObject({ ...window, rows: z.array(usageRow), next_cursor: cursor }),
   AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),
   RecentRequests: z.strictObject({ rows: z.array(recentRequest), next_cursor: count }),

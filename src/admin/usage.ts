@@ -6,6 +6,7 @@ import type { Store, UsageIntervalSum, UsageSum } from '../store/index.ts'
 import type { AdminRequest, AdminRoutes } from './input.ts'
 import { explainCost } from './usage-cost.ts'
 import { exportUsage } from './usage-export.ts'
+import { sumCostParts } from './usage-parts.ts'
 import { parseUsageQuery, type UsageQuery } from './usage-query.ts'
 
 export interface UsageRouteDeps {
@@ -18,6 +19,7 @@ export function usageRoutes(deps: UsageRouteDeps): AdminRoutes {
   return {
     '/admin/usage': { GET: (matched) => sumUsage(matched, deps) },
     '/admin/usage/export': { GET: (matched) => exportUsage(matched, deps) },
+    '/admin/usage/parts': { GET: (matched) => sumCostParts(matched, deps) },
     '/admin/usage/rows/:request_id': { GET: (matched) => explainCost(matched, deps) },
   }
 }
@@ -73,8 +75,15 @@ async function readIntervals(
   return rendered
 }
 
-function renderInterval({ start, requests, tokensIn, tokensOut, cost }: UsageIntervalSum): object {
-  return { start, requests, tokens_in: tokensIn, tokens_out: tokensOut, cost: toUsd(cost) }
+function renderInterval(part: UsageIntervalSum): object {
+  return {
+    start: part.start,
+    requests: part.requests,
+    tokens_in: part.tokensIn,
+    tokens_out: part.tokensOut,
+    cached_tokens: part.cachedTokens,
+    cost: toUsd(part.cost),
+  }
 }
 
 /** Four decimals. */

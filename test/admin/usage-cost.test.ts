@@ -279,3 +279,71 @@ test('10,000 recorded rows cost what their counts cost at the prices that they n
   const total = rows.reduce((sum, { cost }) => sum + cost, 0n) as NanoUsd
   expect(toUsd(total)).toBeGreaterThan(0)
 })
+
+describe('the parts of the costs', () => {
+  interface Parts {
+    readonly parts: readonly {
+      readonly name: string
+      readonly count: number
+      readonly cost: number
+    }[]
+    readonly next_cursor: number | null
+  }
+
+  async function readParts(
+    { admin }: Awaited<ReturnType<typeof keyedGateway>>,
+    query = 'since=0',
+  ): Promise<Parts> {
+    return (await admin('GET', `/admin/usage/parts?${query}`)).body as unknown as Parts
+  }
+
+  test('are summed over a page of rows, and add up to what these cost', async () => {
+    const gateway = await keyedGateway(
+      `${pricedProvider}cost_per_1m_cached_input = 0.5\ncost_per_1m_audio_input = 4\n` +
+        'tool_costs_per_1k = { web_search = 10 }\n' +
+        '[[providers.models.prices]]\ntier = "priority"\nmultiply = 2\n',
+    )
+    const key = await gateway.key()
+    const details = { prompt_tokens_details: { cached_tokens: 40, audio_tokens: 10 } }
+    gateway.upstream.next(
+      used(100, 20, { ...details, server_side_tool_usage_details: { web_search_calls: 2 } }),
+      used(100, 20, details),
+      used(50, 10),
+    )
+    for (const tier of [{}, { service_tier: 'priority' }, {}]) {
+      await gateway.ask(key, prompt(8, tier))
+    }
+    const rows = await gateway.rows()
+    const { parts, next_cursor } = await readParts(gateway)
+    expect(next_cursor).toBeNull()
+    expect(Object.fromEntries(parts.map(({ name, count, cost }) => [name, [count, cost]]))).toEqual(
+      {
+        input: [150, 0.0002],
+        audio_input: [20, 0.00012],
+        cached: [80, 0.00006],
+        output: [50, 0.00014],
+        web_search: [2, 0.02],
+      },
+    )
+    const charged = Number(rows.reduce((sum, { cost }) => sum + cost, 0n)) / 1e9
+    expect(parts.reduce((sum, { cost }) => sum + cost, 0)).toBeCloseTo(charged, 9)
+    const first = await readParts(gateway, 'since=0&limit=2')
+    const second = await readParts(gateway, `since=0&limit=2&cursor=${first.next_cursor}`)
+    expect(second.parts.map(({ name, count }) => [name, count])).toEqual([
+      ['input', 50],
+      ['output', 10],
+    ])
+    expect(second.next_cursor).toBeNull()
+  })
+
+  test('leave out what the vendor reports, and rows without prices', async () => {
+    const gateway = await keyedGateway(
+      pricedProvider.replace('kind = "openai"', 'kind = "openrouter"\ncost = "reported"'),
+    )
+    const key = await gateway.key()
+    gateway.upstream.next(used(100, 20, { cost: 0.5, cost_details: {} }))
+    await gateway.ask(key, prompt())
+    expect(await gateway.rows()).toMatchObject([{ cost: 500_000_000n }])
+    expect((await readParts(gateway)).parts).toEqual([])
+  })
+})

@@ -137,12 +137,20 @@ describe('the intervals', () => {
       { group: 'b', requests: 1 },
     ])
     expect(groups[0].intervals).toEqual([
-      { start: at('2025-11-22T00:00Z'), requests: 1, tokens_in: 10, tokens_out: 20, cost: 0.25 },
+      {
+        start: at('2025-11-22T00:00Z'),
+        requests: 1,
+        tokens_in: 10,
+        tokens_out: 20,
+        cached_tokens: 4,
+        cost: 0.25,
+      },
       {
         start: at('2025-11-23T00:00Z'),
         requests: 2,
         tokens_in: 20,
         tokens_out: 40,
+        cached_tokens: 8,
         cost: 0.250000001,
       },
     ])

@@ -11,7 +11,7 @@ export interface PageRequest {
 
 /** What the page may ask of the admin API. Secrets and the configuration stay out of its reach. */
 const forwarded: readonly (readonly [methods: string, path: RegExp])[] = [
-  ['GET', /^\/admin\/(?:status|requests|usage|audit|groups|keys)$/],
+  ['GET', /^\/admin\/(?:status|requests|usage|usage\/parts|audit|groups|keys)$/],
   ['POST', /^\/admin\/(?:keys|groups)$/],
   ['PATCH DELETE', /^\/admin\/(?:keys|groups)\/\w+$/],
   ['POST', /^\/admin\/keys\/\w+\/rotate$/],

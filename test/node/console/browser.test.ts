@@ -454,6 +454,11 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
       .getByRole('img', { name: /^Spend by day: \$0\.000\d+ in the last 30 days$/ })
       .waitFor()
     expect(await tab.locator('.u-wrap canvas').count()).toBe(1)
+    await tab.getByRole('heading', { name: 'What it is made of' }).waitFor()
+    await tab
+      .getByRole('row')
+      .filter({ hasText: /^output/ })
+      .waitFor()
     await tab.getByLabel(/^by/).selectOption('Model')
     await tab.getByRole('row').filter({ hasText: 'demo' }).waitFor()
   })

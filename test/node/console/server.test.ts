@@ -181,7 +181,7 @@ describe('the server of the console', () => {
     const refused = await send('/api/admin/keys', { method: 'POST', body })
     expect(refused.status).toBe(400)
     expect(refused.text).toContain('LM-1001')
-    const paths = ['status', 'requests', 'keys', 'groups', 'usage', 'audit']
+    const paths = ['status', 'requests', 'keys', 'groups', 'usage', 'usage/parts', 'audit']
     for (const path of paths) {
       const { status, text: shown } = await send(`/api/admin/${path}`)
       expect(status).toBe(200)

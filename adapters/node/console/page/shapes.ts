@@ -137,6 +137,13 @@ export interface UsageGroup {
   readonly intervals: readonly UsageInterval[]
 }
 
+/** A part of the costs: a kind of tokens, a tool of the vendor or a fee. */
+export interface UsagePart {
+  readonly name: string
+  readonly count: number
+  readonly cost: number
+}
+
 export interface UsageInterval {
   readonly start: number
   readonly cost: number

@@ -4,6 +4,7 @@ import { read } from './api.ts'
 import { Chart } from './chart.tsx'
 import { formatClock, formatCount, formatUsd, formatUtcDay } from './format.ts'
 import type { UsageGroup } from './shapes.ts'
+import { SpendParts } from './spend-parts.tsx'
 import { names, outage } from './state.ts'
 
 interface Interval {
@@ -103,6 +104,7 @@ export function Spend() {
           <SpendTable sums={sums.value.groups} />
         </section>
       )}
+      {sums.value && <SpendParts since={sums.value.starts[0] ?? 0} />}
     </>
   )
 }
