@@ -15,6 +15,7 @@ import {
   type WorldOptions,
 } from './killed-world.ts'
 import type { PricedDemand } from './priced-model.ts'
+import { writing } from './support.ts'
 
 const place = fc.constantFrom(...places)
 const at = fc.nat(9)
@@ -324,10 +325,15 @@ describe.skipIf(!hasRedis)('processes that are killed at any moment', () => {
         'audio as text',
         8,
         { hasAudio: true },
-        withPrices(({ audioInput: _, ...prices }) => prices),
+        withPrices((prices) => ({ ...prices, audioInput: prices.input })),
       ],
       ['no tools', 10, { searches: 6 }, withAsk(() => ({ tools: new Map() }))],
-      ['no output', 10, { output: 8 }, (model, { output: _, ...estimate }) => [model, estimate]],
+      [
+        'no output',
+        10,
+        { output: 8 },
+        (model, estimate) => [model, { ...estimate, output: () => writing(0) }],
+      ],
     ]
 
     test.each(mutants)('%s', async (_, tokens, more, reserveAs) => {

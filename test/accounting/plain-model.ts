@@ -42,7 +42,7 @@ interface PlainFacts {
   readonly hasAudio: boolean
 }
 
-function isEarly(at: number): boolean {
+function isInWindow(at: number): boolean {
   return at % dayMs < dayMs / 48
 }
 
@@ -51,7 +51,7 @@ export function pricePlainUse(demand: PricedDemand, use: PricedUse, sentAt: numb
   return priceOf(use, {
     isLong: use.prompt > longPrompt,
     isPriority: use.isAsked && demand.tier === 'priority',
-    isEarly: isEarly(sentAt),
+    isEarly: isInWindow(sentAt),
     hasAudio: demand.hasAudio,
   })
 }
@@ -126,7 +126,7 @@ export class PlainModel {
         isLong: prompt * 1.25 > longPrompt,
         isPriority: tier === 'priority',
         // A call may be sent in the minute of the request, or in the two behind it.
-        isEarly: [0, 1, 2].some((at) => isEarly(minute + at * 60_000)),
+        isEarly: [0, 1, 2].some((at) => isInWindow(minute + at * 60_000)),
         hasAudio,
       },
     )

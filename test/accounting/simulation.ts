@@ -66,12 +66,12 @@ const prices = {
   cost_per_1m_audio_input: Number(audioPrice) / 1_000,
   tool_costs_per_1k: { web_search: Number(searchPrice) / 1_000_000 },
 }
-const model = createPricedModel(prices, [
+const pricedModel = createPricedModel(prices, [
   { above_input: longPrompt, multiply: 2 },
   { tier: 'priority', multiply: Number(priorityFactor) },
   { hours: ['00:00-00:30'], multiply: Number(earlyFactor) },
 ])
-const route = routeTo(model)
+const route = routeTo(pricedModel)
 
 /** How much of what a request allows is used. More than all: its prompt was estimated too low. */
 export interface UsedPart {
@@ -383,7 +383,7 @@ export class Simulation {
     const use = useOf(demand, used)
     const sentAt = this.clock.now()
     return {
-      real: priceUse(model, demand, { use, at, sentAt }),
+      real: priceUse(pricedModel, demand, { use, at, sentAt }),
       plain: pricePlainUse(demand, use, sentAt),
     }
   }

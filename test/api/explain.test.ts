@@ -200,7 +200,13 @@ describe('an explanation', () => {
       const { rows } = (await gateway.admin('GET', `/admin/usage/rows/${id}`)).body as unknown as {
         rows: { lines: object[]; cost: number; price: string; reserved: number }[]
       }
-      const lines = link?.lines.map(({ price_entries: _, bounded: __, ...line }) => line)
+      const lines = link?.lines.map(({ name, count, price, per, cost }) => ({
+        name,
+        count,
+        price,
+        per,
+        cost,
+      }))
       expect(rows[0]?.lines).toEqual(lines)
       expect(rows[0]).toMatchObject({
         cost: link?.reservation,
