@@ -179,14 +179,16 @@ function drive(socket: Socket, { job, request, until, due, tally }: Drive): Prom
   })
 }
 
-/** Counts blank lines, including those split between pieces. */
+/** Counts blank lines, including those split between pieces. A line may end with CRLF. */
 class FrameCount {
   total = 0
   #afterLineFeed = false
 
   add(piece: Buffer): void {
     for (let at = 0; at < piece.length; at++) {
-      const isLineFeed = piece[at] === 0x0a
+      const byte = piece[at]
+      if (byte === 0x0d) continue
+      const isLineFeed = byte === 0x0a
       if (isLineFeed && this.#afterLineFeed) this.total++
       this.#afterLineFeed = isLineFeed && !this.#afterLineFeed
     }

@@ -43,8 +43,9 @@ export function translatedModel(kind: string): string {
   return `bench-${kind}`
 }
 
-/** The model of a vendor that speaks the Messages API. */
+/** The models of vendors that speak the Messages API and the Gemini API. */
 const claude = translatedModel('anthropic')
+const geminiModel = translatedModel('google')
 
 interface Message {
   readonly role: 'system' | 'user' | 'assistant'
@@ -133,7 +134,12 @@ export const doorRows = {
   messages: 'messages to openai',
   responses: 'responses to openai',
   responsesClaude: 'responses to claude',
+  geminiNative: 'gemini, native',
+  gemini: 'gemini to openai',
 } as const
+
+/** The rows whose requests pass in the API of the vendor. */
+export const nativeRows: readonly string[] = [doorRows.messagesNative, doorRows.geminiNative]
 
 export const scenarios: readonly Scenario[] = [
   json('json1', 1),
@@ -204,6 +210,8 @@ export const scenarios: readonly Scenario[] = [
       { name: doorRows.messages, ...messages('bench', false) },
       { name: doorRows.responses, ...responses('bench', false) },
       { name: doorRows.responsesClaude, ...responses(claude, false) },
+      { name: doorRows.geminiNative, ...gemini(geminiModel, 0) },
+      { name: doorRows.gemini, ...gemini('bench', 0) },
     ],
   },
   {
@@ -216,6 +224,9 @@ export const scenarios: readonly Scenario[] = [
       { name: doorRows.messages, ...messages('bench', true) },
       { name: doorRows.responses, ...responses('bench', true) },
       { name: doorRows.responsesClaude, ...responses(claude, true) },
+      { name: doorRows.geminiNative, ...gemini(geminiModel, streamedWords.length) },
+      // The last chunk has the reason to end and the usage.
+      { name: doorRows.gemini, ...gemini('bench', streamedWords.length + 1) },
     ],
   },
   stream(
@@ -286,6 +297,18 @@ function responses(model: string, isStreamed: boolean): Asked {
     body: JSON.stringify({ ...request, input: user?.content, temperature: 0.2 }),
     frames: isStreamed ? streamedWords.length + responseEvents : 0,
   }
+}
+
+/** `frames` is 0 for a whole answer. */
+function gemini(model: string, frames: number): Asked {
+  const [system, user] = question
+  const method = frames > 0 ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  const body = {
+    contents: [{ role: 'user', parts: [{ text: user?.content }] }],
+    systemInstruction: { parts: [{ text: system?.content }] },
+    generationConfig: { temperature: 0.2 },
+  }
+  return { path: `/v1beta/models/${model}:${method}`, body: JSON.stringify(body), frames }
 }
 
 /** A request of a coding agent late in its work: calls of tools and their results, and some text. */

@@ -63,7 +63,8 @@ function reply(socket: Socket, head: string, body: Buffer): void {
 function replyAsVendor(socket: Socket, head: string, isStreamed: boolean): void {
   const [startLine = ''] = head.split('\r\n', 1)
   const vendor = vendors.find(({ path }) => startLine.includes(path))
-  if (vendor?.answer && !isStreamed) socket.write(vendor.answer)
+  const asksStream = isStreamed || startLine.includes(':stream')
+  if (vendor?.answer && !asksStream) socket.write(vendor.answer)
   else if (vendor) writeGrouped(socket, vendor.writes, 0)
   else socket.write(notFound)
 }

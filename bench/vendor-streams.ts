@@ -39,10 +39,22 @@ export const vendorStreams: Readonly<Record<(typeof translatedKinds)[number], Ve
     },
   },
   google: {
-    path: ':streamGenerateContent',
+    path: 'enerateContent',
     model: 'gemini-2.5-flash',
     contentType: 'text/event-stream',
     events: geminiEvents,
+    answer: {
+      candidates: [
+        {
+          content: { parts: [{ text: answerText }], role: 'model' },
+          finishReason: 'STOP',
+          index: 0,
+        },
+      ],
+      usageMetadata: { promptTokenCount: 21, candidatesTokenCount: 34, totalTokenCount: 55 },
+      modelVersion: 'gemini-2.5-flash',
+      responseId: 'bench',
+    },
   },
   bedrock: {
     path: '/converse-stream',

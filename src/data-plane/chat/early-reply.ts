@@ -4,7 +4,7 @@ import { asHeaderList, type Clock } from '../../core/ports.ts'
 import { type Reply, streamHeaders } from '../../core/reply.ts'
 import { oneAhead, type Readable, unbuffered } from '../../core/streams.ts'
 import { asGatewayError } from '../../core/unexpected.ts'
-import { CutBody } from '../../stream/cut-body.ts'
+import { CutEnd } from '../../stream/cut-end.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { DoorCall, EarlyWriter } from './door.ts'
@@ -108,8 +108,8 @@ function openBody(
     outcome,
     onLeave: () => scope.end({ kind: 'client-cancelled' }),
   })
-  const { ReadableStream } = streams
+  const { ReadableStream, TransformStream } = streams
   const body = new ReadableStream(early, oneAhead)
   const isCut = () => early.isBroken || (early.hasFailed && writer.cutsFailures === true)
-  return new ReadableStream(new CutBody(body.getReader(), isCut), unbuffered)
+  return body.pipeThrough(new TransformStream(new CutEnd(isCut), undefined, unbuffered))
 }

@@ -7,7 +7,7 @@ import type { ByteSource, Clock } from '../../core/ports.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../../core/streams.ts'
 import { type ChainEnd, ClientBytes } from '../../stream/client-bytes.ts'
 import { CommitGate, type FailedOpening } from '../../stream/commit-gate.ts'
-import { CutBody } from '../../stream/cut-body.ts'
+import { CutEnd } from '../../stream/cut-end.ts'
 import { FrameSource } from '../../stream/frame-source.ts'
 import { Heartbeat } from '../../stream/heartbeat.ts'
 import type { StreamRecorder } from '../../stream/stream-recorder.ts'
@@ -93,7 +93,7 @@ export class ReplyStream implements ChainEnd {
   #onEnd: ((end: StreamEnd) => void) | undefined
 
   constructor({ upstream, frames }: PendingStream, options: ReplyStreamOptions) {
-    const { ReadableStream, TransformStream } = options.streams
+    const { TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
     const { streamEnd, tap, writer, recorder, toError, clock, scope } = options
@@ -115,7 +115,7 @@ export class ReplyStream implements ChainEnd {
       )
     const hasFailed = () => this.#terminator.outcome?.complete === false
     this.body = writer.cutsFailures
-      ? new ReadableStream(new CutBody(body.getReader(), hasFailed), unbuffered)
+      ? body.pipeThrough(new TransformStream(new CutEnd(hasFailed), undefined, unbuffered))
       : body
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }

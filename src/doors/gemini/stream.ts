@@ -4,6 +4,7 @@ import type { WriterContext } from '../../data-plane/index.ts'
 import { noBytes } from '../../stream/chunk-writer.ts'
 import { Slab } from '../../stream/slab.ts'
 import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { readChoice } from '../choice.ts'
 import type { AnswerShape } from './address.ts'
@@ -29,6 +30,8 @@ export class GeminiStreamWriter implements StreamWriter {
   readonly #slab = new Slab()
   readonly #id = newResponseId()
   readonly #candidates = new Map<number, CandidateParts>()
+  /** What is before and after the text in a chunk that has nothing else. */
+  #around: readonly [string, string] | undefined
   readonly #logprobs = new Map<number, LogprobSum>()
 
   constructor(context: WriterContext, { shape, showsThoughts }: StreamOptions) {
@@ -38,6 +41,8 @@ export class GeminiStreamWriter implements StreamWriter {
   }
 
   write({ choices }: Frame): Uint8Array {
+    const text = choices && readPiece(choices)
+    if (text) return this.#slab.encode(this.#framePiece(text))
     const candidates = (choices ?? []).flatMap((choice) => this.#read(choice))
     return candidates.length === 0 ? noBytes : this.#encode({ candidates })
   }
@@ -88,6 +93,17 @@ export class GeminiStreamWriter implements StreamWriter {
     return [{ content: { parts, role: 'model' }, index, logprobsResult }]
   }
 
+  /** Frames a chunk with a piece of the text, which most chunks are. */
+  #framePiece(text: string): string {
+    this.#find(0)
+    this.#around ??= [
+      '{"candidates":[{"content":{"parts":[{"text":',
+      `}],"role":"model"},"index":0}],"modelVersion":${JSON.stringify(this.#context.model)},"responseId":"${this.#id}"}`,
+    ]
+    const [before, after] = this.#around
+    return this.#framing.frame(before + JSON.stringify(text) + after)
+  }
+
   #find(index: number): CandidateParts {
     const known = this.#candidates.get(index)
     if (known) return known
@@ -104,4 +120,16 @@ export class GeminiStreamWriter implements StreamWriter {
     const whole = { ...chunk, modelVersion: this.#context.model, responseId: this.#id }
     return this.#framing.frame(stringifyJson(whole))
   }
+}
+
+/** Returns the text of the first choice where a chunk has nothing else to say. */
+function readPiece(choices: readonly RawChoice[]): string | undefined {
+  const [choice] = choices
+  if (choices.length !== 1 || !choice) return undefined
+  const { index, delta, finish_reason: reason, logprobs } = choice
+  if ((index ?? 0) !== 0 || reason || logprobs || !isObject(delta)) return undefined
+  const { content } = delta
+  if (typeof content !== 'string') return undefined
+  for (const name in delta) if (name !== 'content' && delta[name] !== null) return undefined
+  return content
 }

@@ -23,9 +23,11 @@ export const repeatedPieces: RepeatedJsonOptions<GeminiResponse> = {
   counts: { names: growingCounts, read: readCounts },
 }
 
-/** Returns the only part of an event, if it is a piece of the text or of a thought. */
+/** Returns the only part of an event, if it is a piece of the text or of a thought that goes on. */
 function findPiece({ candidates }: GeminiResponse): GeminiPart | undefined {
-  const parts = candidates?.length === 1 ? candidates[0]?.content?.parts : undefined
+  const [candidate] = candidates?.length === 1 ? candidates : []
+  // Nothing is to be learned from the last event of an answer.
+  const parts = candidate?.finishReason ? undefined : candidate?.content?.parts
   const [part] = parts?.length === 1 ? parts : []
   return part && isPlainText(part) ? part : undefined
 }

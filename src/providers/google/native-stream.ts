@@ -4,6 +4,7 @@ import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.t
 import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import type { Repeated } from '../../wire/json/pattern.ts'
 import { RepeatedJson } from '../../wire/json/repeated.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -18,7 +19,7 @@ import {
   readServedTier,
 } from './response.ts'
 import { ToolCounter } from './tool-calls.ts'
-import { parseUsage } from './usage.ts'
+import { parseUsage, recountUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
@@ -35,6 +36,12 @@ export class NativeStream implements FrameDecoder {
   readonly #finished = new Map<number, boolean>()
   /** Without a prototype, because the vendor chooses the names of its members. */
   readonly #usage: Record<string, unknown> = Object.create(null)
+  /** The usage of the latest event that has one. */
+  #reported: ReportedUsage | undefined
+  /** How many of the candidates have ended. */
+  #progress: Frame['finished']
+  /** The event from which the next ones may differ only in a piece of the text and in counts. */
+  #piece: GeminiResponse | undefined
 
   constructor({ model, header }: Pick<AnswerContext, 'model' | 'header'>) {
     this.#header = header
@@ -61,7 +68,9 @@ export class NativeStream implements FrameDecoder {
   #read({ data, bytes: given }: RawEvent): Frame[] {
     // Some proxies add the terminator of the OpenAI API, which no client of this API reads.
     if (data?.startsWith('[DONE]')) return this.#finish()
-    const response = data ? this.#events.parse(data) : undefined
+    const repeated = data && this.#piece ? this.#events.match(data) : undefined
+    if (repeated) return [this.#repeat(skipBlankLines(given), repeated)]
+    const response = data ? this.#parse(data) : undefined
     if (response) return [this.#classify(skipBlankLines(given), response)]
     const value = tryParseJson(data ?? decoder.decode(given))
     const failure = parseFailure(value)
@@ -73,10 +82,33 @@ export class NativeStream implements FrameDecoder {
     return data ? this.#fail(malformed) : [createDroppedFrame(given)]
   }
 
+  /** Parses an event that is not a repetition of `#piece`. */
+  #parse(data: string): GeminiResponse | undefined {
+    return this.#piece ? this.#events.learn(data) : this.#events.parse(data)
+  }
+
   /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
   #fail(failure: UpstreamFailure): Frame[] {
     const end = this.#finish()
     return end.length > 0 ? end : [createFailedFrame(failure, this.#parseUsage())]
+  }
+
+  /** Classifies an event that says only more of the text, as most events of a stream do. */
+  #repeat(bytes: Uint8Array, { text, counts }: Repeated): Frame {
+    let usage: ReportedUsage | undefined
+    if (this.#piece?.usageMetadata) {
+      for (const name in counts) this.#usage[name] = counts[name]
+      usage = this.#reported && recountUsage(this.#usage, this.#reported)
+      this.#reported = usage ?? this.#reported
+    }
+    return {
+      bytes,
+      kind: 'content',
+      usage,
+      output: text,
+      outputBytes: countUtf8Bytes(text),
+      finished: this.#progress,
+    }
   }
 
   #classify(bytes: Uint8Array, response: GeminiResponse): Frame {
@@ -86,6 +118,7 @@ export class NativeStream implements FrameDecoder {
     if (isObject(usageMetadata)) Object.assign(this.#usage, usageMetadata)
     this.#tools.add(candidates)
     const usage = isObject(usageMetadata) ? this.#parseUsage() : undefined
+    this.#reported = usage ?? this.#reported
     const failure = findFailedFinish(candidates)
     if (failure) return { ...createFailedFrame(failure, this.#parseUsage()), isBilled: true }
     let isContent = false
@@ -94,6 +127,8 @@ export class NativeStream implements FrameDecoder {
       this.#finished.set(index, isOver || (this.#finished.get(index) ?? false))
       isContent ||= isOver || (content?.parts ?? []).some(isShown)
     }
+    this.#progress = this.#countFinished()
+    this.#piece = isPiece(response) && this.#events.learned === response ? response : undefined
     const output = joinOutput(response)
     return {
       bytes,
@@ -105,7 +140,7 @@ export class NativeStream implements FrameDecoder {
     }
   }
 
-  get #progress(): Frame['finished'] {
+  #countFinished(): Frame['finished'] {
     const states = new Set(this.#finished.values())
     if (!states.has(true)) return undefined
     return states.has(false) ? 'some' : 'all'
@@ -123,6 +158,15 @@ export class NativeStream implements FrameDecoder {
   #finish(): Frame[] {
     return this.#progress === 'all' ? [{ bytes: noBytes, kind: 'done', outputBytes: 0 }] : []
   }
+}
+
+/** True for an event that has only text, and the counts so far. */
+function isPiece({ candidates, usageMetadata }: GeminiResponse): boolean {
+  const [only, ...others] = candidates ?? []
+  if (!only || others.length > 0 || only.finishReason) return false
+  return (
+    !isObject(only.groundingMetadata) && (usageMetadata === undefined || isObject(usageMetadata))
+  )
 }
 
 /** A part that says nothing does not commit a stream. */

@@ -36,12 +36,52 @@ function listCalls({ webSearches, toolCalls }: BilledTools): ToolCalls | undefin
   return webSearches ? { web_search: webSearches, ...toolCalls } : toolCalls
 }
 
-/** Undefined when one of the counts is invalid. */
 function parseCounts(
   metadata: unknown,
   { tier, tools: { webSearches, toolCalls } }: AnswerFacts,
 ): ReportedUsage | undefined {
-  if (!isObject(metadata)) return undefined
+  const tokens = isObject(metadata) ? parseTokens(metadata) : undefined
+  if (!isObject(metadata) || !tokens) return undefined
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = tokens
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    reasoningTokens,
+    webSearches,
+    billing: collectFacts({
+      tier: readTier(metadata['trafficType'] ?? tier),
+      modalities: parseModalities(metadata),
+      toolCalls,
+    }),
+  }
+}
+
+/** Returns the usage of an event that differs from the one before only in `growingCounts`. */
+export function recountUsage(
+  metadata: Record<string, unknown>,
+  { webSearches, billing }: ReportedUsage,
+): ReportedUsage | undefined {
+  const tokens = parseTokens(metadata)
+  if (!tokens) return undefined
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = tokens
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    reasoningTokens,
+    webSearches,
+    billing,
+  }
+}
+
+type TokenCounts = Pick<
+  ReportedUsage,
+  'promptTokens' | 'completionTokens' | 'cachedTokens' | 'reasoningTokens'
+>
+
+/** Undefined when one of the counts is invalid. */
+function parseTokens(metadata: Record<string, unknown>): TokenCounts | undefined {
   const prompt = metadata['promptTokenCount'] ?? undefined
   const toolUse = metadata['toolUsePromptTokenCount'] ?? 0
   const candidates = metadata['candidatesTokenCount'] ?? 0
@@ -63,12 +103,6 @@ function parseCounts(
     completionTokens: Math.max(listed, countBeyond(total, promptTokens, cached)),
     cachedTokens: cached,
     reasoningTokens: thoughts,
-    webSearches,
-    billing: collectFacts({
-      tier: readTier(metadata['trafficType'] ?? tier),
-      modalities: parseModalities(metadata),
-      toolCalls,
-    }),
   }
 }
 

@@ -20,34 +20,61 @@ export class RepeatedJson<Value> {
   readonly #options: RepeatedJsonOptions<Value>
   readonly #pattern: JsonPattern
   #learned: Value | undefined
+  #probed: { readonly json: string; readonly value: Value | undefined } | undefined
 
   constructor(options: RepeatedJsonOptions<Value>) {
-    const { read, readText, varying, counts } = options
+    const { readText, varying, counts } = options
     this.#options = options
     this.#pattern = new JsonPattern({
       readText: (json) => {
-        const value = read(json)
+        const value = this.#probe(json)
         return value && readText(value)
       },
       varying,
       counts: counts && {
         names: counts.names,
         read: (json) => {
-          const value = read(json)
+          const value = this.#probe(json)
           return value && counts.read(value)
         },
       },
     })
   }
 
+  /** Reads a text in which the pattern tries values. Their text and their counts are asked for one after the other. */
+  #probe(json: string): Value | undefined {
+    if (this.#probed?.json === json) return this.#probed.value
+    const value = this.#options.read(json)
+    this.#probed = { json, value }
+    return value
+  }
+
+  /** The value from which later texts may differ only in a text and in counts. */
+  get learned(): Value | undefined {
+    return this.#learned
+  }
+
+  /** Returns what differs between a text and the learned one; undefined for any other text. */
+  match(json: string): Repeated | undefined {
+    const repeated = this.#learned && this.#pattern.match(json)
+    return repeated?.text ? repeated : undefined
+  }
+
   /** Returns what `read` returns for a text, which may be no JSON. Parts of the value may be shared. */
   parse(json: string): Value | undefined {
-    const { read, readText, repeat } = this.#options
-    const repeated = this.#learned && this.#pattern.match(json)
-    if (this.#learned && repeated?.text) return repeat(this.#learned, repeated)
+    const repeated = this.match(json)
+    return this.#learned && repeated
+      ? this.#options.repeat(this.#learned, repeated)
+      : this.learn(json)
+  }
+
+  /** Does the same for a text that does not match, and learns from it. */
+  learn(json: string): Value | undefined {
+    const { read, readText } = this.#options
     const value = read(json)
     const text = value && readText(value)
     if (text && this.#pattern.learn(json, text)) this.#learned = value
+    this.#probed = undefined
     return value
   }
 }

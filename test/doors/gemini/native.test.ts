@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { keyedGateway } from '../../support/keyed-gateway.ts'
 import { json, stream, whole } from '../../support/scripted-upstream.ts'
-import { asking, geminiGateway, parseChunks, post } from './support.ts'
+import { asking, geminiGateway, links, parseChunks, post } from './support.ts'
 
 const path = '/v1beta/models/gemini:generateContent'
 const streaming = '/v1/models/gemini:streamGenerateContent'
@@ -96,6 +97,44 @@ describe('a link that speaks the API itself', () => {
     gateway.upstream.always(whole(answer))
     const response = await post(gateway, asking(), { path })
     expect(response.status).toBe(status)
+  })
+
+  test('counts the running totals of its events, also of those that differ in a text alone', async () => {
+    const gateway = await keyedGateway(
+      links.replace(
+        'id = "gemini",',
+        'id = "gemini", cost_per_1m_input = 1, cost_per_1m_output = 1,',
+      ),
+    )
+    const { headers } = await gateway.key()
+    const piece = (at: number, finish = {}) => {
+      const usageMetadata = {
+        promptTokenCount: 5,
+        candidatesTokenCount: at,
+        thoughtsTokenCount: at + 1,
+        totalTokenCount: 6 + 2 * at,
+        promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+      }
+      const content = { parts: [{ text: ` w${at}é` }], role: 'model' }
+      return `data: ${JSON.stringify({ candidates: [{ content, ...finish, index: 0 }], usageMetadata, modelVersion: 'v' })}\r\n\r\n`
+    }
+    const pieces = [1, 2, 3, 11, 12].map((at) => piece(at))
+    const sent = [
+      [...pieces, piece(40, { finishReason: 'STOP' })],
+      // Joined in pairs, and cut before the end.
+      [pieces.slice(0, 2).join(''), pieces.slice(2).join('')],
+    ]
+    const at = `${streaming}?alt=sse`
+    gateway.upstream.next(stream(sent[0] ?? []), stream(sent[1] ?? []))
+    const complete = await post(gateway, asking(), { path: at, headers })
+    expect(await complete.text()).toBe(sent[0]?.join(''))
+    const cut = await post(gateway, asking(), { path: at, headers })
+    await expect(cut.text()).rejects.toThrow('the stream has failed')
+    const rows = await gateway.rows()
+    expect(rows.toSorted((a, b) => a.tokensOut - b.tokensOut)).toMatchObject([
+      { tokensIn: 5, tokensOut: 25, reasoningTokens: 13 },
+      { tokensIn: 5, tokensOut: 81, reasoningTokens: 41 },
+    ])
   })
 
   test('whose stream ends without a reason is cut', async () => {
