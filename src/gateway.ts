@@ -1,3 +1,4 @@
+import { renderCheck } from './admin/index.ts'
 import type { CacheSettings } from './cache/index.ts'
 import { compose, openPorts, type Parts } from './compose.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
@@ -8,9 +9,16 @@ import type { Millis, RequestId } from './core/ids.ts'
 import { nameInMetrics } from './core/model-pattern.ts'
 import { toUsd } from './core/money.ts'
 import type { Provider } from './core/provider.ts'
+import type { CheckProvider } from './core/provider-check.ts'
 import { divideLimit, type Workers } from './core/workers.ts'
 import { createHealthReport, healthTopic, mergeHealthReports } from './health/index.ts'
-import { createExplain, createFetch, createRouter, createRoutes } from './http/index.ts'
+import {
+  createCheckProvider,
+  createExplain,
+  createFetch,
+  createRouter,
+  createRoutes,
+} from './http/index.ts'
 import { addBudgetGauges, addGauges, createExposition } from './metrics/index.ts'
 import type { ExplainedText, Gateway, GatewayOptions, HostSettings } from './options.ts'
 import { type RefusalLog, unroutedLog } from './records/index.ts'
@@ -67,9 +75,10 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
   connect(parts)
   addReadSeries(parts, config)
   const explain = createExplain(plane)
+  const checkProvider = createCheckProvider({ plane, snapshot: () => reloader.snapshot })
   return {
     fetch: createFetch({
-      find: createRouter(listAllRoutes(parts, explain)),
+      find: createRouter(listAllRoutes(parts, { explain, checkProvider })),
       corsOrigins: () => reloader.config.server.cors_origins,
       durations: series.httpDurations,
       clock,
@@ -87,6 +96,10 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
       return plane.inFlight
     },
     explain: (question) => explain(asAnyone(question)),
+    async check(question) {
+      const checked = await checkProvider({ ...question, origin: newOrigin() })
+      return checked && JSON.stringify(renderCheck(checked))
+    },
     reload: () => reloader.reload(),
     refresh: () => reloader.refresh(),
     startDraining: () => readiness.startDraining(),
@@ -108,10 +121,14 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
 
 /** The request of an unlimited sender. */
 function asAnyone({ path, body, metadata }: ExplainedText): ExplainedRequest {
+  const bytes = new TextEncoder().encode(body)
+  return { path, body: bytes, metadata, authenticator: noAuth, origin: newOrigin() }
+}
+
+/** That of a request which the host makes itself. */
+function newOrigin() {
   // A UUID consists of safe characters.
-  const id = crypto.randomUUID() as RequestId
-  const origin = { id, signal: new LightAbortController() }
-  return { path, body: new TextEncoder().encode(body), metadata, authenticator: noAuth, origin }
+  return { id: crypto.randomUUID() as RequestId, signal: new LightAbortController() }
 }
 
 /** Lets the parts with state of their own follow the snapshot. */
@@ -211,7 +228,12 @@ function reportCredentials({ reloader, credentials }: Pick<Parts, 'reloader' | '
   )
 }
 
-function listAllRoutes(parts: Parts, explain: Explain) {
+interface Asked {
+  readonly explain: Explain
+  readonly checkProvider: CheckProvider
+}
+
+function listAllRoutes(parts: Parts, { explain, checkProvider }: Asked) {
   const { ports, access, reloader, prober, plane, records, bodyLimiter, breakers, cache, traffic } =
     parts
   const { readiness } = parts
@@ -242,6 +264,7 @@ function listAllRoutes(parts: Parts, explain: Explain) {
       clearCache: () => cache.clear(),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
       explain,
+      checkProvider,
       inFlight: () => plane.inFlight,
       pins: () => parts.affinity.size,
       circuits: () => breakers.states(),

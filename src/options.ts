@@ -107,6 +107,15 @@ export interface Gateway {
    * JSON text that `POST /admin/explain` answers; rejects when no service has the path. Sends nothing.
    */
   explain(request: ExplainedText): Promise<string>
+  /**
+   * Sends the smallest request to a model of a provider, by default its first, once with each credential. Resolves to
+   * the JSON text that `POST /admin/providers/{name}/check` answers; undefined for an unknown provider. Rejects
+   * when the provider has no such model. The requests cost what the vendor charges, and count nowhere.
+   */
+  check(question: {
+    readonly provider: string
+    readonly model?: string
+  }): Promise<string | undefined>
   /** Serves the current content of the configuration file. Never rejects: failures are logged. */
   reload(): Promise<void>
   /** Like `reload`, but only when the file has changed. */

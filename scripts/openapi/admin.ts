@@ -201,6 +201,15 @@ export const admin: Operations = {
       answers: { 200: { description: 'The explanation.', schema: 'Explanation' } },
     }),
   },
+  '/admin/providers/{name}/check': {
+    post: manage('Operation', {
+      summary: 'Send a small request to a provider, once with each credential',
+      body: { schema: 'ProviderCheck', example: { model: 'demo' }, optional: true },
+      answers: {
+        200: { description: 'What each request has shown.', schema: 'CheckedProvider' },
+      },
+    }),
+  },
   '/admin/config': {
     get: manage('Configuration', {
       summary: 'Show the configuration file',

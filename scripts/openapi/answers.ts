@@ -575,6 +575,21 @@ export const answerSchemas = {
   Health: z.strictObject({ status: z.literal('ok') }),
   Readiness: z.strictObject({ status: text }),
   ProviderHealth: z.strictObject({ providers }),
+  CheckedProvider: z.strictObject({
+    provider: text,
+    model: text.describe('The model that was asked.'),
+    credentials: z.array(
+      z.strictObject({
+        credential: text.describe('The variable that holds it, or the cloud that provides it.'),
+        reachable: z.boolean().nullable().describe('Null: not known.'),
+        authenticated: z.boolean().nullable(),
+        model_known: z.boolean().nullable(),
+        first_token_ms: count.nullable(),
+        cost: usd.nullable(),
+        error: text.nullable(),
+      }),
+    ),
+  }),
   Key: key,
   OwnKey: z.strictObject({
     name: text,

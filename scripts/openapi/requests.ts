@@ -3,6 +3,7 @@ import { grantBody } from '../../src/admin/accounts.ts'
 import { explainBody } from '../../src/admin/explain.ts'
 import { groupChangeBody, newGroupBody } from '../../src/admin/groups.ts'
 import { keyChangeBody, newKeyBody, rotationBody } from '../../src/admin/keys.ts'
+import { providerCheckBody } from '../../src/admin/provider-check.ts'
 import { providerKeyBody } from '../../src/admin/provider-keys.ts'
 import { repriceBody } from '../../src/admin/usage-reprice.ts'
 import { signingKeyBody } from '../../src/admin/webhooks.ts'
@@ -150,6 +151,7 @@ export const requestSchemas = {
   GroupChange: groupChangeBody,
   Grant: grantBody,
   Question: explainBody,
+  ProviderCheck: providerCheckBody,
   Repricing: repriceBody,
   ProviderKey: providerKeyBody,
   WebhookSettings: webhookSettings,

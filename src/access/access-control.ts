@@ -17,6 +17,7 @@ import type { Meters } from '../core/metrics.ts'
 import type { ModelListReport } from '../core/model-list.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
+import type { CheckProvider } from '../core/provider-check.ts'
 import type { RequestRecord } from '../core/request-record.ts'
 import type { SharedState, SharedStateName } from '../core/shared-state.ts'
 import type { Workers } from '../core/workers.ts'
@@ -81,6 +82,7 @@ export interface AdminDeps extends RouteRouteDeps {
   readonly clearCache: () => Promise<number>
   readonly reloadProviderKeys: () => Promise<void>
   readonly explain: Explain
+  readonly checkProvider: CheckProvider
   readonly inFlight: () => number
   /** The sessions that are remembered. */
   readonly pins: () => number

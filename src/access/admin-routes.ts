@@ -8,6 +8,7 @@ import {
   explainRoutes,
   groupRoutes,
   keyRoutes,
+  providerCheckRoutes,
   providerKeyRoutes,
   repriceRoutes,
   requestRoutes,
@@ -71,6 +72,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...routeRoutes(deps),
     ...configRoutes({ ...shared, document }),
     ...explainRoutes({ ...shared, explain, findSender }),
+    ...providerCheckRoutes({ ...shared, checkProvider: deps.checkProvider }),
     ...cacheRoutes({ ...shared, clear: clearCache, workers }),
     ...providerKeyRoutes({
       ...shared,

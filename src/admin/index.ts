@@ -8,6 +8,11 @@ export type { AdminRequest, AdminRoutes } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
 export { type OwnKeyRouteDeps, ownKeyRoutes } from './own-key.ts'
 export {
+  type ProviderCheckRouteDeps,
+  providerCheckRoutes,
+  renderCheck,
+} from './provider-check.ts'
+export {
   LockedProviderKeyError,
   openProviderKeys,
   type ProviderKeyRouteDeps,

@@ -1,4 +1,4 @@
-import type { Authenticator } from '../core/admission.ts'
+import { type Authenticator, noAuth } from '../core/admission.ts'
 import type { Api } from '../core/capability.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
@@ -6,8 +6,9 @@ import { asHeaderList, type CancelSignal, type Tokenizer } from '../core/ports.t
 import type { Reply } from '../core/reply.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
-import type { Breakers, Credentials } from '../resilience/index.ts'
-import { Draws } from '../routing/index.ts'
+import { Breakers, Credentials, ParkedInProcess } from '../resilience/index.ts'
+import { RoomsInProcess } from '../rooms/index.ts'
+import { Draws, TrafficInProcess } from '../routing/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { noTrace, type RequestTrace, type StartTrace } from '../traces/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
@@ -42,6 +43,9 @@ export interface DataPlaneOptions extends RequestPorts {
   /** The scopes of the requests that have not ended, streams included. */
   readonly inFlight: InFlightSet<CancelScope>
 }
+
+/** What requests of their own are served by, and who gets their records. */
+export type IsolatedOptions = Pick<DataPlaneOptions, 'record'> & { readonly snapshot: Snapshot }
 
 /** What the host knows of a request beyond the request itself. */
 export interface Arrival extends RequestOrigin {
@@ -155,6 +159,27 @@ export class DataPlane {
         record.finish({ status: 200 })
       }
     }
+  }
+
+  /**
+   * Creates a plane whose requests are in flight like all others, and change nothing for them: no circuit, no parked
+   * credential, no load and no limit.
+   */
+  isolate({ snapshot, record }: IsolatedOptions): DataPlane {
+    const { clock } = this.#options
+    return new DataPlane({
+      ...this.#options,
+      snapshot: () => snapshot,
+      authenticator: noAuth,
+      tokenizer: undefined,
+      breakers: new Breakers(clock),
+      credentials: new Credentials(clock, new ParkedInProcess()),
+      traffic: new TrafficInProcess(clock),
+      rooms: new RoomsInProcess({ clock }),
+      record,
+      reported: () => undefined,
+      startTrace: undefined,
+    })
   }
 
   #open(

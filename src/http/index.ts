@@ -1,3 +1,4 @@
+export { createCheckProvider } from './check-provider.ts'
 export { withCors } from './cors.ts'
 export { createExplain } from './explain.ts'
 export { createFetch } from './fetch.ts'

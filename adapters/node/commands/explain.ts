@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { isTable } from '../../../src/config/index.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { checkConfig, type Environment } from '../../../src/index.ts'
+import { findConfigWithoutAuth } from '../admin/auth-off.ts'
 import { addAdminOptions, withAdmin } from '../admin/client.ts'
 import { openOfflineGateway } from '../admin/offline.ts'
 import { defaultConfig, readConfigText } from '../config/config-text.ts'
@@ -102,21 +103,6 @@ function toQuestion(read: unknown, { path, key, session }: ExplainOptions): Ques
     ...(key !== undefined && { key_id: key }),
     ...(session !== undefined && { session }),
   } as Question
-}
-
-/**
- * Returns the configuration when it turns auth off, so that there is no admin API to ask. Undefined when the
- * options name a gateway, or when there is no file.
- */
-async function findConfigWithoutAuth({ config: path, url }: ExplainOptions) {
-  if (url !== undefined) return undefined
-  const config = await readConfigText(path).catch((failure: CommandFailure) => {
-    if (path !== undefined) throw failure
-    return undefined
-  })
-  if (config === undefined) return undefined
-  const verdict = await checkConfig(config, process.env, { readFile: readText })
-  return verdict.ok && !verdict.overview.auth.enabled ? config : undefined
 }
 
 interface Asked {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { openNodeStore } from '../ports/store.ts'
 import { addBackupCommand } from './backup.ts'
+import { addCheckCommand } from './check-provider.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { addConsoleCommand } from './console.ts'
@@ -21,6 +22,7 @@ export function addOtherCommands(root: Command): void {
   addConfigCommand(root)
   addSchemaCommand(root)
   addHealthCommand(root)
+  addCheckCommand(root)
   addKeysCommand(root)
   addGroupsCommand(root)
   addUsageCommand(root)

@@ -1,0 +1,159 @@
+import type { Command } from 'commander'
+import * as z from 'zod'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { findConfigWithoutAuth } from '../admin/auth-off.ts'
+import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts'
+import { openOfflineGateway } from '../admin/offline.ts'
+import { defaultConfig } from '../config/config-text.ts'
+import { CommandFailure } from '../failures/command-failure.ts'
+import { formatUsd } from '../output/amounts.ts'
+import { printJson } from '../output/json.ts'
+import { createStyle, type Style } from '../output/style.ts'
+import { print } from '../process/print.ts'
+
+/** Adds `check`, which sends each provider a real request. */
+export function addCheckCommand(root: Command): void {
+  const check = root
+    .command('check')
+    .description('send a small request to a provider, once with each credential')
+    .argument('[provider]', 'name of the provider (default: all of them)')
+    .option('--model <id>', 'model to ask (default: the first one of the provider)')
+    .option('--json', 'print the answers of the admin API')
+  addAdminOptions(check)
+    .addHelpText('after', examples)
+    .action((name: string | undefined, options: CheckOptions, command: Command) =>
+      runCheck(name, options, command),
+    )
+}
+
+const examples = `
+The vendor charges these requests; the gateway counts them nowhere. Exit code 1: a provider cannot be reached, or
+refuses a credential. With auth off there is no admin API: then this process sends the requests itself.
+
+Examples:
+  gateway check
+  gateway check openai --model gpt-5-mini`
+
+interface CheckOptions {
+  readonly model?: string
+  readonly json?: boolean
+  readonly config?: string
+  readonly url?: string
+}
+
+const checkedSchema = z.looseObject({
+  provider: z.string(),
+  model: z.string(),
+  credentials: z.array(
+    z.looseObject({
+      credential: z.string(),
+      reachable: z.boolean().nullable(),
+      authenticated: z.boolean().nullable(),
+      model_known: z.boolean().nullable(),
+      first_token_ms: z.number().nullable(),
+      cost: z.number().nullable(),
+      error: z.string().nullable(),
+    }),
+  ),
+})
+
+type Checked = z.infer<typeof checkedSchema>
+
+async function runCheck(
+  name: string | undefined,
+  options: CheckOptions,
+  command: Command,
+): Promise<void> {
+  const given: CheckOptions = { ...command.optsWithGlobals(), ...options }
+  if (given.model !== undefined && name === undefined) {
+    throw new CommandFailure(2, '--model needs the name of a provider')
+  }
+  const config = await findConfigWithoutAuth(given)
+  const answers =
+    config === undefined
+      ? await withAdmin({ command }, async (admin) => {
+          const names = name === undefined ? await listProviders(admin.send) : [name]
+          const body = given.model === undefined ? {} : { model: given.model }
+          return collect(names, (one) =>
+            admin.send('POST', `/admin/providers/${encodeURIComponent(one)}/check`, body),
+          )
+        })
+      : await checkHere(name, { ...given, text: config })
+  const checked = answers.map((answer) => checkedSchema.parse(answer))
+  const style = createStyle()
+  await (given.json
+    ? printJson(answers)
+    : print(checked.map((one) => render(one, style)).join('\n')))
+  const failed = checked.filter(hasFailed).map(({ provider }) => provider)
+  if (failed.length === 0) return
+  const names = failed.join(', ')
+  throw new CommandFailure(1, `cannot be reached, or refuses a credential: ${names}`)
+}
+
+/** Asks one provider after the other. */
+async function collect(
+  names: readonly string[],
+  ask: (name: string) => Promise<unknown>,
+): Promise<unknown[]> {
+  const answers: unknown[] = []
+  for (const name of names) answers.push(await ask(name))
+  return answers
+}
+
+const statusSchema = z.looseObject({ credentials: z.record(z.string(), z.unknown()) })
+
+async function listProviders(send: AdminClient['send']): Promise<readonly string[]> {
+  return Object.keys(statusSchema.parse(await send('GET', '/admin/status')).credentials)
+}
+
+interface Here extends CheckOptions {
+  readonly text: string
+}
+
+/** Sends the requests from this process. */
+async function checkHere(name: string | undefined, { text, config, model }: Here) {
+  const file = config ?? defaultConfig
+  const offline = { name: file, config: text, env: process.env, onMissing: 'reject' } as const
+  const { gateway, close } = await openOfflineGateway(offline)
+  const ask = async (provider: string) => {
+    const answer = await gateway.check({ provider, ...(model !== undefined && { model }) })
+    if (answer === undefined) throw new CommandFailure(2, `${file}: no provider ${provider}`)
+    return JSON.parse(answer) as unknown
+  }
+  const all = gateway.overview.providers.map((provider) => provider.name)
+  try {
+    return await collect(name === undefined ? all : [name], ask)
+  } catch (error) {
+    if (error instanceof GatewayError) throw new CommandFailure(2, error.message)
+    throw error
+  } finally {
+    await close()
+  }
+}
+
+function hasFailed({ credentials }: Checked): boolean {
+  return credentials.some(
+    ({ reachable, authenticated }) => reachable === false || authenticated === false,
+  )
+}
+
+function render({ provider, model, credentials }: Checked, style: Style): string {
+  const { bold, dim } = style
+  const lines = credentials.map((one) => {
+    const name = one.credential === 'none' ? 'no credential' : one.credential
+    return `  ${name}  ${renderVerdict(one, style)}`
+  })
+  return [`${bold(provider)} ${dim(model)}`, ...lines].join('\n')
+}
+
+function renderVerdict(one: Checked['credentials'][number], { green, red, yellow }: Style): string {
+  const { error, first_token_ms: time, cost } = one
+  if (error === null) {
+    const price = cost === null ? '' : `, ${formatUsd(cost)}`
+    return `${green('works')}: first token after ${time} ms${price}`
+  }
+  if (one.reachable === false) return `${red('not reached')}: ${error}`
+  if (one.authenticated === false) return `${red('refused')}: ${error}`
+  const word = one.model_known === false ? 'model unknown' : 'failed'
+  return `${yellow(word)}: ${error}`
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import {
+  errorIn,
+  type KeyedGateway,
+  keyedGateway,
+  pricedProvider,
+  prompt,
+  used,
+} from '../support/keyed-gateway.ts'
+import { broken, json, stream, whole } from '../support/scripted-upstream.ts'
+
+/*
+ * `POST /admin/providers/{name}/check`: one small request with each credential of a provider.
+ */
+
+const twoKeys = pricedProvider.replace('api_key_env = "P_KEY"', 'api_key_envs = ["P_KEY", "Q_KEY"]')
+const env = { P_KEY: 'sk-p', Q_KEY: 'sk-q', GATEWAY_MASTER_KEY: '5e'.repeat(32) }
+
+const answer = stream([
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }] })}\n\n`,
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 } })}\n\n`,
+  'data: [DONE]\n\n',
+])
+
+const works = {
+  credential: 'P_KEY',
+  reachable: true,
+  authenticated: true,
+  model_known: true,
+  first_token_ms: expect.any(Number),
+  cost: 0.00001,
+  error: null,
+}
+
+function check({ admin }: KeyedGateway, body?: object, name = 'p') {
+  return admin('POST', `/admin/providers/${name}/check`, body)
+}
+
+describe('a check', () => {
+  test('says what a real request has shown of each credential', async () => {
+    const gateway = await keyedGateway(twoKeys, { env })
+    gateway.upstream.next(answer, json({ error: { message: 'no such key' } }, { status: 401 }))
+    const { status, body } = await check(gateway)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      provider: 'p',
+      model: 'm',
+      credentials: [
+        works,
+        {
+          credential: 'Q_KEY',
+          reachable: true,
+          authenticated: false,
+          model_known: null,
+          first_token_ms: null,
+          cost: null,
+          error: expect.stringMatching(/^LM-3003 .*401: no such key/),
+        },
+      ],
+    })
+    const sent = gateway.upstream.requests.map(({ headers }) => headers['authorization'])
+    expect(sent).toEqual(['Bearer sk-p', 'Bearer sk-q'])
+  })
+
+  test('asks for the model that the body names, in a request that the vendor takes', async () => {
+    const more = '[[providers.models]]\nid = "n"\nupstream_id = "gpt-5"\n'
+    const gateway = await keyedGateway(`${pricedProvider}${more}`)
+    gateway.upstream.next(answer)
+    expect((await check(gateway, { model: 'n' })).body).toMatchObject({ model: 'n' })
+    const sent = JSON.parse(Buffer.from(gateway.upstream.requests[0]?.body ?? '').toString())
+    expect(sent).toMatchObject({ model: 'gpt-5', stream: true, max_completion_tokens: 16 })
+  })
+
+  test.each([
+    ['an unknown model', json({ error: { message: 'no' } }, { status: 404 }), [true, true, false]],
+    ['a refused request', json({ error: { message: 'no' } }, { status: 400 }), [true, true, null]],
+    ['a rate limit', json({ error: { message: 'no' } }, { status: 429 }), [true, true, null]],
+    ['an empty account', json({ error: { message: 'no' } }, { status: 402 }), [true, false, null]],
+    ['a failing server', json({ error: { message: 'no' } }, { status: 500 }), [true, null, null]],
+    ['a connection that is refused', broken(), [false, null, null]],
+    ['an answer that is no stream', whole('hello'), [true, null, null]],
+  ] as const)('tells %s from the others', async (_, responder, expected) => {
+    const gateway = await keyedGateway()
+    gateway.upstream.always(responder)
+    const [found] = (await check(gateway)).body['credentials'] as Record<string, unknown>[]
+    const { reachable, authenticated, model_known: known } = found ?? {}
+    expect([reachable, authenticated, known]).toEqual(expected)
+    expect(gateway.upstream.requests).toHaveLength(1)
+  })
+
+  test('names a credential that is missing', async () => {
+    const gateway = await keyedGateway(twoKeys, { env: { ...env, Q_KEY: '' } })
+    gateway.upstream.next(answer)
+    const { body } = await check(gateway)
+    expect(body['credentials']).toMatchObject([
+      { credential: 'P_KEY' },
+      { credential: 'Q_KEY is unset', reachable: null, authenticated: false },
+    ])
+  })
+
+  test('changes nothing for other requests, and counts nowhere', async () => {
+    const config = `${twoKeys}max_parallel = 1\n[resilience]\ncircuit_failure_threshold = 1\n`
+    const gateway = await keyedGateway(config, { env })
+    gateway.upstream.next(
+      json({ error: { message: 'no' } }, { status: 401 }),
+      json({ error: { message: 'no' } }, { status: 500 }),
+    )
+    await check(gateway)
+    const { body } = await gateway.admin('GET', '/admin/status')
+    expect(JSON.stringify(body)).not.toMatch(/"open"|parked_until/)
+    const key = await gateway.key()
+    gateway.upstream.next(used(100, 20))
+    expect((await gateway.ask(key, prompt(8))).status).toBe(200)
+    expect(await gateway.rows()).toHaveLength(1)
+  })
+
+  test.each([
+    ['a provider that is not configured', 'q', {}, 'name'],
+    ['a model of no provider', 'p', { model: 'x' }, 'model'],
+    ['a field that it does not know', 'p', { models: 'm' }, 'models'],
+  ])('refuses %s', async (_, name, body, param) => {
+    const refused = await check(await keyedGateway(), body, name)
+    expect(refused.status).toBe(400)
+    expect(errorIn(refused)).toMatchObject({ code: 'LM-1001', param })
+  })
+
+  test('finds a provider whose name has a slash', async () => {
+    const gateway = await keyedGateway(pricedProvider.replace('name = "p"', 'name = "team/p"'))
+    gateway.upstream.next(answer)
+    expect((await check(gateway, {}, 'team%2Fp')).body).toMatchObject({ provider: 'team/p' })
+  })
+
+  test.each([
+    [
+      'embed',
+      '/embeddings',
+      { data: [{ index: 0, embedding: [0.5] }], usage: { prompt_tokens: 1, total_tokens: 1 } },
+    ],
+    ['rerank', '/rerank', { results: [{ index: 0, relevance_score: 0.5 }] }],
+  ])('asks a model for %s', async (capability, path, reply) => {
+    const config = `${pricedProvider}capabilities = ["${capability}"]\n`
+    const kind = capability === 'rerank' ? 'cohere' : 'openai'
+    const gateway = await keyedGateway(config.replace('"openai"', `"${kind}"`))
+    gateway.upstream.next(json(reply))
+    const { body } = await check(gateway)
+    expect(body['credentials']).toMatchObject([{ reachable: true, error: null }])
+    expect(gateway.upstream.requests[0]?.url).toMatch(new RegExp(`${path}$`))
+  })
+})
