@@ -11,7 +11,7 @@ name = "p"
 kind = "openai"
 api_key_env = "P_KEY"
 max_parallel = 1
-models = [{ id = "m" }]
+models = [{ id = "m", capabilities = ["chat", "decisions"] }]
 `
 
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -23,6 +23,7 @@ describe('every API', () => {
     ['/v1/completions', { prompt: 'Hi' }, 'error.code'],
     ['/v1/responses', { input: 'Hi' }, 'error.code'],
     ['/v1/messages', { max_tokens: 9, messages }, 'error.code'],
+    ['/v1/decisions', { input: 'Hi', questions: [{ type: 'predicate' }] }, 'error.code'],
     ['/v1beta/models/m:generateContent', { contents }, 'error.details.0.reason'],
   ])(
     'a request to %s without room gets LM-3021 in the form of the API',
