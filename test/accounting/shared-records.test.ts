@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { generateRecordFunctions } from '../../src/accounting/index.ts'
-import { readRecord } from '../../src/accounting/shared/hold.ts'
+import { factsOf, readRecord } from '../../src/accounting/shared/hold.ts'
 import { writeShare } from '../../src/accounting/shared/values.ts'
+import type { ModelId, RequestId } from '../../src/core/ids.ts'
 
 /*
  * The records that a server keeps are read by the release before and after, so their order is fixed. Both sides are
@@ -45,4 +46,12 @@ test('the functions on the server read and write the same places', () => {
   )
   expect(functions).toContain(`'["%s",%d,%d,[%s]]'`)
   expect(functions).toContain(`'["%s",%d,%d,%d,%d,%d]'`)
+})
+
+test('a hold names what its request names, and not the target that a switch has chosen', () => {
+  const route = { id: 'target' as ModelId, provider: undefined }
+  const asked = { id: 'r' as RequestId, api: 'chat', stream: false, route } as const
+  expect(factsOf(asked, 5n)).toMatchObject({ model: 'target', cost: 5n })
+  const named = { id: 'switch' as ModelId, provider: undefined }
+  expect(factsOf({ ...asked, named }, 5n)).toMatchObject({ model: 'switch', provider: '' })
 })

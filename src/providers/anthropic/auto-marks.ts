@@ -10,7 +10,8 @@ export function markMessages(body: Uint8Array): Uint8Array {
 const ephemeral = '"cache_control":{"type":"ephemeral"}'
 
 const marking: Marking = {
-  findTools: (_, members) => members.get('tools'),
+  toolMember: 'tools',
+  findTools: (_, tools) => tools,
   canCarry: isMarkable,
   mark: (json, { start, end }) => ({ start, end, text: addMark(json.slice(start, end)) }),
   markText: (text) => `[{"type":"text","text":${text},${ephemeral}}]`,

@@ -10,10 +10,8 @@ export function markConverse(body: Uint8Array): Uint8Array {
 
 /** A mark is a block of its own behind the one that it marks. */
 const marking: Marking = {
-  findTools(json, members) {
-    const config = members.get('toolConfig')
-    return config && placeMembers(json, config.start).get('tools')
-  },
+  toolMember: 'toolConfig',
+  findTools: (json, config) => placeMembers(json, config.start).get('tools'),
   canCarry: (block) => isObject(block) && !('reasoningContent' in block) && !isTextDocument(block),
   mark: (_, { end }) => ({ start: end, end, text: ',{"cachePoint":{"type":"default"}}' }),
 }

@@ -7,6 +7,7 @@ import {
 } from '../../wire/json/entries.ts'
 import { parseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
+import { type Splice, splice } from '../../wire/json/splice.ts'
 
 /*
  * Marks of prompt caching that the gateway sets where a request has none: at the end of the tools, of the system text
@@ -15,13 +16,15 @@ import { scanLayout } from '../../wire/json/scan.ts'
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
 
-/** The turns of the user that are marked: the end of the last answer is in the cache by the mark before it. */
+/** The turns of the user that are marked: what the mark of the turn before wrote is read again. */
 const markedTurns = 2
 
 /** How an API marks the end of a list of blocks. */
 export interface Marking {
-  /** Finds the list of tools among the members of a body. */
-  readonly findTools: (json: string, members: ReadonlyMap<string, Place>) => Place | undefined
+  /** The member of the body that holds the tools. */
+  readonly toolMember: string
+  /** Finds the list of tools in that member. */
+  readonly findTools: (json: string, member: Place) => Place | undefined
   /** Whether a mark may follow a block, or a tool. */
   readonly canCarry: (block: unknown) => boolean
   /** Marks a block. */
@@ -35,48 +38,57 @@ export interface Marking {
  * as its client wants it.
  */
 export function markBody(body: Uint8Array, marking: Marking): Uint8Array {
-  if (scanLayout(body, []).cacheLife !== 'none') return body
-  const json = decoder.decode(body)
-  const edits = listEdits(json, marking)
-  return edits.length === 0 ? body : encoder.encode(editText(json, edits))
-}
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
-function listEdits(json: string, marking: Marking): readonly TextEdit[] {
-  const members = placeMembers(json)
-  const lists = [marking.findTools(json, members), members.get('system')]
-  return [
-    ...lists.flatMap((list) => markList(json, list, marking) ?? []),
-    ...listTurns(json, members.get('messages')).flatMap(
-      (turn) => markTurn(json, turn, marking) ?? [],
+  const { toolMember } = marking
+  const { spans, cacheLife } = scanLayout(body, [toolMember, 'system', 'messages'])
+  if (cacheLife !== 'none') return body
+  const edit = (name: string, list: (json: string, value: Place) => readonly TextEdit[]) => {
+    // Of a repeated member the last one counts.
+    const span = spans[name]?.at(-1)
+    if (!span) return []
+    const json = decoder.decode(body.subarray(span.start, span.end))
+    const edits = list(json, { start: 0, end: json.length })
+    return edits.length === 0 ? [] : [{ span, json: editText(json, edits) }]
+  }
+  const changes: readonly Splice[] = [
+    ...edit(toolMember, (json, value) => markList(json, marking.findTools(json, value), marking)),
+    ...edit('system', (json, value) => markList(json, value, marking)),
+    ...edit('messages', (json, value) =>
+      listTurns(json, value).flatMap((turn) => markTurn(json, turn, marking)),
     ),
   ]
+  return changes.length === 0 ? body : splice(body, changes)
 }
 
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
 /** Marks the last block of a list that can carry a mark. */
-function markList(json: string, list: Place | undefined, marking: Marking): TextEdit | undefined {
-  if (!list) return undefined
+function markList(json: string, list: Place | undefined, marking: Marking): readonly TextEdit[] {
+  if (!list) return []
   const { canCarry, mark, markText } = marking
   if (json[list.start] === '"') {
     const text = json.slice(list.start, list.end)
-    return markText && !isBlank(parseJson(text)) ? { ...list, text: markText(text) } : undefined
+    return markText && !isBlank(parseJson(text)) ? [{ ...list, text: markText(text) }] : []
   }
-  const block = placeItems(json, list).findLast(({ start, end }) =>
-    canCarry(parseJson(json.slice(start, end))),
-  )
-  return block && mark(json, block)
+  const block = placeItems(json, list)
+    .slice(-maxTried)
+    .findLast(({ start, end }) => canCarry(parseJson(json.slice(start, end))))
+  return block ? [mark(json, block)] : []
 }
 
-/** The contents of messages of the user that follow each other, in their order. */
+/** So many messages of a turn, and blocks of a message, are tried for a mark from the end: clients may send any. */
+const maxTried = 100
+
+/** So many messages from the end are looked at for turns. */
+const maxMessages = 1000
+
+/** The contents of messages of the user that follow each other, the latest first. */
 type Turn = readonly Place[]
 
 /** Returns the last turns of the user, the latest first. */
-function listTurns(json: string, list: Place | undefined): readonly Turn[] {
+function listTurns(json: string, list: Place): readonly Turn[] {
   const turns: Place[][] = []
   let isOpen = false
-  for (const message of placeItems(json, list).toReversed()) {
+  for (const message of placeItems(json, list).slice(-maxMessages).toReversed()) {
     const members = placeMembers(json, message.start)
     const role = members.get('role')
     const content = members.get('content')
@@ -86,17 +98,18 @@ function listTurns(json: string, list: Place | undefined): readonly Turn[] {
       turns.push([])
     }
     isOpen = isUser
-    if (isUser && content) turns.at(-1)?.unshift(content)
+    const turn = isUser ? turns.at(-1) : undefined
+    if (content && turn && turn.length < maxTried) turn.push(content)
   }
   return turns
 }
 
-function markTurn(json: string, turn: Turn, marking: Marking): TextEdit | undefined {
-  for (const content of turn.toReversed()) {
-    const edit = markList(json, content, marking)
-    if (edit) return edit
+function markTurn(json: string, turn: Turn, marking: Marking): readonly TextEdit[] {
+  for (const content of turn) {
+    const edits = markList(json, content, marking)
+    if (edits.length > 0) return edits
   }
-  return undefined
+  return []
 }
 
 /** True for what the vendors refuse to mark among texts. */
