@@ -49,8 +49,8 @@ export function buildRoutes(
   }
   for (const entry of config.routes) {
     const { strategy } = entry
-    const route =
-      strategy === 'switch' ? undefined : buildRoute(entry, strategy, { ...parts, find })
+    if (strategy === 'switch') continue
+    const route = buildRoute(entry, { ...parts, strategy, find })
     if (route) routes.set(entry.id, complete(route))
   }
   addSwitches(config.routes, { ...parts, routes, findOther: (id) => patterns.nameRoute(id) })
@@ -78,13 +78,13 @@ function routeOfModel(model: Model, fallbacks: readonly Model[]): ModelRoute {
 }
 
 interface FoundParts extends Pick<RouteParts, 'now' | 'unchanged'> {
+  readonly strategy: RouteStrategy
   readonly find: (id: string) => Model | undefined
 }
 
 function buildRoute(
   entry: RouteConfig,
-  strategy: RouteStrategy,
-  { find, now, unchanged }: FoundParts,
+  { strategy, find, now, unchanged }: FoundParts,
 ): ModelRoute | undefined {
   const targets = entry.targets.flatMap(({ model: id, weight }): Target[] => {
     const model = find(id)

@@ -85,3 +85,36 @@ test('what is reserved is shown line by line, and the price that is missing', as
     '     web search       4  × $10 / 1,000     0.040000000  not bounded',
   ])
 })
+
+test('the cases of a switch are shown with what decided', () => {
+  const condition = (name: string, value: unknown, holds: boolean) => ({ name, value, holds })
+  const cases = [
+    {
+      target: 'a',
+      holds: false,
+      conditions: [condition('stream', true, true), condition('metadata.team', null, false)],
+    },
+    {
+      target: 'b',
+      holds: true,
+      conditions: [condition('stream', true, true), condition('input_tokens', 812, true)],
+    },
+  ]
+  const answer = {
+    route: { id: 's', switches: [{ id: 's', target: 'b', cases }], order: ['b'] },
+    links: [],
+    estimate: null,
+    reservation: null,
+    admission: { verdict: 'admitted', scope: null },
+    error: null,
+  }
+  expect(renderExplained(answer, style)).toBe(
+    [
+      'Route      s: b',
+      'Switch     s serves as b',
+      '           case 1, a: does not hold: metadata.team is absent',
+      '           case 2, b: holds: stream is true, input_tokens is 812',
+      'Verdict    admitted',
+    ].join('\n'),
+  )
+})
