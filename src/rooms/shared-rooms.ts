@@ -2,7 +2,7 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { type Priority, priorities, type RoomLimit } from '../core/room.ts'
-import { type SharedState, SharedStateFault } from '../core/shared-state.ts'
+import type { SharedState } from '../core/shared-state.ts'
 import type { LinkQueue, Place, RoomReading, Rooms, Visitor } from './rooms.ts'
 import { RoomsInProcess } from './rooms-in-process.ts'
 
@@ -21,7 +21,7 @@ export interface SharedRoomsOptions {
 /** So often the server is asked what has become of those that wait: a message may be lost. */
 const pollTime: Millis = 500
 
-/** So many places are renewed with one call. */
+/** So many places and tickets are in one call. */
 const maxRenewed = 200
 
 const maxStrays = 10_000
@@ -207,7 +207,9 @@ export class SharedRooms implements Rooms {
     if (time === undefined) return this.#giveUp(visit, number)
     if (visit.timers.has(number)) return
     const timer = this.#options.clock.schedule(time, () => {
-      void this.#call('room_give_up', () => [visit.id, number])
+      // The last one takes a place back, too, that the server has just offered.
+      if (visit.links.size === 1) void this.#leave(visit.id, this.#namesOf(visit))
+      else void this.#call('room_give_up', () => [visit.id, number])
       this.#giveUp(visit, number)
     })
     visit.timers.set(number, timer)
@@ -304,19 +306,30 @@ export class SharedRooms implements Rooms {
   }
 
   async #renew(): Promise<void> {
-    const held = Array.from(this.#held, ([id, { names }]) => [id, names.map((name) => [name])])
-    for (let at = 0; at < held.length; at += maxRenewed) {
-      const some = held.slice(at, at + maxRenewed)
-      await this.#call('room_renew', () => [this.#lease, some, []])
+    const ids = [...this.#held.keys()]
+    for (let at = 0; at < ids.length; at += maxRenewed) {
+      // When it is sent: a place that was given back meanwhile must not come into being again.
+      const write = () =>
+        ids.slice(at, at + maxRenewed).flatMap((id) => {
+          const held = this.#held.get(id)
+          return held ? [[id, held.names.map((name) => [name])]] : []
+        })
+      await this.#call('room_renew', () => [this.#lease, write(), []])
     }
   }
 
-  async #askForVisits(): Promise<void> {
+  #askForVisits(): void {
     const tickets = Array.from(this.#visits.values()).filter(({ leaveLocal }) => !leaveLocal)
+    for (let at = 0; at < tickets.length; at += maxRenewed) {
+      void this.#askFor(tickets.slice(at, at + maxRenewed))
+    }
+  }
+
+  async #askFor(tickets: readonly Visit[]): Promise<void> {
     const written = tickets.map((visit) => [visit.id, this.#writeOptions(visit)])
     const reply = await this.#call('room_renew', () => [this.#lease, [], written])
     if (!reply) {
-      for (const visit of tickets) this.#waitAlone(visit)
+      for (const visit of tickets) if (!visit.isOver) this.#waitAlone(visit)
       return
     }
     for (const [id, number] of reply as readonly (readonly [string, number])[]) {
@@ -347,8 +360,7 @@ export class SharedRooms implements Rooms {
       const [, epoch, ...reply] = await shared.batch({ name, args })
       this.#follow(String(epoch))
       return reply
-    } catch (error) {
-      if (!(error instanceof SharedStateFault)) throw error
+    } catch {
       keep()
       return undefined
     }
@@ -412,7 +424,7 @@ export class SharedRooms implements Rooms {
   #schedulePoll(): void {
     this.#poll ??= this.#options.clock.schedule(pollTime, () => {
       this.#poll = undefined
-      void this.#askForVisits()
+      this.#askForVisits()
       if (this.#visits.size > 0) this.#schedulePoll()
     })
   }

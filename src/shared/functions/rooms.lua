@@ -183,7 +183,10 @@ register_account('room_wait', function(call, args)
     for _, room in ipairs(rooms) do
       if count_free(call, room) <= 0 then
         local waiting = redis.call('ZCARD', room_key(call, room[1]) .. ':waiting')
-        time = math.min(time or room[4], waiting < room[3] and room[4] or 0)
+        local longest = waiting < room[3] and room[4] or 0
+        -- One that waits already, before a reload, stays.
+        if known then longest = math.max(1, room[4]) end
+        time = math.min(time or longest, longest)
         counted[#counted + 1] = room[1]
       end
     end
@@ -284,14 +287,18 @@ register_account('room_renew', function(call, args)
     put_place(call, pair[1], pair[2], lease)
   end
   sweep_tickets(call)
-  local parts = {}
+  local parts, heads = {}, {}
   for _, pair in ipairs(tickets) do
     local id, options = unpack(pair)
     for _, option in ipairs(options) do
       local rooms = option[2]
+      local head = rooms[1][1]
       sweep_rooms(call, rooms)
-      -- Also after a reload, which may have moved those that wait to another queue.
-      offer_places(call, rooms[1][1])
+      if not heads[head] then
+        -- Also after a reload, which may have moved those that wait to another queue.
+        offer_places(call, head)
+        heads[head] = true
+      end
     end
     if redis.call('HEXISTS', call.root .. 'tickets', id) == 1 then
       redis.call('ZADD', call.root .. 'tickets:leases', whole(call.now + ticket_ms), id)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HeldUpstream } from '../../support/held-upstream.ts'
 import { type ClientKey, prompt } from '../../support/keyed-gateway.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
@@ -270,6 +270,8 @@ describe.skipIf(!hasRedis)('room at upstreams while the server is away', () => {
     ['local', 2],
   ])('with on_loss = "%s" each gateway makes %i calls', async (onLoss, calls) => {
     const redis = await startRedis()
+    // Behind the checks of the gateways: the last one runs first.
+    onTestFinished(() => redis.stop())
     const gateways = new SharingGateways(redis, {
       settings: `on_loss = "${onLoss}"`,
       config: limited(2, ''),
