@@ -86,38 +86,53 @@ local function forget_ticket(call, id, ticket)
   redis.call('ZREM', call.root .. 'tickets:leases', id)
 end
 
+-- Finds the first ticket of an account for which there is room. Returns it with its id and the place of the option, or
+-- nothing but whether the room of the queue is full.
+local function find_next(call, head, key)
+  -- Nearly always the first one can go, or none.
+  for _, last in ipairs({ 0, 199 }) do
+    for _, id in ipairs(redis.call('ZRANGE', key, 0, last)) do
+      local ticket = read_ticket(call, id)
+      for at, option in ipairs(ticket and ticket.options or {}) do
+        if option[1][1] == head then
+          if count_free(call, option[1]) <= 0 then
+            return nil, true
+          end
+          if has_room(call, option) then
+            return { id = id, ticket = ticket, at = at }
+          end
+        end
+      end
+    end
+  end
+end
+
 -- Offers places to those that wait in the queue of a room, as long as there is one for any of them. The owner of the
--- ticket is told by a publication: the ticket, the number of the option.
+-- ticket learns of it by a publication: the ticket, the number of the option.
 local function offer_places(call, head)
   for priority = 1, 3 do
     local accounts = queue_key(call, head, priority)
-    local offered = true
-    while offered do
-      offered = false
+    local found
+    repeat
+      found = nil
       for _, account in ipairs(redis.call('ZRANGE', accounts, 0, -1)) do
-        for _, id in ipairs(redis.call('ZRANGE', accounts .. ' ' .. account, 0, 199)) do
-          local ticket = read_ticket(call, id)
-          for at, option in ipairs(ticket and ticket.options or {}) do
-            if option[1][1] == head then
-              if count_free(call, option[1]) <= 0 then
-                return
-              end
-              if not offered and has_room(call, option) then
-                forget_ticket(call, id, ticket)
-                if redis.call('ZSCORE', accounts, account) then
-                  redis.call('ZADD', accounts, next_count(call), account)
-                end
-                put_place(call, id, option, offer_ms)
-                redis.call('PUBLISH', call.root .. 'rooms', id .. ' ' .. whole(ticket.numbers[at]))
-                offered = true
-              end
-            end
-          end
-          if offered then break end
+        local is_full
+        found, is_full = find_next(call, head, accounts .. ' ' .. account)
+        if is_full then
+          return
         end
-        if offered then break end
+        if found then
+          forget_ticket(call, found.id, found.ticket)
+          if redis.call('ZSCORE', accounts, account) then
+            redis.call('ZADD', accounts, next_count(call), account)
+          end
+          put_place(call, found.id, found.ticket.options[found.at], offer_ms)
+          local number = whole(found.ticket.numbers[found.at])
+          redis.call('PUBLISH', call.root .. 'rooms', found.id .. ' ' .. number)
+          break
+        end
       end
-    end
+    until not found
   end
 end
 
@@ -287,17 +302,17 @@ register_account('room_renew', function(call, args)
     put_place(call, pair[1], pair[2], lease)
   end
   sweep_tickets(call)
-  local parts, heads = {}, {}
+  local parts, seen = {}, {}
   for _, pair in ipairs(tickets) do
     local id, options = unpack(pair)
     for _, option in ipairs(options) do
       local rooms = option[2]
-      local head = rooms[1][1]
-      sweep_rooms(call, rooms)
-      if not heads[head] then
+      local name = rooms[#rooms][1]
+      if not seen[name] then
+        seen[name] = true
+        sweep_rooms(call, rooms)
         -- Also after a reload, which may have moved those that wait to another queue.
-        offer_places(call, head)
-        heads[head] = true
+        offer_places(call, rooms[1][1])
       end
     end
     if redis.call('HEXISTS', call.root .. 'tickets', id) == 1 then
