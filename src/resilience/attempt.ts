@@ -16,6 +16,13 @@ interface Billed {
   readonly usage?: Usage | undefined
 }
 
+/** What a vendor bills for a call. */
+export interface CallBill {
+  readonly usage: Usage
+  /** Undefined for a call that is not billed by them. */
+  readonly searchUnits: number | undefined
+}
+
 interface Resent {
   /** The request was sent twice, because the first connection was lost at once. */
   readonly resent?: true
@@ -45,6 +52,8 @@ export interface RecordedRequest {
    * with what failed.
    */
   readonly mayCallAgain: boolean | Promise<boolean>
+  /** Called with the calls that were answered in vain, because another part of the request failed on the link. */
+  onUnused(link: Model, calls: readonly CallBill[]): void
   /** Called when a credential is parked. */
   onParked(link: Model, parked: ParkedCredential): void
 }

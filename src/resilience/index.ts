@@ -1,4 +1,4 @@
-export type { Attempt, CallResult } from './attempt.ts'
+export type { Attempt, CallBill, CallResult } from './attempt.ts'
 export type { CircuitState } from './breaker.ts'
 export { Breakers } from './breakers.ts'
 export { type ChainRequest, runChain, type Served } from './chain.ts'

@@ -2,7 +2,7 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { runInParallel } from '../wire/in-parallel.ts'
-import type { Attempt, CallResult } from './attempt.ts'
+import type { Attempt, CallBill, CallResult } from './attempt.ts'
 import { type ChainCall, type ChainRequest, type Served, tryLinks } from './chain.ts'
 import { type LinkOutcome, retryLink } from './retry-link.ts'
 
@@ -15,12 +15,15 @@ export interface SplitCall<Part, T> extends Pick<ChainCall<T>, 'explainSkip'> {
   readonly split: (link: Model) => readonly Part[]
   /** Makes one upstream call, for one part. */
   readonly call: (part: Part, attempt: Attempt) => Promise<CallResult<T>>
+  /** Returns what the vendor bills for a part that it served. */
+  readonly bill: (value: T, part: Part) => CallBill
 }
 
 /**
  * Tries the links of a chain in order until one serves all parts of a request. Each part has its own
  * attempts and reports to the breaker by itself. When one part fails, the link has failed, and the
- * next link gets the whole request. The values are in the order of the parts.
+ * next link gets the whole request; what the link has served by then is billed all the same. The values are in the
+ * order of the parts.
  */
 export function runSplitChain<Part, T>(
   request: ChainRequest,
@@ -53,7 +56,7 @@ async function countPlaces(request: ChainRequest, link: Model, parts: number): P
 
 async function callParts<Part, T>(
   request: ChainRequest,
-  { split, call }: SplitCall<Part, T>,
+  { split, call, bill }: SplitCall<Part, T>,
   { link, scope }: PartTarget,
 ): Promise<LinkOutcome<readonly T[]>> {
   const values: T[] = []
@@ -80,5 +83,10 @@ async function callParts<Part, T>(
   await runInParallel(parts.slice(0, alone), 1, callPart)
   const atOnce = await countPlaces(request, link, parts.length - alone)
   await runInParallel(parts.slice(alone), atOnce, (part, index) => callPart(part, alone + index))
-  return failure ? { ok: false, failure, attempts } : { ok: true, value: values, attempts }
+  if (!failure) return { ok: true, value: values, attempts }
+  // The parts that were not served are holes, which no iteration visits.
+  const bills: CallBill[] = []
+  values.forEach((value, index) => bills.push(bill(value, parts[index] as Part)))
+  if (bills.length > 0) request.onUnused(link, bills)
+  return { ok: false, failure, attempts }
 }

@@ -8,7 +8,7 @@ import type { Model } from '../../core/provider.ts'
 import { jsonHeaders, type Reply } from '../../core/reply.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import { createPromptUsage, type Usage } from '../../core/usage.ts'
-import { runSplitChain, type Served } from '../../resilience/index.ts'
+import { type CallBill, runSplitChain, type Served } from '../../resilience/index.ts'
 import { toEmbedCountInput } from '../../tokens/index.ts'
 import type { NumberArray } from '../../wire/json/number-reader.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
@@ -52,6 +52,7 @@ export function createEmbedService(door: EmbedDoor): Service {
           part === 'native'
             ? callNative(call, attempt, context)
             : callEmbed(part, attempt, context),
+        bill: toBill,
       }) // LM-3xxx, LM-6001
       return reply(served, { call, sets, context, admitted })
     },
@@ -154,6 +155,7 @@ function render(
     batches.flatMap(({ set, vectors }) => (set === at ? vectors : []))
   const found = sets.map((_, at) => vectorsOf(at))
   if (!found.every(areComparable)) {
+    admitted.onUnused(link, batches.map(toBill))
     throw toClientError(
       { kind: 'malformed', detail: 'its vectors differ in length' },
       link.provider.name,
@@ -172,6 +174,10 @@ function sortByPlace(
   const sorted: NumberArray[] = []
   for (const [index, vector] of vectors.entries()) sorted[places[index] ?? index] = vector
   return sorted
+}
+
+function toBill({ tokens, estimated }: EmbeddedBatch): CallBill {
+  return { usage: createPromptUsage(tokens, estimated), searchUnits: undefined }
 }
 
 function sumUsage(batches: readonly EmbeddedBatch[]): Usage {

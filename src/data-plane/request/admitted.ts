@@ -10,6 +10,7 @@ import type { Media } from '../../core/request-record.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type {
   Attempt,
+  CallBill,
   CallResult,
   ChainRequest,
   LinkFailure,
@@ -164,6 +165,10 @@ export class AdmittedRequest implements ChainRequest {
 
   onAttempt(link: Model, result: CallResult<unknown>): void {
     this.#record.addAttempt(link, result)
+  }
+
+  onUnused(link: Model, calls: readonly CallBill[]): void {
+    this.#record.addUnused(link, calls)
   }
 
   get mayCallAgain(): boolean | Promise<boolean> {

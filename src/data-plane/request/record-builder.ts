@@ -14,6 +14,7 @@ import type { SwitchStep } from '../../core/switch.ts'
 import type { Usage } from '../../core/usage.ts'
 import { type AnsweredRequest, type AnswerPrice, priceAnswer } from '../../pricing/index.ts'
 import {
+  type CallBill,
   type CallResult,
   isLinkFault,
   type LinkFailure,
@@ -198,15 +199,20 @@ export class RecordBuilder {
     if (outcome !== 'no-credential') this.#addCall(link, outcome)
     if (result.ok) return
     this.#logFailure(link, result.failure)
-    if (result.usage) this.#bill(link, result.usage)
+    if (result.usage) this.addUnused(link, [{ usage: result.usage, searchUnits: undefined }])
   }
 
-  /** Records what the vendor bills for a call that failed, and reserves as much again for the next one. */
-  #bill(link: Model, usage: Usage): void {
-    const price = this.#priceCall(link, { usage, searchUnits: undefined })
-    this.#billed = [...this.#billed, { link, usage, price }]
-    if (!price || price.cost === 0n || this.#mayCallAgain === false) return
-    const extension = this.admission?.extend(price.cost) ?? 'reserved'
+  /** Records what the vendor bills for calls whose answers are not used, and reserves as much again for the next one. */
+  addUnused(link: Model, calls: readonly CallBill[]): void {
+    const billed = calls.map((call) => ({
+      link,
+      usage: call.usage,
+      price: this.#priceCall(link, call),
+    }))
+    this.#billed = [...this.#billed, ...billed]
+    const cost = billed.reduce((sum, { price }) => sum + (price?.cost ?? 0n), 0n)
+    if (cost === 0n || this.#mayCallAgain === false) return
+    const extension = this.admission?.extend(cost as NanoUsd) ?? 'reserved'
     this.#mayCallAgain =
       typeof extension === 'string'
         ? this.#isReserved(link, extension)

@@ -4,7 +4,7 @@ import type { Model } from '../../core/provider.ts'
 import { jsonBytes, type Reply } from '../../core/reply.ts'
 import type { Ranking, RerankCall } from '../../core/rerank.ts'
 import type { ModelRoute } from '../../core/route.ts'
-import { runSplitChain, type Served } from '../../resilience/index.ts'
+import { type CallBill, runSplitChain, type Served } from '../../resilience/index.ts'
 import type { AdmittedRequest } from '../request/admitted.ts'
 import type { RequestContext } from '../request/context.ts'
 import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
@@ -28,6 +28,7 @@ export const rerank: Service = createService<PreparedRerank>({
     const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
       split: (link) => splitDocuments(call, getEndpoint(link)),
       call: (part, attempt) => callRerank(part, attempt, context),
+      bill: toBill,
     }) // LM-3xxx, LM-6001
     return reply(served, { call, context, admitted })
   },
@@ -106,6 +107,11 @@ function reply(
   admitted.keepWhole({ body, link, usage, searchUnits })
   const cost = admitted.finish({ status: 200, served: link, usage, searchUnits })
   return jsonBytes(body, { headers: admitted.headersFor(link, cost) })
+}
+
+function toBill(ranked: RankedPart, { call }: RerankPart): CallBill {
+  const counts = countRerank(call, [ranked])
+  return { usage: toUsage(counts), searchUnits: counts.searchUnits.value }
 }
 
 const encoder = new TextEncoder()
