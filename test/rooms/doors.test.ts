@@ -11,7 +11,7 @@ name = "p"
 kind = "openai"
 api_key_env = "P_KEY"
 max_parallel = 1
-models = [{ id = "m", capabilities = ["chat", "decisions"] }]
+models = [{ id = "m" }]
 `
 
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -28,7 +28,8 @@ describe('every API', () => {
   ])(
     'a request to %s without room gets LM-3021 in the form of the API',
     async (path, body, place) => {
-      const gateway = await watchedGateway(config)
+      const capable = 'id = "m", capabilities = ["chat", "decisions"]'
+      const gateway = await watchedGateway(config.replace('id = "m"', capable))
       const held = new HeldUpstream(gateway.upstream)
       const send = () =>
         gateway.get(path, { method: 'POST', body: JSON.stringify({ model: 'm', ...body }) })
