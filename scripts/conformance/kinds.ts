@@ -78,11 +78,28 @@ export const upstreamEnvironment = { UPSTREAM_KEY: upstreamKey }
 /** Codex knows models by the beginning of their ids, and sends other requests for them. */
 export const codexModels = ['gpt-5.5', 'gpt-6-sol'] as const
 
+const embedScenario = 'embed'
+
+/** The kinds whose upstreams embed. */
+const embedKinds: ReadonlySet<string> = new Set(['openai', 'google'])
+
+function toEmbedModel(name: string): string {
+  return `
+[[providers.models]]
+id = "${name}--${embedScenario}"
+upstream_id = "embedding--${embedScenario}"
+capabilities = ["embed"]
+cost_per_1m_input = 1
+`
+}
+
 /** The gateway's configuration: a provider for each kind, a model for each scenario. */
 export function toConfig(upstream: string, databasePath: string): string {
   const providers = allKinds.map(({ name, provider, path, upstreamModel, takesImages }) => {
     const ids = [
-      ...scenarioNames.map((scenario) => [`${name}--${scenario}`, scenario]),
+      ...scenarioNames
+        .filter((scenario) => scenario !== embedScenario)
+        .map((scenario) => [`${name}--${scenario}`, scenario]),
       ...codexModels.flatMap((model) =>
         ['task', 'picture'].map((scenario) => [`${model}-${name}--${scenario}`, scenario]),
       ),
@@ -104,7 +121,7 @@ name = "${name}"
 kind = "${provider}"
 base_url = "${upstream}${path}"
 api_key_env = "UPSTREAM_KEY"
-${models.join('')}`
+${models.join('')}${embedKinds.has(name) ? toEmbedModel(name) : ''}`
   })
   return `
 [auth]

@@ -5,7 +5,7 @@ import type { Exchange } from './relay.ts'
 export const outcomeSchema = z.object({
   client: z.string(),
   version: z.string(),
-  api: z.enum(['chat', 'messages', 'responses']),
+  api: z.enum(['chat', 'messages', 'responses', 'gemini']),
   kind: z.string(),
   case: z.string(),
   ok: z.boolean(),

@@ -30,6 +30,11 @@ export const programs: readonly Program[] = [
     clients: 'LiteLLM',
     build: () => buildPython('requirements-litellm.txt', ['litellm_client']),
   },
+  {
+    name: 'python-google',
+    clients: 'google-genai, LangChain for Gemini',
+    build: () => buildPython('requirements-google.txt', ['google_sdks']),
+  },
   { name: 'go', clients: 'openai-go, anthropic-sdk-go', build: buildGo },
   { name: 'java', clients: 'openai-java, anthropic-java, LangChain4j', build: buildJava },
 ]

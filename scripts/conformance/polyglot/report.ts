@@ -31,6 +31,7 @@ const titles: Readonly<Record<Outcome['api'], string>> = {
   chat: 'Chat',
   messages: 'Messages',
   responses: 'Responses',
+  gemini: 'Gemini',
 }
 
 export interface Report {

@@ -95,7 +95,7 @@ async function runProgram(command: Command, kind: Kind): Promise<readonly Outcom
       // Otherwise LiteLLM fetches its prices when it is imported.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       CONFORMANCE_ADDRESS: relay.address,
-      CONFORMANCE_APIS: values.api ?? 'chat,messages,responses',
+      CONFORMANCE_APIS: values.api ?? 'chat,messages,responses,gemini',
       CONFORMANCE_KEY: gateway.key,
       CONFORMANCE_KIND: kind.name,
       CONFORMANCE_SPENT_KEY: gateway.spentKey,

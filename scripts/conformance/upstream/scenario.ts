@@ -20,6 +20,7 @@ const scenarios = {
   overloaded: () => fail(503, 'the model is overloaded'),
   cut: () => [say(greeting)],
   slow: () => [say(greeting)],
+  embed: () => [],
 } satisfies Record<string, (conversation: Conversation) => Part[]>
 
 export type Scenario = keyof typeof scenarios
@@ -54,6 +55,11 @@ export function answer(scenario: Scenario, conversation: Conversation): Answer {
       reasoning: reasoned.length === 0 ? 0 : countTokens(JSON.stringify(reasoned)),
     },
   }
+}
+
+/** The vector of the item at an index. */
+export function sampleVector(index: number): readonly number[] {
+  return [0.5, index + 1]
 }
 
 /** A count that is plausible for the gateway. */

@@ -71,6 +71,22 @@ def cut(client: Client, target: Target) -> str:
     return f"no exception, finish: {streamed.finish}"
 
 
+def count(client: Client, target: Target) -> str:
+    tokens = client.count(target)
+    check(tokens > 0, lambda: f"{tokens} tokens")
+    return f"{tokens} tokens"
+
+
+def list_models(client: Client, target: Target) -> str:
+    names = client.list_models(target)
+    check(target.model in names, lambda: f"{target.model} is not in the list")
+    return f"{len(names)} models"
+
+
+def embed(client: Client, target: Target) -> str:
+    return expect_equal(client.embed(target), [[0.5, 1.0], [0.5, 2.0]])
+
+
 def expect_equal(actual: object, expected: object) -> str:
     check(actual == expected, lambda: f"{actual!r}, not {expected!r}")
     return ""
@@ -95,7 +111,22 @@ cases: dict[str, Callable[[Client, Target], str]] = {
     "404": status(404),
     "429": status(429),
     "cut": cut,
+    "count": count,
+    "list": list_models,
+    "embed": embed,
 }
+
+optional = {"count": "count", "list": "list_models", "embed": "embed"}
+"""The method of a client that a case needs, where only some clients have it."""
+
+embed_kinds = ("google", "openai")
+"""The kinds of upstream that embed."""
+
+
+def applies(client: Client, case: str, kind: str) -> bool:
+    has_method = case not in optional or hasattr(client, optional[case])
+    return has_method and (case != "embed" or kind in embed_kinds)
+
 
 scenarios: dict[str, str] = {
     "create": "say",
@@ -111,5 +142,8 @@ scenarios: dict[str, str] = {
     "404": "missing",
     "429": "rate-limited",
     "cut": "cut",
+    "count": "say",
+    "list": "say",
+    "embed": "embed",
 }
 """The scenario of the upstream for each case. No model is named `missing`."""

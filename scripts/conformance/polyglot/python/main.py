@@ -17,7 +17,7 @@ import os
 import sys
 import warnings
 
-from cases import cases, describe, run_case, scenarios
+from cases import applies, cases, describe, run_case, scenarios
 from target import Client, Target
 
 address = os.environ["CONFORMANCE_ADDRESS"]
@@ -34,7 +34,8 @@ def main(groups: list[str]) -> None:
         for client in clients:
             if client.api in apis:
                 for case in cases:
-                    run(client, case)
+                    if applies(client, case, kind):
+                        run(client, case)
 
 
 def run(client: Client, case: str) -> None:

@@ -41,6 +41,7 @@ function toTurn({ role, parts }: Content): Turn {
 }
 
 function toResultText(response: Readonly<Record<string, unknown>>): string {
-  const { output } = response
-  return typeof output === 'string' ? output : JSON.stringify(response)
+  // Python's SDK wraps what a function returns as `result`.
+  const { output, result = output } = response
+  return typeof result === 'string' ? result : JSON.stringify(response)
 }

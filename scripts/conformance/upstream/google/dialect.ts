@@ -1,10 +1,10 @@
 import { bracketedPath, type Dialect, parseBody, upstreamKey } from '../dialect.ts'
 import { check, Refusal } from '../refusal.ts'
-import { answer, countTokens, readScenario } from '../scenario.ts'
+import { answer, countTokens, readScenario, sampleVector } from '../scenario.ts'
 import { streamReply, wholeReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
 import { toCamelNames } from './names.ts'
-import { requestSchema } from './request.ts'
+import { type Content, embedBatchSchema, requestSchema } from './request.ts'
 import { checkRequest } from './rules.ts'
 import { checkSignatures, hasPlaceholder } from './signatures.ts'
 
@@ -12,7 +12,7 @@ import { checkSignatures, hasPlaceholder } from './signatures.ts'
 export const google: Dialect = {
   handle({ path, query, headers, body: sent }) {
     const [, model = '', method] =
-      /^\/v1beta\/models\/([^:/]+):(generateContent|streamGenerateContent|countTokens)$/.exec(
+      /^\/v1beta\/models\/([^:/]+):(generateContent|streamGenerateContent|countTokens|batchEmbedContents)$/.exec(
         path,
       ) ?? []
     if (!method) throw new Refusal(404, `unknown path ${path}`)
@@ -24,9 +24,17 @@ export const google: Dialect = {
       const totalTokens = countTokens(JSON.stringify(contents))
       return { kind: 'whole', model, body: { totalTokens } }
     }
+    if (method === 'batchEmbedContents') {
+      const { requests } = parseBody(embedBatchSchema, body, bracketedPath)
+      const isNamed = requests.every((one) => one.model === `models/${model}`)
+      check(isNamed, 'the model of a request must match that of the address')
+      const embeddings = requests.map((_, index) => ({ values: sampleVector(index) }))
+      return { kind: 'whole', model, body: { embeddings } }
+    }
     const isStream = method === 'streamGenerateContent'
     check(!isStream || query.get('alt') === 'sse', 'only alt=sse is played')
-    const request = parseBody(requestSchema, body, bracketedPath)
+    const sentRequest = parseBody(requestSchema, body, bracketedPath)
+    const request = { ...sentRequest, contents: joinNeighbours(sentRequest.contents) }
     const scenario = readScenario(model)
     checkRequest(request)
     checkSignatures(request.contents)
@@ -54,6 +62,17 @@ export const google: Dialect = {
       },
     }
   },
+}
+
+/** Chats of Google's SDKs repeat each chunk of a stream as a content of its own. */
+function joinNeighbours(contents: readonly Content[]): Content[] {
+  const joined: Content[] = []
+  for (const content of contents) {
+    const last = joined.at(-1)
+    if (last?.role !== 'model' || content.role !== 'model') joined.push(content)
+    else joined.splice(-1, 1, { ...last, parts: [...last.parts, ...content.parts] })
+  }
+  return joined
 }
 
 const statusNames: Readonly<Record<number, string>> = {

@@ -37,6 +37,8 @@ const declaration = z.strictObject({
   description: z.string().optional(),
   parameters: schema.optional(),
   parametersJsonSchema: schema.optional(),
+  response: schema.optional(),
+  responseJsonSchema: schema.optional(),
 })
 
 /** The fields of a request. Unknown ones are refused. */
@@ -84,6 +86,22 @@ export const requestSchema = z.strictObject({
     .optional(),
   safetySettings: z.array(z.unknown()).optional(),
   serviceTier: z.enum(['standard', 'flex', 'priority']).optional(),
+})
+
+/** https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
+export const embedBatchSchema = z.strictObject({
+  requests: z
+    .array(
+      z.strictObject({
+        model: z.string(),
+        content: z.strictObject({ role: z.string().optional(), parts: z.array(part).min(1) }),
+        taskType: z.string().optional(),
+        title: z.string().optional(),
+        outputDimensionality: z.int().positive().optional(),
+      }),
+    )
+    .min(1)
+    .max(100),
 })
 
 export type GeminiRequest = z.infer<typeof requestSchema>

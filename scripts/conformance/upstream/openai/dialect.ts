@@ -1,6 +1,7 @@
-import { bracketedPath, type Dialect, parseBody, upstreamKey } from '../dialect.ts'
+import { z } from 'zod'
+import { bracketedPath, type Dialect, parseBody, upstreamKey, type WholeReply } from '../dialect.ts'
 import { Refusal } from '../refusal.ts'
-import { answer, readScenario } from '../scenario.ts'
+import { answer, readScenario, sampleVector } from '../scenario.ts'
 import { streamReply, wholeReply } from './answer.ts'
 import { readConversation } from './conversation.ts'
 import { requestSchema } from './request.ts'
@@ -9,6 +10,7 @@ import { checkPairs, checkRequest } from './rules.ts'
 /** OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat/create */
 export const openai: Dialect = {
   handle({ path, headers, body }) {
+    if (path === '/v1/embeddings') return embed(body)
     if (path !== '/v1/chat/completions') throw new Refusal(404, `unknown path ${path}`)
     if (headers.get('authorization') !== `Bearer ${upstreamKey}`)
       throw new Refusal(401, 'incorrect API key provided')
@@ -31,6 +33,25 @@ export const openai: Dialect = {
       body: { error: { message, type, param: null, code: errorCodes[status] ?? null } },
     }
   },
+}
+
+const embedSchema = z.strictObject({
+  model: z.string(),
+  input: z.array(z.string().min(1)).min(1),
+  dimensions: z.int().positive().optional(),
+  encoding_format: z.enum(['float', 'base64']).optional(),
+})
+
+/** https://platform.openai.com/docs/api-reference/embeddings/create */
+function embed(body: unknown): WholeReply {
+  const { model, input } = parseBody(embedSchema, body, bracketedPath)
+  const data = input.map((_, index) => ({
+    object: 'embedding',
+    index,
+    embedding: sampleVector(index),
+  }))
+  const usage = { prompt_tokens: input.length, total_tokens: input.length }
+  return { kind: 'whole', model, body: { object: 'list', data, model, usage } }
 }
 
 const errorTypes: Readonly<Record<number, string>> = { 429: 'requests' }
