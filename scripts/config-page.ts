@@ -73,9 +73,11 @@ function findTable(schema: SettingNode, path: readonly string[]): SettingNode {
   }, schema)
 }
 
-function getItems({ items }: SettingNode): SettingNode | undefined {
+function getItems({ items, anyOf = [] }: SettingNode): SettingNode | undefined {
   // A tuple is a list whose first item must exist.
-  return Array.isArray(items) ? items[0] : (items as SettingNode | undefined)
+  if (items !== undefined) return Array.isArray(items) ? items[0] : (items as SettingNode)
+  // A word may stand for a list of tables.
+  return anyOf.map(getItems).find((one) => one?.properties !== undefined)
 }
 
 function renderRow(name: string, node: SettingNode, { required = [] }: SettingNode): string {

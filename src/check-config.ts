@@ -4,6 +4,7 @@ import { loadConfig } from './config/index.ts'
 import type { CloudCredentialPort } from './core/cloud-credential.ts'
 import type { Overview } from './core/overview.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from './core/ports.ts'
+import type { OpenPrices } from './core/price-catalogue.ts'
 import { ConfigError } from './core/start-error.ts'
 import { kinds } from './providers/index.ts'
 import { requireValid } from './reload/index.ts'
@@ -25,6 +26,7 @@ export interface CheckPorts {
   /** The name of the file that the text is from, for problems. */
   readonly file?: string | undefined
   readonly readFile?: ReadFile | undefined
+  readonly openPrices?: OpenPrices | undefined
   readonly cloudCredentials?: CloudCredentialPort | undefined
   readonly upstream?: UpstreamPort | undefined
   readonly clock?: Clock | undefined
@@ -51,6 +53,7 @@ export async function checkConfig(
   const {
     file,
     readFile,
+    openPrices,
     cloudCredentials: fetch,
     upstream = webUpstream,
     clock = webClock,
@@ -58,7 +61,7 @@ export async function checkConfig(
   const clouds = new CloudCredentials({ fetch, clock, log: silentLog, random: Math.random })
   try {
     const { config, warnings } = requireValid(
-      await loadConfig({ text, env, kinds, readFile }),
+      await loadConfig({ text, env, kinds, readFile, openPrices }),
       file,
     )
     const openCloud = fetch && clouds.open

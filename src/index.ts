@@ -60,6 +60,12 @@ export type {
   UpstreamRequest,
   UpstreamResponse,
 } from './core/ports.ts'
+export type {
+  CataloguePrices,
+  CatalogueQuery,
+  OpenPrices,
+  PriceCatalogue,
+} from './core/price-catalogue.ts'
 export {
   type BatchedCall,
   type OpenSharedState,

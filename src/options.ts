@@ -19,6 +19,7 @@ import type {
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
+import type { OpenPrices } from './core/price-catalogue.ts'
 import type { OpenSharedState } from './core/shared-state.ts'
 import type { StreamClasses } from './core/streams.ts'
 import type { OpenTraces } from './core/traces.ts'
@@ -52,6 +53,8 @@ export interface GatewayOptions {
   readonly tokenizer?: Tokenizer | undefined
   /** Reads credential files and `ca_file`; without it credentials must be given as their content. */
   readonly readFile?: ReadFile | undefined
+  /** Opens a table of prices; without it no model may have `prices = "table"`. */
+  readonly openPrices?: OpenPrices | undefined
   /** Finds the credentials of clouds; without it `credentials` of a provider has no effect. */
   readonly cloudCredentials?: CloudCredentialPort | undefined
   /** Recognizes API keys that were shown before; without it each request costs a BLAKE3 hash. */

@@ -6,7 +6,7 @@ import { isRegion } from './addresses.ts'
 import type { LenientProvider } from './lenient.ts'
 import { findPeerKind } from './peer-names.ts'
 import { type Finding, type Path, quote, withNote } from './problem.ts'
-import type { Config } from './schema.ts'
+import type { ParsedConfig } from './schema.ts'
 
 /** Checks every provider against its kind: address, settings, and the capabilities of its models. */
 export function* checkKinds(
@@ -47,7 +47,7 @@ function noList({ name }: KindFacts): Omit<Finding, 'path'> {
 }
 
 /** Replaces every alias of a kind by the name of the kind. */
-export function resolveAliases(config: Config, kinds: readonly KindFacts[]): Config {
+export function resolveAliases(config: ParsedConfig, kinds: readonly KindFacts[]): ParsedConfig {
   const named = indexByName(kinds)
   const providers = config.providers.map((provider) => ({
     ...provider,

@@ -1,9 +1,11 @@
 import type { Environment, ReadFile } from '../core/ports.ts'
+import type { OpenPrices } from '../core/price-catalogue.ts'
 import type { KindFacts } from '../core/provider-kind.ts'
 import { readAuthorities } from './authorities.ts'
 import { checkRules } from './check.ts'
 import { resolveAliases } from './check-kinds.ts'
 import { explain } from './explain.ts'
+import { fillPrices, needsPrices } from './fill-prices.ts'
 import { applyOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type Config, configSchema } from './schema.ts'
@@ -37,10 +39,18 @@ interface LoadOptions {
   readonly kinds: readonly KindFacts[]
   /** Reads each `ca_file`; without it these files are not checked. */
   readonly readFile?: ReadFile | undefined
+  /** Opens the table of prices; without it models with `prices = "table"` have the prices of their entries alone. */
+  readonly openPrices?: OpenPrices | undefined
 }
 
 /** Parses the file, applies the overrides of the environment, then checks every rule. Never rejects. */
-export async function loadConfig({ text, env, kinds, readFile }: LoadOptions): Promise<LoadResult> {
+export async function loadConfig({
+  text,
+  env,
+  kinds,
+  readFile,
+  openPrices,
+}: LoadOptions): Promise<LoadResult> {
   const file = parseToml(text)
   if (!file.ok) return { ok: false, problems: [file.problem] }
 
@@ -60,7 +70,9 @@ export async function loadConfig({ text, env, kinds, readFile }: LoadOptions): P
     return { ok: false, problems: await explain({ text, findings, origins }) }
   }
 
-  const config = resolveAliases(parsed.data, kinds)
+  const resolved = resolveAliases(parsed.data, kinds)
+  const catalogue = needsPrices(resolved) ? await openPrices?.() : undefined
+  const config = fillPrices(resolved, catalogue)
   const authorities = readFile && (await readAuthorities(config, readFile))
   if (authorities && authorities.findings.length > 0) {
     return {

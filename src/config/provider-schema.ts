@@ -7,7 +7,7 @@ import { maxTimerDelay } from '../core/ids.ts'
 import { costMethods, costUnits } from '../core/price-settings.ts'
 import { baseUrl, originPath, proxyAddress, webAddress } from './addresses.ts'
 import { bodySchema } from './body-schema.ts'
-import { priceEntry, toolCosts } from './price-schema.ts'
+import { type PriceEntry, priceEntry, toolCosts } from './price-schema.ts'
 import { profileSetting } from './profile-schema.ts'
 import {
   affinity,
@@ -184,8 +184,14 @@ const modelSchema = setting(
       wholeNumber(0, 1_000_000).default(0),
     ),
     prices: setting(
-      'Prices under conditions, at most 100; see below.',
-      z.array(priceEntry).max(100).default([]),
+      'Prices under conditions, at most 100; see below. Or `"table"`: the [table of ' +
+        'prices](prices.md#the-table-in-place-of-prices) that comes with the gateway fills what the ' +
+        'entry leaves out.',
+      z
+        .union([z.literal('table'), z.array(priceEntry).max(100)], {
+          error: 'must be entries of prices, or "table"',
+        })
+        .default([]),
     ),
     cost: setting('As on the provider.', z.enum(costMethods).optional()),
     cost_field: setting('As on the provider.', fieldPath.optional()),
@@ -416,5 +422,15 @@ export const providerSchema = setting(
   }),
 )
 
-export type ModelConfig = z.infer<typeof modelSchema>
-export type ProviderConfig = z.infer<typeof providerSchema>
+type ParsedModel = z.infer<typeof modelSchema>
+export type ParsedProvider = z.infer<typeof providerSchema>
+
+/** An entry of a model, with the prices of the table where it takes them. */
+export type ModelConfig = Omit<ParsedModel, 'prices'> & {
+  prices: PriceEntry[]
+  /** What it leaves out comes from the table of prices. */
+  usesTable?: true
+  /** Fills the prices of a model that the pattern serves; absent where it does not use the table. */
+  fillPrices?: (model: ModelConfig) => ModelConfig
+}
+export type ProviderConfig = Omit<ParsedProvider, 'models'> & { models: ModelConfig[] }

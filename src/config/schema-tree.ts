@@ -83,9 +83,11 @@ function isTableSchema(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodObject
 }
 
-/** Removes the wrappers for absent values from a schema. What may be a table is a table. */
+/** Removes the wrappers for absent values from a schema. What may be a table, or an array of them, is that. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  const table = schema instanceof z.ZodUnion && schema.options.find(isTableSchema)
+  const table =
+    schema instanceof z.ZodUnion &&
+    schema.options.find((option) => isTableSchema(option) || isArrayOfTables(option))
   if (table) return table
   const wrapped =
     schema instanceof z.ZodDefault ||

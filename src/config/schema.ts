@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { accountEventTypes } from '../core/account-event.ts'
 import { unpricedPolicies } from '../core/prices.ts'
 import { hostName, pageOrigin, serverAddress, urlPrefix, webAddress } from './addresses.ts'
-import { providerSchema } from './provider-schema.ts'
+import { type ProviderConfig, providerSchema } from './provider-schema.ts'
 import { routeSchema } from './route-schema.ts'
 import {
   amount,
@@ -401,5 +401,8 @@ export const configSchema = z.strictObject({
   webhooks: webhooks.optional(),
 })
 
-/** A valid configuration with all defaults. Its keys are those of the file. */
-export type Config = z.infer<typeof configSchema>
+/** A configuration as the schema parses it. */
+export type ParsedConfig = z.infer<typeof configSchema>
+
+/** A valid configuration with all defaults, and prices of the table. Its keys are those of the file. */
+export type Config = Omit<ParsedConfig, 'providers'> & { providers: ProviderConfig[] }

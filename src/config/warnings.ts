@@ -55,12 +55,14 @@ function findPriceWarnings(
       )
   }
   const whose = unpriced === 'refuse' ? 'requests' : 'requests of keys and groups with a cap'
-  return models.flatMap((model) =>
-    [...new Set(Object.values(findMissingPrices(model)))].map(
-      (setting) =>
-        `model ${quote(model.id)} has no ${setting}, so auth.unpriced refuses ${whose} to it`,
-    ),
-  )
+  return models
+    .filter((model) => !model.fillPrices)
+    .flatMap((model) =>
+      [...new Set(Object.values(findMissingPrices(model)))].map(
+        (setting) =>
+          `model ${quote(model.id)} has no ${setting}, so auth.unpriced refuses ${whose} to it`,
+      ),
+    )
 }
 
 function findDiscoveryWarnings(providers: Config['providers']): readonly string[] {
@@ -153,5 +155,9 @@ function findCacheWarnings(
 
 /** True when any price of a model is configured, even if it is 0. */
 export function hasPrice(model: ModelConfig): boolean {
-  return model.prices.length > 0 || priceNames.some((name) => model[name] !== undefined)
+  return (
+    model.fillPrices !== undefined ||
+    model.prices.length > 0 ||
+    priceNames.some((name) => model[name] !== undefined)
+  )
 }

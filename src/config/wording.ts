@@ -43,6 +43,11 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], base: Path): readon
       const ofTable = issue.errors.at(-1) ?? []
       if (!ofTable.some(isOtherType)) return describeIssues(ofTable, path)
     }
+    // Likewise an array of tables, for mistakes inside it.
+    if (issue.code === 'invalid_union' && Array.isArray(issue.input)) {
+      const ofArray = issue.errors.at(-1) ?? []
+      if (ofArray.some(isInside)) return describeIssues(ofArray, path)
+    }
     if (issue.code === 'unrecognized_keys') {
       const given = Object.keys(Object(issue.input))
       return issue.keys.map((key) => unknownKey({ table: path, key, given }))
@@ -53,6 +58,11 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], base: Path): readon
     const peer = choices.includes('weighted') ? findPeerStrategy(issue.input) : undefined
     return { ...finding, suggestion: peer ?? nearestName(issue.input, choices) }
   })
+}
+
+/** True for a mistake in an item of an array, and for too many items. */
+function isInside({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length > 0 || code === 'too_big'
 }
 
 /** True where no table is allowed at all. */

@@ -169,7 +169,9 @@ function bindEntry(
   { pattern, upstreamId }: ServedId,
   match: ModelMatch | undefined,
 ): Model {
-  return pattern.bind({ ...pattern.entry, id, upstream_id: upstreamId }, match)
+  const { fillPrices, ...settings } = pattern.entry
+  const entry: ModelConfig = { ...settings, id, upstream_id: upstreamId }
+  return pattern.bind(fillPrices?.(entry) ?? entry, match)
 }
 
 /** False for a model that serves, as its vendor says, none of what the pattern is for. */

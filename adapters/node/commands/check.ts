@@ -66,6 +66,7 @@ async function checkWithPorts({ name: file, config, env }: CheckOptions): Promis
       clock: systemClock,
       upstream: send,
       readFile: readText,
+      openPrices: async () => (await import('../prices/index.ts')).openPrices(),
       cloudCredentials: nodeCloudCredentials,
     })
   } finally {

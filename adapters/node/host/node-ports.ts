@@ -14,6 +14,7 @@ import type {
   LogFormat,
   MakeResponse,
   MetricsPort,
+  OpenPrices,
   OpenSharedState,
   OpenStore,
   OpenTraces,
@@ -47,6 +48,7 @@ export interface NodePorts {
   readonly streams: StreamClasses
   readonly imageFetch: ImageFetchPort
   readonly cloudCredentials: CloudCredentialPort
+  readonly openPrices: OpenPrices
   readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
   readonly openStore: OpenStore
@@ -117,6 +119,7 @@ export function openNodePorts(
     streams: nodeStreams,
     imageFetch: nodeImageFetch({ rules }),
     cloudCredentials: nodeCloudCredentials,
+    openPrices: async () => (await import('../prices/index.ts')).openPrices(),
     tokenizer,
     readFile: readText,
     openStore: (settings) => openNodeStore(settings),

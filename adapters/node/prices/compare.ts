@@ -1,4 +1,5 @@
 import type { Config, ModelConfig } from '../../../src/config/index.ts'
+import { isPattern } from '../../../src/core/model-pattern.ts'
 import type { ConfiguredEntry } from '../../../src/pricing/index.ts'
 import type { Catalogue } from './catalogue.ts'
 import { listMissing } from './missing.ts'
@@ -51,6 +52,8 @@ export function comparePrices(
   for (const [providerAt, provider] of providers.entries()) {
     const vendor = findVendor(provider, kinds)
     for (const [modelAt, model] of provider.models.entries()) {
+      // Its prices are those of the table, or depend on the id that it serves.
+      if (model.usesTable || isPattern(model.id)) continue
       const found = vendor && catalogue.find(vendor.kind, model.upstream_id ?? model.id)
       if (!found) {
         unknown.push(model.id)
@@ -74,7 +77,7 @@ export function comparePrices(
 }
 
 /** Only a chat model has an output that is charged, and only it runs tools. */
-function selectSettings(
+export function selectSettings(
   settings: PriceSettings,
   { capabilities }: Pick<ModelConfig, 'capabilities'>,
 ): PriceSettings {

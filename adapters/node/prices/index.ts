@@ -1,6 +1,7 @@
 export type { Catalogue } from './catalogue.ts'
 export { type ComparedModel, comparePrices, type PriceChange } from './compare.ts'
 export { listFurtherPrices } from './further.ts'
+export { openPrices } from './open.ts'
 export { readCatalogue } from './other-catalogues.ts'
 export type { Entry } from './settings.ts'
 export { openShippedTable } from './table.ts'
