@@ -86,7 +86,7 @@ test('what is reserved is shown line by line, and the price that is missing', as
   ])
 })
 
-test('the cases of a switch are shown with what decided', () => {
+test('the cases of a switch are shown with what decided', async () => {
   const condition = (name: string, value: unknown, holds: boolean) => ({ name, value, holds })
   const cases = [
     {
@@ -108,7 +108,7 @@ test('the cases of a switch are shown with what decided', () => {
     admission: { verdict: 'admitted', scope: null },
     error: null,
   }
-  expect(renderExplained(answer, style)).toBe(
+  expect(await renderExplained(answer, style)).toBe(
     [
       'Route      s: b',
       'Switch     s serves as b',
