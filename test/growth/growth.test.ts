@@ -44,6 +44,7 @@ const answers: readonly Case<AnswerDoor>[] = [
   ['chat/completions', 'supports at another place', 'google', 500],
   ['chat/completions', 'supports that are nowhere', 'google', 500],
   ['chat/completions', 'recited sources', 'google', 500],
+  ['gemini', 'calls', 'anthropic', 2000],
 ]
 
 const streams: readonly Case<AnswerDoor>[] = [

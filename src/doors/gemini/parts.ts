@@ -17,7 +17,6 @@ import { encodeSignature } from './signatures.ts'
 
 /** A call whose pieces have been joined. */
 interface Call {
-  readonly index: number | undefined
   readonly given: string
   id: string
   name: string
@@ -34,6 +33,9 @@ export class CandidateParts {
   readonly characters = new WholeCharacters()
   readonly #model: string
   readonly #calls: Call[] = []
+  /** The latest call of each index, and of each id that the vendor gave. */
+  readonly #byIndex = new Map<number, Call>()
+  readonly #byId = new Map<string, Call>()
   readonly #thinking: ThinkingBlock[] = []
   readonly #past: PastProof[] = []
   readonly #sources: JsonObject[] = []
@@ -51,12 +53,12 @@ export class CandidateParts {
   add(choice: ChoiceContent): void {
     const { past, thinkingBlocks, annotations, extra, content, refusal, finishReason } = choice
     for (const call of choice.calls) this.#addCall(call)
-    this.#thinking.push(...readThinkingBlocks(thinkingBlocks))
+    for (const block of readThinkingBlocks(thinkingBlocks)) this.#thinking.push(block)
     if (past) {
       const { lineage, form, text, entries, gap } = past
       this.#past.push({ lineage, form, text, entries: entries && [...entries], gap })
     }
-    this.#sources.push(...annotations)
+    for (const source of annotations) this.#sources.push(source)
     this.#message = readExtraContent(extra) ?? this.#message
     this.#content = content ?? this.#content
     this.#isRefused ||= refusal !== ''
@@ -99,20 +101,14 @@ export class CandidateParts {
   /** Some servers leave out the index, or repeat it for a further call, which then has an id of its own. */
   #addCall({ index, id, name, arguments: piece, extra }: CallContent): void {
     const last = this.#calls.at(-1)
-    const isKnown = (call: Call) =>
-      index === undefined ? id !== '' && call.given === id : call.index === index
-    const known = this.#calls.findLast(isKnown) ?? (index === undefined ? last : undefined)
+    const known = index === undefined ? (this.#byId.get(id) ?? last) : this.#byIndex.get(index)
     const isOther = known !== undefined && id !== '' && name !== '' && known.given !== id
     const isNamed = index === undefined && id === '' && name !== ''
     if (!known || isOther || isNamed) {
-      this.#calls.push({
-        index,
-        given: id,
-        id: id || newCallId(),
-        name,
-        arguments: piece,
-        extra,
-      })
+      const call = { given: id, id: id || newCallId(), name, arguments: piece, extra }
+      this.#calls.push(call)
+      if (index !== undefined) this.#byIndex.set(index, call)
+      if (id !== '') this.#byId.set(id, call)
       return
     }
     known.name ||= name
