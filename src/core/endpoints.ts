@@ -95,6 +95,8 @@ export interface ChatEndpoint {
   estimateOutput(call: ChatCall): OutputEstimate
   /** Parses a 2xx answer to a request without `stream`. */
   parseAnswer(body: AnswerBody, call: ChatCall, header: HeaderReader): ChatResult
+  /** Does the same for a long answer. Absent where nothing is translated. */
+  parseAnswerInSteps?(body: AnswerBody, call: ChatCall, header: HeaderReader): Steps<ChatResult>
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(call: ChatCall, header: HeaderReader): FrameDecoder
   /**

@@ -89,9 +89,30 @@ export function encodeProof(proof: GivenProof): string | undefined {
     thinking: isOpenable(thinking) ? thinking : undefined,
     calls: isOpenable(calls) ? calls : undefined,
   }
+  // Writing what is then left out takes long.
+  if (isLonger([kept.past, kept.thinking, kept.calls, kept.message], maxJsonLength))
+    return undefined
   const encoded = proofPrefix + encodeBase64(encoder.encode(stringifyJson(kept)))
   if (encoded.length <= maxProofLength) return encoded
   return proof.content ? encodeProof({ ...proof, content: undefined }) : undefined
+}
+
+/** What becomes that many characters, in characters of JSON. */
+const maxJsonLength = (maxProofLength / 4) * 3
+
+/** True when the texts in a value have more characters together. Looks no further than that. */
+function isLonger(root: unknown, maxCharacters: number): boolean {
+  let left = maxCharacters
+  const take = (value: unknown): void => {
+    if (typeof value === 'string') left -= value.length
+    if (typeof value !== 'object' || value === null) return
+    for (const name in value) {
+      if (left < 0) return
+      take((value as Readonly<Record<string, unknown>>)[name])
+    }
+  }
+  take(root)
+  return left < 0
 }
 
 /** False for a list that is too long to be read again. */

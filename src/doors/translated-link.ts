@@ -4,6 +4,7 @@ import type {
   AnswerResult,
   ChatAnswer,
   ChatEndpoint,
+  ChatResult,
   DialectRequest,
   HeaderReader,
   NativeAnswer,
@@ -139,7 +140,15 @@ export class TranslatedLink implements LinkCall {
   }
 
   parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer> {
-    const result = this.#endpoint.parseAnswer(body, this.#made, header)
+    return this.#toNative(this.#endpoint.parseAnswer(body, this.#made, header))
+  }
+
+  *parseAnswerInSteps(body: AnswerBody, header: HeaderReader): Steps<AnswerResult<NativeAnswer>> {
+    const steps = this.#endpoint.parseAnswerInSteps?.(body, this.#made, header)
+    return steps ? this.#toNative(yield* steps) : this.parseAnswer(body, header)
+  }
+
+  #toNative(result: ChatResult): AnswerResult<NativeAnswer> {
     if (!result.ok) return result
     const { answer } = result
     const renderInSteps = (usage: Usage) =>

@@ -183,6 +183,15 @@ const gemini = (parts: readonly Json[], more: object = {}) => ({
   usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
 })
 
+const geminiCandidates = (count: number) => ({
+  ...gemini([]),
+  candidates: times(count, (index) => ({
+    index,
+    content: { role: 'model', parts: [{ text: 'x' }] },
+    finishReason: 'STOP',
+  })),
+})
+
 const geminiParts: Readonly<Record<string, MakeParts>> = {
   texts: (count) => times(count, () => ({ text: 'x' })),
   'signed texts': (count) => times(count, () => ({ text: 'x', thoughtSignature: 's' })),
@@ -429,6 +438,12 @@ export const answerAxes: readonly AnswerAxis[] = [
   ...group(whole('google'), geminiParts, (parts) => JSON.stringify(gemini(parts))),
   ...group(streamed('google'), geminiParts, (parts) => sse(parts.map((part) => gemini([part])))),
   ...group(streamed('google'), inOneEvent(geminiParts), (parts) => sse([gemini(parts)])),
+  ...group(whole('google'), { candidates: (count: number) => count }, (count) =>
+    JSON.stringify(geminiCandidates(count)),
+  ),
+  ...group(streamed('google'), { 'candidates in one event': (count: number) => count }, (count) =>
+    sse([geminiCandidates(count)]),
+  ),
   ...group(whole('google'), geminiSources, (sources, count) =>
     JSON.stringify(gemini([words(count)], sources)),
   ),

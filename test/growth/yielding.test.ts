@@ -1,5 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import type { Clock } from '../../src/index.ts'
+import { getKind } from '../../src/providers/index.ts'
+import { readWhole } from '../../src/wire/json/answer-body.ts'
+import { call } from '../fuzz/targets/chat-streams.ts'
+import { bindChat } from '../support/translated-kinds.ts'
 import { answerAxes } from './answers.ts'
 import type { DoorPath } from './bodies.ts'
 import { type AnswerDoor, growthGateway, sendBody, sendQuestion } from './gateway.ts'
@@ -242,6 +246,34 @@ test.each(answers)('a long answer at %s yields while it is read, from %s', async
   const few = await count(100)
   const many = await count(20_000)
   expect(many - few).toBeGreaterThan(8)
+})
+
+test.each(['anthropic', 'bedrock', 'cohere', 'google'])(
+  'a long answer of %s is translated in steps',
+  (model) => {
+    const axis = answerAxes.find(
+      (other) => other.model === model && other.name === 'calls' && !other.isStream,
+    )
+    const bytes = Buffer.from(axis?.make(3) ?? '')
+    const steps = bindChat(getKind(model))?.parseAnswerInSteps?.(
+      readWhole(bytes),
+      call,
+      () => undefined,
+    )
+    expect([...(steps ?? [])].length).toBeGreaterThan(3)
+  },
+)
+
+test('a long answer of several candidates yields between them', async () => {
+  const gateway = await growthGateway({ clock: hastyClock() })
+  const axis = answerAxes.find(({ name, isStream }) => name === 'candidates' && !isStream)
+  if (!axis) throw new Error('no such axis')
+  const count = (size: number) =>
+    countTurns(() =>
+      sendQuestion(gateway, { door: 'chat/completions', axis, answer: axis.make(size) }),
+    )
+  const few = await count(3000)
+  expect((await count(4000)) - few).toBeGreaterThan(1000)
 })
 
 const streams: readonly (readonly [AnswerDoor, string])[] = [

@@ -7,6 +7,7 @@ import type {
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { filteredAnswer } from '../../core/fallback.ts'
 import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
+import { runInSteps } from '../../core/steps.ts'
 import type { StreamClasses } from '../../core/streams.ts'
 import { resolveUsage } from '../../core/usage.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
@@ -108,7 +109,10 @@ export function callChat(
     const slice = new TimeSlice(clock, scope)
     const body = await readInSteps(bytes, { slice, maxValues: limitValues() })
     await slice.pause()
-    const result = bound.parseAnswer(body, header)
+    const steps = bound.parseAnswerInSteps?.(body, header)
+    const result = steps
+      ? await runInSteps(steps, () => slice.pause())
+      : bound.parseAnswer(body, header)
     await slice.pause()
     return { body, result, slice }
   }

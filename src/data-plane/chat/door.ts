@@ -103,6 +103,11 @@ export interface LinkCall {
   buildRequest(): DialectRequest
   /** Parses a 2xx answer; `render` gives it in the client's API. */
   parseAnswer(body: AnswerBody, header: HeaderReader): AnswerResult<NativeAnswer>
+  /** Does the same for a long answer; undefined where nothing is translated. */
+  parseAnswerInSteps?(
+    body: AnswerBody,
+    header: HeaderReader,
+  ): Steps<AnswerResult<NativeAnswer>> | undefined
   /** Creates the decoder of one 2xx event stream. */
   createDecoder(header: HeaderReader): FrameDecoder
   /** Writes a whole 2xx answer as the stream that was asked for; undefined where none is expected. */

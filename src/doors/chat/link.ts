@@ -59,6 +59,10 @@ export class ChatLink implements LinkCall {
     return this.#endpoint.parseAnswer(body, this.#call, header)
   }
 
+  parseAnswerInSteps(body: AnswerBody, header: HeaderReader): Steps<ChatResult> | undefined {
+    return this.#endpoint.parseAnswerInSteps?.(body, this.#call, header)
+  }
+
   createDecoder(header: HeaderReader): FrameDecoder {
     return this.#endpoint.createDecoder(this.#call, header)
   }

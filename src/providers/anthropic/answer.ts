@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { extractItems } from '../../wire/json/text.ts'
@@ -60,7 +61,7 @@ export interface AnswerContext {
 }
 
 /** Reads the answer to a request without `stream`. */
-export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): ChatResult {
+export function* parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): Steps<ChatResult> {
   const { text: json, value } = body
   if (value === undefined) return malformed('the answer is not JSON')
   const failure = isObject(value) ? findAnswerError(value) : undefined
@@ -72,8 +73,14 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
   const { id, content, stop_reason, stop_details, container: used } = parsed.data
   const usage = parseUsage(parsed.data.usage, used)
   if (isEmptyAnswer(content, stop_reason)) return malformed('the answer is empty', usage)
+  yield
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
   const calls = toToolCalls(content, json, context.names)
+  yield
+  const message = toCompletionMessage(content, calls)
+  yield
+  const carried = carryBlocks(content, json)
+  yield
   const answer = createCompletionAnswer({
     id: id || newCompletionId(),
     created: context.created,
@@ -81,8 +88,8 @@ export function parseAnthropicAnswer(body: AnswerBody, context: AnswerContext): 
     choices: [
       {
         message: {
-          ...toCompletionMessage(content, calls),
-          ...carryBlocks(content, json),
+          ...message,
+          ...carried,
           ...(explanation && { refusal: explanation }),
         },
         finishReason: mapFinishReason(stop_reason, calls.length > 0),

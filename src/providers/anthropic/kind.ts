@@ -6,6 +6,7 @@ import type {
   DialectTarget,
   ProviderKind,
 } from '../../core/provider-kind.ts'
+import { runAtOnce } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
@@ -70,7 +71,8 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     },
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (body, call) => parseAnthropicAnswer(body, toContext(call)),
+    parseAnswer: (body, call) => runAtOnce(parseAnthropicAnswer(body, toContext(call))),
+    parseAnswerInSteps: (body, call) => parseAnthropicAnswer(body, toContext(call)),
     createDecoder: (call) => new AnthropicStream(toContext(call)),
     writeEvents: writeMessageEvents,
     parseError: createErrorParser(),

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
+import type { Steps } from '../../core/steps.ts'
 import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { isStatedError, toAnswerFailure, toShapeFailure } from '../base/hidden-error.ts'
@@ -28,10 +29,10 @@ export interface AnswerContext {
 }
 
 /** Reads the answer of Converse. */
-export function parseConverseAnswer(
+export function* parseConverseAnswer(
   body: AnswerBody,
   { identity, names }: AnswerContext,
-): ChatResult {
+): Steps<ChatResult> {
   const { text: json, value } = body
   const parsed = answer.safeParse(value)
   if (!parsed.success) {
@@ -43,7 +44,9 @@ export function parseConverseAnswer(
   if (isStatedError(error)) return { ok: false, failure: toAnswerFailure(value), usage }
   const failed = findFailedStop(stopReason)
   if (failed) return { ok: false, failure: failed, usage }
-  const message = toCompletionMessage(output.message.content, { json, names })
+  yield
+  const message = yield* toCompletionMessage(output.message.content, { json, names })
+  yield
   // Models do end without a word, and say so.
   if (!stopReason && !hasContent(message)) {
     return { ok: false, failure: { kind: 'malformed', detail: 'the answer is empty' }, usage }
@@ -95,17 +98,20 @@ const answer = z.looseObject({
   trace,
 })
 
-function toCompletionMessage(
+function* toCompletionMessage(
   blocks: readonly ContentBlock[],
   { json, names }: AnswerText,
-): CompletionMessage {
+): Steps<CompletionMessage> {
   const text = blocks.map(readText).join('')
   const reasoning = blocks.map((b) => b.reasoningContent?.reasoningText?.text ?? '').join('')
   const thinking = collectThinking(blocks, ({ reasoningContent }) =>
     reasoningContent ? toThinking(reasoningContent) : undefined,
   )
+  yield
   const calls = toToolCalls(blocks, { json, names })
+  yield
   const annotations = collectAnnotations(blocks)
+  yield
   const carried = carryBlocks(blocks, json)
   return {
     content: text === '' && calls.length > 0 ? null : text,

@@ -11,6 +11,7 @@ import type {
   DialectTarget,
   ProviderKind,
 } from '../../core/provider-kind.ts'
+import { runAtOnce } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { maskSecrets } from '../../wire/mask.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
@@ -109,7 +110,9 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (body, call, header) => parseConverseAnswer(body, toContext(call, header)),
+    parseAnswer: (body, call, header) =>
+      runAtOnce(parseConverseAnswer(body, toContext(call, header))),
+    parseAnswerInSteps: (body, call, header) => parseConverseAnswer(body, toContext(call, header)),
     createDecoder: (call, header) => new ConverseStream({ ...toContext(call, header), mask }),
     writeEvents: writeAnswerEvents,
     streamType: eventStream,

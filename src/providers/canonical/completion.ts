@@ -1,7 +1,8 @@
 import type { ChatAnswer } from '../../core/endpoints.ts'
-import { runAtOnce, type Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/steps.ts'
 import { type ReportedUsage, renderTier, renderUsage, type Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
+import { isObject } from '../../wire/json/parse.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { joinGeneratedText } from './text.ts'
@@ -62,17 +63,17 @@ export function createCompletionAnswer({
     finish_reason: finishReason,
     ...extra,
   }))
+  const toBody = (resolved: Usage) => ({
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: rendered,
+    usage: renderUsage(resolved),
+    ...renderTier(resolved),
+  })
   function* renderInSteps(resolved: Usage): Steps<Uint8Array> {
-    const body = {
-      id,
-      object: 'chat.completion',
-      created,
-      model,
-      choices: rendered,
-      usage: renderUsage(resolved),
-      ...renderTier(resolved),
-    }
-    const json = stringifyJson(body)
+    const json = yield* stringifyInSteps(toBody(resolved), membersOfMessage)
     yield
     return encoder.encode(json)
   }
@@ -83,9 +84,34 @@ export function createCompletionAnswer({
     outputBytes: countUtf8Bytes(output),
     isFiltered:
       output === '' && rendered.every((choice) => choice.finish_reason === 'content_filter'),
-    render: (resolved) => runAtOnce(renderInSteps(resolved)),
+    render: (resolved) => encoder.encode(stringifyJson(toBody(resolved))),
     renderInSteps,
   }
+}
+
+/** How deep the members of the message of a choice are. */
+const membersOfMessage = 4
+
+/** Writes JSON as `stringifyJson` does, and can be interrupted between the values down to a depth. */
+function* stringifyInSteps(value: unknown, depth: number): Steps<string> {
+  const isList = Array.isArray(value)
+  if (depth === 0 || (!isList && !isPlain(value))) {
+    yield
+    // Each value of a body has a form in JSON, not only objects.
+    return stringifyJson(value as object)
+  }
+  const written: string[] = []
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const json = yield* stringifyInSteps(member, depth - 1)
+    written.push(isList ? json : `${JSON.stringify(name)}:${json}`)
+  }
+  return isList ? `[${written.join(',')}]` : `{${written.join(',')}}`
+}
+
+/** False for an object that decides itself what it is in JSON. */
+function isPlain(value: unknown): value is object {
+  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype
 }
 
 /** Returns the arguments of a tool call as JSON text, from a vendor that sends a JSON value. */

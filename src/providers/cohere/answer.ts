@@ -3,6 +3,7 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
+import type { Steps } from '../../core/steps.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
@@ -52,7 +53,7 @@ const answer = z.looseObject({
  * Parses an answer of `POST /v2/chat` that is not streamed.
  * https://docs.cohere.com/reference/chat
  */
-export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResult {
+export function* parseAnswer(body: AnswerBody, context: AnswerContext): Steps<ChatResult> {
   const { text: json, value } = body
   const parsed = answer.safeParse(value)
   if (!parsed.success || !parsed.data.message) {
@@ -66,6 +67,7 @@ export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResul
     const vendor = { code: reason ?? undefined }
     return failed({ kind: 'status', status, message: detail, vendor }, parseUsage(usage))
   }
+  yield
   const calls = (answered.tool_calls ?? []).map((call) => toOpenAiToolCall(call, context.names))
   const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
@@ -73,11 +75,14 @@ export function parseAnswer(body: AnswerBody, context: AnswerContext): ChatResul
   if (!reason && content === '' && calls.length === 0) {
     return failed({ kind: 'malformed', detail: 'the answer is empty' }, parseUsage(usage))
   }
+  yield
   const carried = carryContent(describe(answered), () => readContent(json, answered.tool_plan))
+  yield
   const annotations = collectAnnotations(answered.citations ?? [], texts)
   const thought = joinTexts(answered.content?.map((part) => part.thinking))
   // The plan is reasoning about the calls, not part of the answer.
   const reasoning = [thought, answered.tool_plan].filter(Boolean).join('\n')
+  yield
   return {
     ok: true,
     answer: createCompletionAnswer({

@@ -1,6 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint } from '../../core/endpoints.ts'
 import type { DialectTarget, ProviderKind } from '../../core/provider-kind.ts'
+import { runAtOnce } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
@@ -62,7 +63,8 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
         sentBound: clampBound(maxOutputTokens, readRequest(call).maxTokens),
         maxOutputTokens,
       }),
-    parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
+    parseAnswer: (body, call) => runAtOnce(parseAnswer(body, toContext(call))),
+    parseAnswerInSteps: (body, call) => parseAnswer(body, toContext(call)),
     createDecoder: (call) => createCohereDecoder(toContext(call)),
     writeEvents: writeAnswerEvents,
     parseError: cohereErrorParser(clock),

@@ -1,5 +1,6 @@
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import { newCompletionId } from '../../core/ids.ts'
+import type { Steps } from '../../core/steps.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { toShapeFailure } from '../base/hidden-error.ts'
@@ -21,7 +22,7 @@ import {
   type LogprobsResult,
   listCandidates,
   type PartReader,
-  parseGeminiResponse,
+  parseGeminiAnswer,
   readServedTier,
   type TokenLogprob,
 } from './response.ts'
@@ -31,13 +32,13 @@ import { toOpenAiToolCall } from './tools.ts'
 import { parseUsage } from './usage.ts'
 
 /** Parses a 2xx answer that is not streamed. */
-export function parseAnswer(
+export function* parseAnswer(
   body: AnswerBody,
   { target: { modelId, clock }, model, header, names }: AnswerContext,
-): ChatResult {
+): Steps<ChatResult> {
   const { text: json, value } = body
   const failure = parseFailure(value)
-  const answer = parseGeminiResponse(json, value)
+  const answer = yield* parseGeminiAnswer(json, value)
   if (!answer) {
     if (failure) return { ok: false, failure }
     return misshapen(value, 'the answer is not a GenerateContentResponse')
@@ -53,13 +54,19 @@ export function parseAnswer(
   if (candidates.every(isEmpty)) return malformed('the answer is empty', usage)
   const created = unixSeconds(clock)
   const readPart = createPartReader(json)
+  const choices: CompletionChoice[] = []
+  for (const candidate of candidates) {
+    yield
+    choices.push(yield* toChoice(candidate, { created, names, readPart }))
+  }
+  yield
   return {
     ok: true,
     answer: createCompletionAnswer({
       id: answer.responseId || newCompletionId(),
       created,
       model: modelId,
-      choices: candidates.map((candidate) => toChoice(candidate, { created, names, readPart })),
+      choices,
       usage,
     }),
   }
@@ -76,10 +83,10 @@ interface ChoiceContext extends Pick<AnswerContext, 'names'> {
   readonly readPart: PartReader
 }
 
-function toChoice(
+function* toChoice(
   candidate: IndexedCandidate,
   { created, names, readPart }: ChoiceContext,
-): CompletionChoice {
+): Steps<CompletionChoice> {
   const { content, finishReason, logprobsResult: tokens, refusal } = candidate
   if (refusal !== undefined) {
     // The service wrote the refusal, not the model: it must not count as generated output.
@@ -88,9 +95,11 @@ function toChoice(
   }
   const parts = content?.parts ?? []
   const carried = carryContent(parts, (at) => readPart(candidate.position, at))
+  yield
   const annotations = hasSources(candidate)
-    ? toAnnotations(candidate, parts.map(contentRules.readText))
+    ? yield* toAnnotations(candidate, parts.map(contentRules.readText))
     : []
+  yield
   const message = {
     ...toMessage(parts, { created, names }),
     ...(annotations.length > 0 && { annotations }),

@@ -1,6 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint, HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
+import { runAtOnce } from '../../core/steps.ts'
 import { toOneLine } from '../base/answer-events.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
@@ -70,7 +71,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
         choices,
       })
     },
-    parseAnswer: (body, call, header) => parseAnswer(body, toContext(call, header)),
+    parseAnswer: (body, call, header) => runAtOnce(parseAnswer(body, toContext(call, header))),
+    parseAnswerInSteps: (body, call, header) => parseAnswer(body, toContext(call, header)),
     createDecoder: (call, header) => new GeminiStream(toContext(call, header)),
     // An event of a stream has the form of a whole answer.
     writeEvents: ({ text }) => encoder.encode(`data: ${toOneLine(text)}\n\n`),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { runAtOnce, type Steps } from '../../core/steps.ts'
 import {
   type Annotation,
   type CitedSource,
@@ -74,12 +75,12 @@ export function hasSources(reports: SourceReports): boolean {
 }
 
 /** Translates what a whole answer says about its sources; `texts` as for `AnswerSources`. */
-export function toAnnotations(
+export function* toAnnotations(
   reports: SourceReports,
   texts: readonly string[],
-): readonly Annotation[] {
+): Steps<readonly Annotation[]> {
   const sources = new AnswerSources()
-  sources.add(reports)
+  yield* sources.addInSteps(reports)
   return sources.toAnnotations(texts)
 }
 
@@ -98,17 +99,26 @@ export class AnswerSources {
   #listed: readonly string[] = []
 
   add(reports: SourceReports): void {
-    this.#addGrounding(reports.groundingMetadata)
+    runAtOnce(this.addInSteps(reports))
+  }
+
+  *addInSteps(reports: SourceReports): Steps<void> {
+    yield* this.#addGrounding(reports.groundingMetadata)
+    yield
     for (const cited of listCitations(reports.citationMetadata)) {
       this.#citations.set(JSON.stringify(cited), cited)
     }
+    yield
     for (const address of listAddresses(reports.urlContextMetadata)) this.#addresses.add(address)
+    yield
   }
 
-  #addGrounding(metadata: unknown): void {
+  *#addGrounding(metadata: unknown): Steps<void> {
     const { groundingChunks: chunks, groundingSupports: supports } =
       groundingMetadata.safeParse(metadata).data ?? {}
+    yield
     if (chunks && chunks.length > 0) this.#listed = chunks.map((chunk) => this.#addSource(chunk))
+    yield
     for (const { segment, groundingChunkIndices: indices } of supports ?? []) {
       const place = JSON.stringify(segment ?? null)
       const supported = this.#supported.get(place) ?? { segment, keys: new Set() }

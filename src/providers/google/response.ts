@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
+import type { Steps } from '../../core/steps.ts'
 import { RawJson } from '../../wire/json/raw.ts'
 import { extractItems, extractTexts, minifyJson } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
@@ -84,6 +85,19 @@ export type TokenLogprob = z.infer<typeof token>
 export function parseGeminiResponse(json: string, value: unknown): GeminiResponse | undefined {
   const { data } = response.safeParse(value)
   if (data) restoreArguments(data, json)
+  return data
+}
+
+/** Does the same for a whole answer. */
+export function* parseGeminiAnswer(
+  json: string,
+  value: unknown,
+): Steps<GeminiResponse | undefined> {
+  const { data } = response.safeParse(value)
+  if (!data) return undefined
+  yield
+  restoreArguments(data, json)
+  yield
   return data
 }
 
