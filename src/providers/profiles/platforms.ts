@@ -62,13 +62,13 @@ export const platforms: readonly Platform[] = [
       verbosity: true,
     },
   },
-  // `strict` is refused outside of the beta address; a schema for the answer is unknown:
+  // `strict` is refused outside of the beta address; a schema for the answer and `seed` are unknown:
   // https://api-docs.deepseek.com/api/create-chat-completion
   {
     name: 'deepseek',
     hosts: ['.deepseek.com'],
     aliases: { matches: /^deepseek-(chat|reasoner|flash|pro)$/, family: 'deepseek-4' },
-    fields: { responseFormats: ['json_object'] },
+    fields: { responseFormats: ['json_object'], dropParameters: ['top_k', 'seed'] },
   },
   // https://platform.moonshot.ai/docs/api/chat
   {
@@ -213,7 +213,16 @@ export const platforms: readonly Platform[] = [
     name: 'sambanova',
     hosts: ['.sambanova.ai'],
     fields: {
-      dropParameters: ['presence_penalty', 'frequency_penalty', 'seed', 'n', 'logit_bias'],
+      dropParameters: [
+        'presence_penalty',
+        'frequency_penalty',
+        'seed',
+        'n',
+        'logit_bias',
+        'logprobs',
+        'top_logprobs',
+        'user',
+      ],
     },
   },
   // https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility
