@@ -1,6 +1,7 @@
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { RoomLimit } from '../core/room.ts'
+import { countByLink } from './link-queues.ts'
 import { Room, type Ticket } from './room.ts'
 import type { LinkQueue, Place, RoomReading, Rooms, Visitor } from './rooms.ts'
 
@@ -83,16 +84,8 @@ export class RoomsInProcess implements Rooms {
     })
   }
 
-  *listQueues(): Generator<LinkQueue> {
-    const counts = new Map<string, LinkQueue>()
-    for (const { link } of this.#tickets) {
-      const { id: model } = link
-      const { name: provider } = link.provider
-      const key = JSON.stringify([provider, model])
-      const waiting = (counts.get(key)?.waiting ?? 0) + 1
-      counts.set(key, { provider, model, waiting })
-    }
-    yield* counts.values()
+  listQueues(): Iterable<LinkQueue> {
+    return countByLink(Array.from(this.#tickets, ({ link }) => link))
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { type Priority, priorities, type RoomLimit } from '../core/room.ts'
 import type { SharedState } from '../core/shared-state.ts'
+import { countByLink } from './link-queues.ts'
 import type { LinkQueue, Place, RoomReading, Rooms, Visitor } from './rooms.ts'
 import { RoomsInProcess } from './rooms-in-process.ts'
 
@@ -122,16 +123,10 @@ export class SharedRooms implements Rooms {
     })
   }
 
-  *listQueues(): Generator<LinkQueue> {
-    const counts = new Map<string, LinkQueue>()
-    for (const { links } of this.#visits.values()) {
-      for (const { id: model, provider } of links.values()) {
-        const key = JSON.stringify([provider.name, model])
-        const waiting = (counts.get(key)?.waiting ?? 0) + 1
-        counts.set(key, { provider: provider.name, model, waiting })
-      }
-    }
-    yield* counts.values()
+  listQueues(): Iterable<LinkQueue> {
+    return countByLink(
+      Array.from(this.#visits.values()).flatMap(({ links }) => [...links.values()]),
+    )
   }
 
   async #take(link: Model, count: number): Promise<readonly Place[]> {
