@@ -161,10 +161,9 @@ describe('a reload', () => {
 describe('what operators see', () => {
   test('status, metrics and explain show what is taken, and who waits', async () => {
     const gateway = await reloadingGateway(
-      config.replace(
-        'max_parallel = 1\nmodels = [{ id = "m" }]',
-        'max_parallel = 2\nmodels = [{ id = "m", max_parallel = 1, queue_max = 5, queue_ms = 1000 }]',
-      ),
+      config
+        .replace('max_parallel = 1', 'max_parallel = 2')
+        .replace('id = "m"', 'id = "m", max_parallel = 1, queue_max = 5, queue_ms = 1000'),
     )
     const held = new HeldUpstream(gateway.upstream)
     const key = await gateway.key()
