@@ -35,7 +35,7 @@ export const programs: readonly Program[] = [
     clients: 'google-genai, LangChain for Gemini',
     build: () => buildPython('requirements-google.txt', ['google_sdks']),
   },
-  { name: 'go', clients: 'openai-go, anthropic-sdk-go', build: buildGo },
+  { name: 'go', clients: 'openai-go, anthropic-sdk-go, go-genai', build: buildGo },
   { name: 'java', clients: 'openai-java, anthropic-java, LangChain4j', build: buildJava },
 ]
 

@@ -62,7 +62,7 @@ type result struct {
 
 func main() {
 	apis := strings.Split(os.Getenv("CONFORMANCE_APIS"), ",")
-	for _, each := range []client{openaiChat{}, openaiResponses{}, anthropicMessages{}} {
+	for _, each := range []client{openaiChat{}, openaiResponses{}, anthropicMessages{}, gemini{}} {
 		if !slices.Contains(apis, each.api()) {
 			continue
 		}
