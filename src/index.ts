@@ -1,4 +1,5 @@
 export { type CheckPorts, type ConfigVerdict, checkConfig } from './check-config.ts'
+export type { Capability } from './core/capability.ts'
 export {
   type AccessKey,
   type AccessToken,

@@ -1,4 +1,4 @@
-import type { Bytes } from './ids.ts'
+import type { Bytes, Millis } from './ids.ts'
 import type { LogFormat } from './ports.ts'
 
 /** A summary of the configuration for operators. It contains no secret. */
@@ -29,6 +29,8 @@ export interface ProviderOverview {
   readonly credential: string
   /** A sentence for the log about the credentials that are missing. */
   readonly missing: string | undefined
+  /** How often the list of its vendor's models is read; absent where it is not. */
+  readonly listInterval?: Millis | undefined
   /** The profiles of its models for chat, with the ids of the models. Empty for APIs other than that of OpenAI. */
   readonly profiles: readonly ProfileOverview[]
 }

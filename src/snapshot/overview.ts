@@ -60,7 +60,7 @@ function findMissing({ credentials }: Provider): string | undefined {
 }
 
 function describeProvider(provider: Provider, snapshot: Snapshot): ProviderOverview {
-  const { name, kind, baseUrl, egress, cloud } = provider
+  const { name, kind, baseUrl, egress, cloud, listInterval } = provider
   return {
     name,
     kind: kind.name,
@@ -68,6 +68,7 @@ function describeProvider(provider: Provider, snapshot: Snapshot): ProviderOverv
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskUrl(egress.proxy),
     credential: describeCredentials(provider).detail,
     missing: findMissing(provider) ?? (cloud && findCloudFailure(name, cloud)),
+    ...(listInterval !== undefined && { listInterval }),
     profiles: listProfiles(snapshot.models().filter((model) => model.provider === provider)),
   }
 }

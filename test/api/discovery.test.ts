@@ -208,6 +208,11 @@ describe('a provider with discover', () => {
     expect(await listIds(gateway)).toEqual(['lab/own', 'lab/a'])
   })
 
+  test('the overview says how often its list is read', async () => {
+    const { gateway } = await discovering(provider(), openAi('a'))
+    expect(gateway.overview.providers).toMatchObject([{ name: 'p', listInterval: hour }])
+  })
+
   test('without a pattern the vendor is not asked', async () => {
     const { vendor } = await discovering(provider({ models: '{ id = "m" }' }), openAi('a'))
     expect(vendor.reads).toEqual([])

@@ -47,6 +47,7 @@ export function renderOverview(
   return [
     ...alignColumns(rows),
     ...providers.flatMap(renderProfiles),
+    ...providers.flatMap(renderDiscovery),
     auth.enabled
       ? `auth is on, with the database ${describeDatabase(auth.database)}`
       : 'auth is off: every client that reaches the gateway may use its models',
@@ -83,6 +84,11 @@ function listAllFields(overview: Overview): Record<string, unknown> {
     ...(shared.enabled && { shared }),
     warnings,
   }
+}
+
+function renderDiscovery({ name, listInterval }: ProviderOverview): readonly string[] {
+  if (listInterval === undefined) return []
+  return [`patterns of ${name} serve what its vendor lists, read every ${listInterval / 1000} s`]
 }
 
 /** Missing credentials and other warnings have lines of their own. */
