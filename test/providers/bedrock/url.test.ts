@@ -55,7 +55,7 @@ test.each([
   ['amazon.nova-lite-v1:0', 'amazon.nova-lite-v1%3A0'],
   ['amazon.nova-lite-v1%3A0', 'amazon.nova-lite-v1%3A0'],
   ['arn:aws:bedrock:x:1:a/b', 'arn%3Aaws%3Abedrock%3Ax%3A1%3Aa%2Fb'],
-  ["it's (a) model!*~._-", 'it%27s%20%28a%29%20model%21%2A~._-'],
+  ["it's (a) model!~._-", 'it%27s%20%28a%29%20model%21~._-'],
   ['100%', '100%25'],
 ])('the model id %s is encoded once', async (upstreamId, segment) => {
   const gateway = await bedrockGateway({ upstreamId, ...base('https://proxy.test') })
