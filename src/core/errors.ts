@@ -83,6 +83,8 @@ export interface ErrorDetail {
   readonly retryAfter?: Millis | undefined
   /** Further response headers. */
   readonly headers?: HeaderList | undefined
+  /** The status that the upstream has answered with, as the gateway understands it. Clients do not see it. */
+  readonly upstreamStatus?: number | undefined
   /** Further fields of the error object. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined
 }

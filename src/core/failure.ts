@@ -222,24 +222,29 @@ function statusError(
   provider: string,
 ): GatewayError {
   const { status, message, refusal } = failure
+  const upstreamStatus = status
   if (refusal !== undefined) {
     const { code, meaning } = refusalErrors[refusal]
-    return upstreamError(code, `provider ${provider} ${meaning}${quoted(message)}`)
+    return upstreamError(code, `provider ${provider} ${meaning}${quoted(message)}`, {
+      upstreamStatus,
+    })
   }
   const retryAfter = getRequestedWait(failure)
   if (status === 429) {
     const text = `provider ${provider} is rate limited${quoted(message)}`
     const headers = failure.isRequestFault ? noRetryHeader : undefined
-    return new GatewayError('LM-3001', text, { retryAfter, headers })
+    return new GatewayError('LM-3001', text, { retryAfter, headers, upstreamStatus })
   }
   if (status === 408) {
-    return upstreamError('LM-3005', `provider ${provider} reported a timeout${quoted(message)}`)
+    const text = `provider ${provider} reported a timeout${quoted(message)}`
+    return upstreamError('LM-3005', text, { upstreamStatus })
   }
   const isClientFault = judgeStatus(status) === 'surface'
   const text = `provider ${provider} refused the request with status ${status}${quoted(message)}`
   return upstreamError('LM-3003', text, {
     status: isClientFault ? status : undefined,
     retryAfter,
+    upstreamStatus,
   })
 }
 

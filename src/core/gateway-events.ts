@@ -44,3 +44,12 @@ export type RequestEvents = Pick<
   GatewayEvents,
   'metadataRejected' | 'upstreamAttempted' | 'streamUnfinished' | 'streamBegunEarly' | 'cacheUsed'
 >
+
+/** Discards everything, for requests that count nowhere. */
+export const noRequestEvents: RequestEvents = Object.freeze({
+  metadataRejected() {},
+  upstreamAttempted() {},
+  streamUnfinished() {},
+  streamBegunEarly() {},
+  cacheUsed() {},
+})

@@ -1,5 +1,6 @@
 import { type Authenticator, noAuth } from '../core/admission.ts'
 import type { Api } from '../core/capability.ts'
+import { noRequestEvents } from '../core/gateway-events.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import { asHeaderList, type CancelSignal, type Tokenizer } from '../core/ports.ts'
@@ -163,7 +164,7 @@ export class DataPlane {
 
   /**
    * Creates a plane whose requests are in flight like all others, and change nothing for them: no circuit, no parked
-   * credential, no load and no limit.
+   * credential, no load, no limit and no metric.
    */
   isolate({ snapshot, record }: IsolatedOptions): DataPlane {
     const { clock } = this.#options
@@ -176,6 +177,7 @@ export class DataPlane {
       credentials: new Credentials(clock, new ParkedInProcess()),
       traffic: new TrafficInProcess(clock),
       rooms: new RoomsInProcess({ clock }),
+      events: noRequestEvents,
       record,
       reported: () => undefined,
       startTrace: undefined,

@@ -1,4 +1,5 @@
 import { GatewayError, invalid } from '../core/errors.ts'
+import { isBuffered } from '../core/ports.ts'
 import type { Model, Provider, UsableCredential } from '../core/provider.ts'
 import type { CheckedCredential, CheckProvider, CheckQuestion } from '../core/provider-check.ts'
 import type { Reply } from '../core/reply.ts'
@@ -84,6 +85,7 @@ async function ask(
     if (!(thrown instanceof GatewayError)) throw thrown
     error = thrown
   }
+  if (!record) throw new Error('a check has ended without a record')
   return describe(credential, { record, error })
 }
 
@@ -116,42 +118,48 @@ function isolate(snapshot: Snapshot, { link, credential }: Target): Snapshot {
   }
 }
 
+/** Reads a stream until it ends, and keeps nothing of it. A stream that breaks has said so in its record. */
 async function readToEnd({ body }: Reply): Promise<void> {
-  if (body !== null) await new Response(body as BodyInit).arrayBuffer()
+  if (body === null || isBuffered(body)) return
+  const reader = body.getReader()
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    await reader.cancel().catch(() => {})
+  }
 }
 
 interface Outcome {
-  readonly record: RequestRecord | undefined
+  readonly record: RequestRecord
   readonly error: GatewayError | undefined
 }
 
 function describe({ name }: UsableCredential, { record, error }: Outcome): CheckedCredential {
   const seen = {
     credential: name,
-    firstToken: error ? null : (record?.timeToFirstToken ?? record?.latency ?? null),
-    cost: record?.price ? record.cost : null,
+    firstToken: error ? null : (record.timeToFirstToken ?? record.latency),
+    cost: record.price ? record.cost : null,
   }
-  const code = error?.code ?? record?.errorCode
-  if (code === undefined) {
-    return { ...seen, reachable: true, authenticated: true, modelKnown: true, error: null }
-  }
-  const message = error?.message ?? record?.failed?.[0]?.reason ?? code
-  return { ...seen, ...judge(error), error: `${code} ${message}` }
+  if (error) return { ...seen, ...judge(error, record), error: `${error.code} ${error.message}` }
+  // The model has answered, even if its stream then broke.
+  const answered = { ...seen, reachable: true, authenticated: true, modelKnown: true }
+  const { errorCode, failed: [broken] = [] } = record
+  if (errorCode === undefined) return { ...answered, error: null }
+  const reason = broken ? `provider ${broken.provider} ${broken.reason}` : 'the stream has failed'
+  return { ...answered, error: `${errorCode} ${reason}` }
 }
 
 type Judged = Pick<CheckedCredential, 'reachable' | 'authenticated' | 'modelKnown'>
 
 /** Reads what a failure says of the credential and of the model: the status of the vendor's own answer. */
-function judge(error: GatewayError | undefined): Judged {
-  const status = readStatus(error)
-  if (status === undefined) {
-    const reachable = error === undefined || !unreached.has(error.code)
-    return { reachable, authenticated: null, modelKnown: null }
-  }
+function judge({ code, detail }: GatewayError, { lastCalled }: RequestRecord): Judged {
+  const unknown = { authenticated: null, modelKnown: null }
+  if (code === 'LM-3006') return { reachable: null, authenticated: false, modelKnown: null }
+  if (!lastCalled) return { reachable: null, ...unknown }
+  const { upstreamStatus: status } = detail
+  if (status === undefined) return { reachable: !unreached.has(code), ...unknown }
   if (refusals.has(status)) return { reachable: true, authenticated: false, modelKnown: null }
-  if (status >= 500 || status === 408) {
-    return { reachable: true, authenticated: null, modelKnown: null }
-  }
+  if (status < 400 || status >= 500 || status === 408) return { reachable: true, ...unknown }
   return { reachable: true, authenticated: true, modelKnown: status === 404 ? false : null }
 }
 
@@ -159,12 +167,6 @@ function judge(error: GatewayError | undefined): Judged {
 const unreached: ReadonlySet<string> = new Set(['LM-3003', 'LM-3012'])
 
 const refusals: ReadonlySet<number> = new Set([401, 402, 403, 407])
-
-function readStatus(error: GatewayError | undefined): number | undefined {
-  const upstream = error?.detail.fields?.['upstream']
-  const status = (upstream as { readonly status?: unknown } | undefined)?.status
-  return typeof status === 'number' ? status : undefined
-}
 
 function listMissing({ credentials }: Provider): CheckedCredential[] {
   return credentials.flatMap((one) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { CloudCredentialError } from '../../src/core/cloud-credential.ts'
 import {
   errorIn,
   type KeyedGateway,
@@ -7,7 +8,8 @@ import {
   prompt,
   used,
 } from '../support/keyed-gateway.ts'
-import { broken, json, stream, whole } from '../support/scripted-upstream.ts'
+import { settled } from '../support/manual-clock.ts'
+import { broken, json, LiveUpstream, stream, whole } from '../support/scripted-upstream.ts'
 
 /*
  * `POST /admin/providers/{name}/check`: one small request with each credential of a provider.
@@ -16,11 +18,16 @@ import { broken, json, stream, whole } from '../support/scripted-upstream.ts'
 const twoKeys = pricedProvider.replace('api_key_env = "P_KEY"', 'api_key_envs = ["P_KEY", "Q_KEY"]')
 const env = { P_KEY: 'sk-p', Q_KEY: 'sk-q', GATEWAY_MASTER_KEY: '5e'.repeat(32) }
 
-const answer = stream([
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }] })}\n\n`,
+function contentOf(content: string): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content } }] })}\n\n`
+}
+
+const endOfAnswer = [
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 } })}\n\n`,
   'data: [DONE]\n\n',
-])
+].join('')
+
+const answer = stream([contentOf('Hi'), endOfAnswer])
 
 const works = {
   credential: 'P_KEY',
@@ -86,6 +93,102 @@ describe('a check', () => {
     const { reachable, authenticated, model_known: known } = found ?? {}
     expect([reachable, authenticated, known]).toEqual(expected)
     expect(gateway.upstream.requests).toHaveLength(1)
+  })
+
+  const begun = stream([contentOf('Hi')], {
+    failure: { kind: 'closed-early', reason: 'UND_ERR_SOCKET' },
+  })
+
+  test('ends with its stream, and shows its costs', async () => {
+    const gateway = await keyedGateway()
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder)
+    live.push(contentOf('Hi'))
+    const checking = check(gateway)
+    const isOpen = await Promise.race([checking.then(() => false), settled().then(() => true)])
+    expect(isOpen).toBe(true)
+    live.push(endOfAnswer)
+    live.end()
+    expect((await checking).body['credentials']).toMatchObject([works])
+  })
+
+  test('shows that a model has answered whose stream then breaks', async () => {
+    const gateway = await keyedGateway()
+    gateway.upstream.next(begun)
+    expect((await check(gateway)).body['credentials']).toMatchObject([
+      {
+        reachable: true,
+        authenticated: true,
+        model_known: true,
+        first_token_ms: expect.any(Number),
+        error: 'LM-3010 provider p ended its stream early (UND_ERR_SOCKET)',
+      },
+    ])
+  })
+
+  test('ends when the stream of the upstream stops', async () => {
+    const gateway = await keyedGateway()
+    const live = new LiveUpstream()
+    gateway.upstream.always(live.responder)
+    live.push(contentOf('Hi'))
+    const checking = check(gateway)
+    await settled()
+    await gateway.clock.advance(700_000)
+    expect((await checking).body['credentials']).toMatchObject([
+      { authenticated: true, error: expect.stringMatching(/^LM-3013 provider p /) },
+    ])
+    expect(live.released).toBe('cancel')
+  })
+
+  test.each([
+    [
+      'google',
+      {
+        error: {
+          code: 400,
+          message: 'API key not valid.',
+          status: 'INVALID_ARGUMENT',
+          details: [{ reason: 'API_KEY_INVALID' }],
+        },
+      },
+    ],
+    ['xai', { code: 'Client specified an invalid argument', error: 'Incorrect API key provided' }],
+  ])('knows the refusal of a credential that %s sends with status 400', async (kind, body) => {
+    const gateway = await keyedGateway(pricedProvider.replace('"openai"', `"${kind}"`))
+    gateway.upstream.next(json(body, { status: 400 }))
+    expect((await check(gateway)).body['credentials']).toMatchObject([
+      { reachable: true, authenticated: false, error: expect.stringContaining('API key') },
+    ])
+  })
+
+  test('says of a cloud without a credential that nothing was asked', async () => {
+    const config = pricedProvider
+      .replace('"openai"', '"bedrock"')
+      .replace('api_key_env = "P_KEY"', 'credentials = "aws"')
+    const gateway = await keyedGateway(config, {
+      cloudCredentials: () => Promise.reject(new CloudCredentialError('no role')),
+    })
+    expect((await check(gateway)).body['credentials']).toMatchObject([
+      { reachable: null, authenticated: false, error: expect.stringMatching(/^LM-3006 /) },
+    ])
+    expect(gateway.upstream.requests).toHaveLength(0)
+  })
+
+  test('shows of a redirect only that the provider can be reached', async () => {
+    const gateway = await keyedGateway()
+    gateway.upstream.next(json({}, { status: 302, headers: { location: 'https://other.test/' } }))
+    expect((await check(gateway)).body['credentials']).toMatchObject([
+      { reachable: true, authenticated: null, model_known: null },
+    ])
+  })
+
+  test('counts in no metric', async () => {
+    const gateway = await keyedGateway()
+    gateway.upstream.next(answer, broken())
+    await check(gateway)
+    await check(gateway)
+    const metrics = await gateway.get('/metrics')
+    expect(await metrics.text()).not.toMatch(/upstream_attempts_total\{[^}]*\} [1-9]/)
   })
 
   test('names a credential that is missing', async () => {
