@@ -35,6 +35,30 @@ test('with auth off it sends the requests itself, and fails for a provider that 
   expect((await line.run('check', 'demo')).code).toBe(0)
 })
 
+test.each([
+  ['a running gateway', 'enabled = true'],
+  ['this process', 'enabled = false'],
+])('%s asks the others beside a provider that has only patterns', async (_, auth) => {
+  const line = await commandLine()
+  const patterns = `
+[[providers]]
+name = "a"
+kind = "vllm"
+base_url = "http://127.0.0.1:9/v1"
+[[providers.models]]
+id = "a/*"
+`
+  const text = readFileSync(line.config, 'utf8').replace('enabled = true', auth)
+  writeFileSync(line.config, text.replace('[[providers]]', `${patterns}[[providers]]`))
+  if (auth === 'enabled = true') await line.serve()
+  const { code, stdout } = await line.run('check')
+  expect(stdout).toMatch(/^a\n {2}not checked: model: is required, .*patterns\ndemo demo\n.*works/)
+  expect(code).toBe(0)
+  const answers = (await line.json('check')) as unknown as object[]
+  expect(answers).toMatchObject([{ provider: 'a', model: null }, { model: 'demo' }])
+  expect((await line.run('check', 'a')).code).toBe(2)
+})
+
 test('--json prints the answer for one provider and one model', async () => {
   const line = await commandLine()
   await line.serve()

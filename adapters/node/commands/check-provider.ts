@@ -43,7 +43,9 @@ interface CheckOptions {
 
 const checkedSchema = z.looseObject({
   provider: z.string(),
-  model: z.string(),
+  /** Null for a provider that has none to ask. */
+  model: z.string().nullable(),
+  error: z.string().optional(),
   credentials: z.array(
     z.looseObject({
       credential: z.string(),
@@ -68,35 +70,59 @@ async function runCheck(
   if (given.model !== undefined && name === undefined) {
     throw new CommandFailure(2, '--model needs the name of a provider')
   }
+  const style = createStyle()
+  const show = (answer: unknown) =>
+    given.json ? undefined : print(render(checkedSchema.parse(answer), style))
   const config = await findConfigWithoutAuth(given)
   const answers =
     config === undefined
       ? await withAdmin({ command }, async (admin) => {
-          const names = name === undefined ? await listProviders(admin.send) : [name]
           const body = given.model === undefined ? {} : { model: given.model }
-          return collect(names, (one) =>
-            admin.send('POST', `/admin/providers/${encodeURIComponent(one)}/check`, body),
-          )
+          const ask: Ask = (one) =>
+            admin.send('POST', `/admin/providers/${encodeURIComponent(one)}/check`, body)
+          return name === undefined
+            ? collect(await listProviders(admin.send), { ask: orWhyNot(ask), show })
+            : collect([name], { ask, show })
         })
-      : await checkHere(name, { ...given, text: config })
+      : await checkHere(name, { ...given, text: config, show })
+  if (given.json) await printJson(answers)
   const checked = answers.map((answer) => checkedSchema.parse(answer))
-  const style = createStyle()
-  await (given.json
-    ? printJson(answers)
-    : print(checked.map((one) => render(one, style)).join('\n')))
   const failed = checked.filter(hasFailed).map(({ provider }) => provider)
   if (failed.length === 0) return
   const names = failed.join(', ')
   throw new CommandFailure(1, `cannot be reached, or refuses a credential: ${names}`)
 }
 
+type Ask = (provider: string) => Promise<unknown>
+
+/** Among all providers, one that has no model to ask must not hide what the others answer. */
+function orWhyNot(ask: Ask): Ask {
+  return async (provider) => {
+    try {
+      return await ask(provider)
+    } catch (error) {
+      if (!(error instanceof CommandFailure) || error.exitCode === 1) throw error
+      return { provider, model: null, credentials: [], error: error.message }
+    }
+  }
+}
+
+interface Collecting {
+  readonly ask: Ask
+  /** Called with each answer as it comes: one may take minutes. */
+  readonly show: Show
+}
+
+type Show = (answer: unknown) => Promise<void> | undefined
+
 /** Asks one provider after the other. */
-async function collect(
-  names: readonly string[],
-  ask: (name: string) => Promise<unknown>,
-): Promise<unknown[]> {
+async function collect(names: readonly string[], { ask, show }: Collecting): Promise<unknown[]> {
   const answers: unknown[] = []
-  for (const name of names) answers.push(await ask(name))
+  for (const name of names) {
+    const answer = await ask(name)
+    await show(answer)
+    answers.push(answer)
+  }
   return answers
 }
 
@@ -108,24 +134,27 @@ async function listProviders(send: AdminClient['send']): Promise<readonly string
 
 interface Here extends CheckOptions {
   readonly text: string
+  readonly show: Show
 }
 
 /** Sends the requests from this process. */
-async function checkHere(name: string | undefined, { text, config, model }: Here) {
+async function checkHere(name: string | undefined, { text, config, model, show }: Here) {
   const file = config ?? defaultConfig
   const offline = { name: file, config: text, env: process.env, onMissing: 'reject' } as const
   const { gateway, close } = await openOfflineGateway(offline)
-  const ask = async (provider: string) => {
-    const answer = await gateway.check({ provider, ...(model !== undefined && { model }) })
+  const ask: Ask = async (provider) => {
+    const question = { provider, ...(model !== undefined && { model }) }
+    const answer = await gateway.check(question).catch((error: unknown) => {
+      throw error instanceof GatewayError ? new CommandFailure(2, error.message) : error
+    })
     if (answer === undefined) throw new CommandFailure(2, `${file}: no provider ${provider}`)
     return JSON.parse(answer) as unknown
   }
   const all = gateway.overview.providers.map((provider) => provider.name)
   try {
-    return await collect(name === undefined ? all : [name], ask)
-  } catch (error) {
-    if (error instanceof GatewayError) throw new CommandFailure(2, error.message)
-    throw error
+    return await (name === undefined
+      ? collect(all, { ask: orWhyNot(ask), show })
+      : collect([name], { ask, show }))
   } finally {
     await close()
   }
@@ -137,8 +166,9 @@ function hasFailed({ credentials }: Checked): boolean {
   )
 }
 
-function render({ provider, model, credentials }: Checked, style: Style): string {
-  const { bold, dim } = style
+function render({ provider, model, credentials, error }: Checked, style: Style): string {
+  const { bold, dim, yellow } = style
+  if (model === null) return `${bold(provider)}\n  ${yellow('not checked')}: ${error}`
   const lines = credentials.map((one) => {
     const name = one.credential === 'none' ? 'no credential' : one.credential
     return `  ${name}  ${renderVerdict(one, style)}`
