@@ -184,6 +184,72 @@ test.each(
   },
 )
 
+const ofText = { type: 'string' }
+const members = (count: number, make: (at: number) => object, letter = 'k') =>
+  Object.fromEntries(times(count, (at) => [`${letter}${at}`, make(at)]))
+
+test.each<[string, (count: number) => object]>([
+  ['properties', (count) => ({ properties: members(count, () => ofText) })],
+  [
+    'properties that may be null',
+    (count) => ({ properties: members(count, () => ({ type: ['string', 'null'] })) }),
+  ],
+  [
+    'properties of properties',
+    (count) => ({
+      properties: members(count / 10, () => ({ properties: members(10, () => ofText) })),
+    }),
+  ],
+  [
+    'lists of properties',
+    (count) => ({
+      properties: members(count, () => ({ type: 'array', items: ofText })),
+    }),
+  ],
+  [
+    'branches',
+    (count) => ({
+      properties: { a: { anyOf: times(count, (at) => ({ ...ofText, title: `t${at}` })) } },
+    }),
+  ],
+  [
+    'branches of branches',
+    (count) => ({
+      properties: { a: { oneOf: times(count / 10, () => ({ anyOf: times(10, () => ofText) })) } },
+    }),
+  ],
+  [
+    'references',
+    (count) => ({
+      $defs: members(count, () => ofText, 'd'),
+      properties: members(count, (at) => ({ $ref: `#/$defs/d${at}` })),
+    }),
+  ],
+])(
+  'a request to Gemini with one schema yields the more often, the more %s it has',
+  async (_, make) => {
+    const gateway = await growthGateway({ clock: hastyClock() })
+    const count = async (size: number) => {
+      const parameters = { type: 'object', ...make(size) }
+      const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+      const body = JSON.stringify({ model: 'google', messages: [user], tools })
+      let written = 0
+      const turns = await countTurns(async () => {
+        ;({ written } = await sendBody(gateway, {
+          door: 'chat/completions',
+          model: 'google',
+          body,
+        }))
+      })
+      expect(written).toBeGreaterThan(size)
+      return turns
+    }
+    await count(1000)
+    const few = await count(1000)
+    expect((await count(4000)) - few).toBeGreaterThan(3000 / 256 - 1)
+  },
+)
+
 test('a long request is refused for its last message by the path of that message', async () => {
   const gateway = await growthGateway({ clock: hastyClock() })
   const messages = [...times(5000, message), { role: 'other', content: 'x' }]

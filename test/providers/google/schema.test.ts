@@ -508,6 +508,56 @@ describe('schemas that the OpenAPI form cannot express', () => {
   })
 })
 
+describe('a schema of more parts than are written at once', () => {
+  const names = (count: number, letter: string) =>
+    Array.from({ length: count }, (_, at) => `${letter}${at}`)
+  const members = (keys: readonly string[], make: (key: string) => unknown) =>
+    Object.fromEntries(keys.map((key) => [key, make(key)]))
+  const outer = [...names(10, 'a'), '__proto__', 'last']
+  const inner = names(20, 'b')
+  /** Objects in objects, each property of which is one of several types, or null. */
+  const wide = (write: (title: string) => unknown, object: object) => ({
+    ...object,
+    properties: members(outer, (a) => ({
+      ...object,
+      properties: members(inner, (b) => write(`${a}.${b}`)),
+    })),
+  })
+  const branches = (title: string) => [
+    { type: 'string', title },
+    { anyOf: [{ type: 'number', title }, { type: 'null' }, { type: 'boolean', title }] },
+  ]
+
+  test('keeps its order in the OpenAPI form', async () => {
+    const schema = wide((title) => ({ anyOf: branches(title) }), { type: 'object' })
+    const { parameters, ...others } = await declared(schema)
+    expect(others).toEqual({})
+    const expected = wide(
+      (title) => ({
+        anyOf: [
+          { type: 'STRING', title },
+          { type: 'NUMBER', title, nullable: true },
+          { type: 'BOOLEAN', title, nullable: true },
+        ],
+      }),
+      { type: 'OBJECT' },
+    )
+    expect(JSON.stringify(parameters)).toBe(JSON.stringify(expected))
+  })
+
+  test('keeps its order in the JSON Schema form', async () => {
+    const parts = wide((title) => ({ anyOf: branches(title) }), { type: 'object' })
+    const schema = {
+      ...parts,
+      prefixItems: outer.flatMap(branches),
+      additionalProperties: { type: 'string' },
+      $defs: parts.properties,
+    }
+    const { parametersJsonSchema: written } = await declared(schema)
+    expect(JSON.stringify(written)).toBe(JSON.stringify(schema))
+  })
+})
+
 describe('hostile schemas', () => {
   /** A chain of definitions: each is made from a reference to the next one. */
   function chain(length: number, link: (next: object) => object): Schema {

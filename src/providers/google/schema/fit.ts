@@ -1,8 +1,8 @@
 import type { Steps } from '../../../core/steps.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 import type { GeminiModel } from '../models.ts'
-import { toJsonSchema } from './json.ts'
-import { toOpenApiSchema } from './openapi.ts'
+import { JsonSchemaWriter } from './json.ts'
+import { OpenApiWriter } from './openapi.ts'
 import { CopyBudget } from './read.ts'
 
 /*
@@ -80,14 +80,19 @@ function* fitSchema(
   schema: JsonObject,
   { model, budgets, lose, path, needsJson }: FitContext,
 ): Steps<FittedSchema> {
-  const { openApi, isLossless, lost } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
+  const writer = new OpenApiWriter(schema, { path, budget: budgets.openApi })
+  const openApi = writer.write()
   yield
+  for (; writer.loops.areInterrupted; yield) writer.loops.resume()
+  const { isLossless } = writer
   const isFree = !openApi && isLossless
   if (!isFree && (needsJson || (!isLossless && model.takesJsonSchema))) {
-    const { json, lost: lostInJson } = toJsonSchema(schema, { path, budget: budgets.json })
-    lostInJson.forEach(lose)
+    const jsonWriter = new JsonSchemaWriter(schema, { path, budget: budgets.json })
+    const json = jsonWriter.write()
+    for (; jsonWriter.loops.areInterrupted; jsonWriter.loops.resume()) yield
+    jsonWriter.lost.forEach((lost) => lose(lost))
     return { form: 'json', written: json }
   }
-  lost.forEach(lose)
+  writer.lost.forEach((lost) => lose(lost))
   return { form: 'openapi', written: openApi }
 }

@@ -1,35 +1,32 @@
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
+import { ResumableLoops } from './loops.ts'
 import { listLostKeywords } from './lost-keywords.ts'
-import { type Merged, mergeSchemas } from './merge.ts'
+import { type Merged, mergeSchemas, setMember } from './merge.ts'
 import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 /**
  * Writes a schema in the subset of JSON Schema that Gemini models accept from generation 2.5 on.
  * References are kept; `definitions` become `$defs`, and `const` becomes an `enum` of one value.
+ * `JSON.stringify` leaves out members that are undefined. The whole is written when the `loops` have ended.
  */
-export function toJsonSchema(root: JsonObject, source: SchemaSource): WrittenJsonSchema {
-  const reader = new SchemaReader(root, source)
-  const writer = new JsonSchemaWriter(reader)
-  return { json: writer.write(root, reader.start), lost: [...writer.lost] }
-}
-
-export interface WrittenJsonSchema {
-  readonly json: JsonObject
-  /** The paths of what is left out or changed so that the schema allows other values. */
-  readonly lost: readonly string[]
-}
-
-/** Writes the JSON Schema form. `JSON.stringify` leaves out members that are undefined. */
-class JsonSchemaWriter {
+export class JsonSchemaWriter {
+  readonly #root: JsonObject
   readonly #reader: SchemaReader
+  readonly loops = new ResumableLoops()
+  /** The paths of what is left out or changed so that the schema allows other values. */
   readonly lost = new Set<string>()
 
-  constructor(reader: SchemaReader) {
-    this.#reader = reader
+  constructor(root: JsonObject, source: SchemaSource) {
+    this.#root = root
+    this.#reader = new SchemaReader(root, source)
   }
 
-  write(schema: JsonObject, trail: Trail): JsonObject {
+  write(): JsonObject {
+    return this.#writeSchema(this.#root, this.#reader.start)
+  }
+
+  #writeSchema(schema: JsonObject, trail: Trail): JsonObject {
     const { schema: whole, lost: unwrapped } = unwrapAllOf(schema)
     const { $ref: pointer } = whole
     const beside = Object.keys(whole).filter((keyword) => !keptBesideRef.has(keyword))
@@ -102,31 +99,40 @@ class JsonSchemaWriter {
   }
 
   #writeDefs({ $defs, definitions }: JsonObject, trail: Trail): object {
-    const all = {
-      ...this.#writeMap(definitions, enter(trail, 'definitions')),
-      ...this.#writeMap($defs, enter(trail, '$defs')),
-    }
-    return Object.keys(all).length > 0 ? { $defs: all } : {}
+    if (!isFilled($defs) && !isFilled(definitions)) return {}
+    const all = {}
+    this.#writeMembers(all, definitions, enter(trail, 'definitions'))
+    this.#writeMembers(all, $defs, enter(trail, '$defs'))
+    return { $defs: all }
   }
 
   #writeOne(value: unknown, trail: Trail): JsonObject | undefined {
     if (value === true) return {}
-    return isObject(value) ? this.write(value, trail) : undefined
+    return isObject(value) ? this.#writeSchema(value, trail) : undefined
   }
 
   #writeList(value: unknown, trail: Trail): unknown {
-    return Array.isArray(value)
-      ? value.flatMap((item, at) => this.#writeOne(item, enter(trail, String(at))) ?? [])
-      : undefined
+    if (!Array.isArray(value)) return undefined
+    const written: JsonObject[] = []
+    this.loops.forEach(value, (item, at) => {
+      const one = this.#writeOne(item, enter(trail, String(at)))
+      if (one) written.push(one)
+    })
+    return written
   }
 
   #writeMap(value: unknown, trail: Trail): JsonObject | undefined {
     if (!isObject(value)) return undefined
-    const members = Object.entries(value).map(([name, member]) => [
-      name,
-      this.#writeOne(member, enter(trail, name)),
-    ])
-    return Object.fromEntries(members)
+    const written = {}
+    this.#writeMembers(written, value, trail)
+    return written
+  }
+
+  #writeMembers(written: Record<string, unknown>, schemas: unknown, trail: Trail): void {
+    if (!isObject(schemas)) return
+    this.loops.forEach(Object.entries(schemas), ([name, schema]) => {
+      setMember(written, name, this.#writeOne(schema, enter(trail, name)))
+    })
   }
 }
 
@@ -187,4 +193,8 @@ function filterEnumValues(values: unknown): unknown {
 
 function isEnumValue(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number'
+}
+
+function isFilled(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0
 }

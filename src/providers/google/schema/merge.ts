@@ -21,20 +21,22 @@ export function mergeSchemas(schemas: readonly JsonObject[]): Merged {
       const known = Object.hasOwn(merged, keyword) ? merged[keyword] : undefined
       const both = known === undefined ? value : combine(keyword, known, value)
       if (both === undefined) lost.add(keyword)
-      define(merged, keyword, both ?? value)
+      setMember(merged, keyword, both ?? value)
     }
   }
   return { schema: merged, lost: [...lost] }
 }
 
-/** Unlike an assignment, it also sets a member with the name `__proto__`. */
-function define(members: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(members, name, {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  })
+/** Sets a member like `JSON.parse`, which treats `__proto__` as an ordinary name. */
+export function setMember(members: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') members[name] = value
+  else
+    Object.defineProperty(members, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
 }
 
 /** Undefined when no value says what both say. */
@@ -91,7 +93,7 @@ function joinMaps(one: unknown, other: unknown): unknown {
   const joined: Record<string, unknown> = { ...one }
   for (const [name, schema] of Object.entries(other)) {
     const known = Object.hasOwn(one, name) ? one[name] : undefined
-    define(joined, name, known === undefined ? schema : (joinSchemas(known, schema) ?? schema))
+    setMember(joined, name, known === undefined ? schema : (joinSchemas(known, schema) ?? schema))
   }
   return joined
 }

@@ -1,64 +1,60 @@
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
+import { ResumableLoops } from './loops.ts'
 import { listLostKeywords } from './lost-keywords.ts'
-import { type Merged, multiplyUnions } from './merge.ts'
+import { type Merged, multiplyUnions, setMember } from './merge.ts'
 import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
-
-export interface OpenApiSchema {
-  /** Undefined for an object without properties, which Gemini refuses. */
-  readonly openApi: JsonObject | undefined
-  /** False when the JSON Schema form may express more of the schema. */
-  readonly isLossless: boolean
-  /** The paths of what is left out or changed so that the schema allows other values. */
-  readonly lost: readonly string[]
-}
 
 /**
  * Writes a JSON schema as a `Schema` of the Gemini API, a subset of OpenAPI 3.0. Unknown keywords
  * are left out, because Gemini refuses them. Models write no properties but the declared ones, so closing
- * an object, or leaving it open, is no loss.
+ * an object, or leaving it open, is no loss. The whole is written when the `loops` have ended.
  */
-export function toOpenApiSchema(root: JsonObject, source: SchemaSource): OpenApiSchema {
-  const writer = new OpenApiWriter(new SchemaReader(root, source))
-  const openApi = writer.writeRoot(root)
-  return { openApi, isLossless: writer.isLossless, lost: [...writer.lost] }
-}
-
-class OpenApiWriter {
+export class OpenApiWriter {
+  readonly #root: JsonObject
   readonly #reader: SchemaReader
+  readonly loops = new ResumableLoops()
+  /** The paths of what is left out or changed so that the schema allows other values. */
   readonly lost = new Set<string>()
+  /** False when the JSON Schema form may express more of the schema. */
   isLossless = true
 
-  constructor(reader: SchemaReader) {
-    this.#reader = reader
+  constructor(root: JsonObject, source: SchemaSource) {
+    this.#root = root
+    this.#reader = new SchemaReader(root, source)
   }
 
-  writeRoot(root: JsonObject): JsonObject | undefined {
+  /** Returns undefined for an object without properties, which Gemini refuses. */
+  write(): JsonObject | undefined {
+    const root = this.#root
     const { start } = this.#reader
     const resolved = this.#reader.resolve(root, start)
-    if (!resolved || !isFreeObject(resolved.schema)) return this.#write(root, start)
+    if (!resolved || !isFreeObject(resolved.schema)) return this.#writeSchema(root, start)
     if (isFilled(resolved.schema['additionalProperties'])) this.isLossless = false
     this.#loseKeywords(resolved.schema, 'object', resolved.trail)
     return undefined
   }
 
-  #write(schema: unknown, trail: Trail): JsonObject {
-    const branches = this.#writeBranches(schema, {}, trail)
+  #writeSchema(schema: unknown, trail: Trail): JsonObject {
+    const branches: JsonObject[] = []
+    const isOne = this.#writeBranches(schema, { beside: {}, isNullable: false, branches }, trail)
     const [only] = branches
     // Vertex AI refuses any other keyword beside `anyOf`.
-    return only && branches.length === 1 ? only : { anyOf: branches }
+    return only && isOne ? only : { anyOf: branches }
   }
 
   /**
-   * Writes a schema as the list of its alternatives, usually one. The keywords in `beside` apply to
-   * each of them.
+   * Adds the alternatives of a schema to the branches, some of them later. Returns true when there is one, which is
+   * added at once.
    */
-  #writeBranches(schema: unknown, beside: JsonObject, trail: Trail): readonly JsonObject[] {
+  #writeBranches(schema: unknown, alternatives: Alternatives, trail: Trail): boolean {
+    const { beside, branches } = alternatives
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
     const merged = resolved && this.#mergeBeside(beside, resolved.schema)
     if (!merged) {
       this.#lose(isObject(schema) && '$ref' in schema ? enter(trail, '$ref') : trail)
-      return [this.#markLossy({ type: 'OBJECT' })]
+      branches.push(markNullable(this.#markLossy({ type: 'OBJECT' }), alternatives))
+      return true
     }
     for (const keyword of [...resolved.lost, ...merged.lost]) {
       this.#lose(enter(resolved.trail, keyword))
@@ -69,35 +65,51 @@ class OpenApiWriter {
     const union = product ?? anyOf ?? oneOf
     if (Array.isArray(union)) {
       const keyword = anyOf === undefined ? 'oneOf' : 'anyOf'
-      return this.#writeUnion({ union, keyword, beside: own }, resolved.trail)
+      const inner = { beside: own, isNullable: alternatives.isNullable, branches }
+      return this.#writeUnion({ union, keyword }, inner, resolved.trail)
     }
     const { types, isNullable } = readTypes(own)
+    const marks = { isNullable: isNullable || alternatives.isNullable }
     if (types.length === 0) {
       this.#lose(resolved.trail)
-      return [this.#markLossy({ type: 'STRING', ...pickAnnotations(own) })]
+      const written = this.#markLossy({ type: 'STRING', ...pickAnnotations(own) })
+      branches.push(markNullable(written, alternatives))
+      return true
     }
-    const written = types.map((type) => this.#writeType(type, own, resolved.trail))
-    return isNullable ? written.map(markNullable) : written
+    for (const type of types) {
+      branches.push(markNullable(this.#writeType(type, own, resolved.trail), marks))
+    }
+    return types.length === 1
   }
 
   #mergeBeside(beside: JsonObject, schema: JsonObject): Merged | undefined {
     return isFilled(beside) ? this.#reader.merge([beside, schema]) : { schema, lost: [] }
   }
 
-  #writeUnion({ union, keyword, beside }: Union, trail: Trail): readonly JsonObject[] {
+  #writeUnion({ union, keyword }: Union, alternatives: Alternatives, trail: Trail): boolean {
+    const { beside, branches } = alternatives
     const some = union
       .map((branch, at) => ({ branch, at }))
       .filter(({ branch }) => branch !== false && !isNull(branch))
-    if (some.length === 0) return [{ type: 'NULL' }]
+    const [first] = some
+    if (!first) {
+      branches.push(markNullable({ type: 'NULL' }, alternatives))
+      return true
+    }
+    const isNullable = alternatives.isNullable || union.some(isNull)
     // Properties beside the union are merged into the branches, where the client has none.
-    const trailOf = (one: (typeof some)[number] | undefined) =>
-      one === undefined || 'properties' in beside ? trail : enter(trail, keyword, String(one.at))
+    const trailOf = (at: number) =>
+      'properties' in beside ? trail : enter(trail, keyword, String(at))
     // A single branch is the schema itself; keywords beside the union take precedence.
-    const written =
-      some.length === 1
-        ? this.#writeBranches({ ...beside, allOf: [some[0]?.branch] }, {}, trailOf(some[0]))
-        : some.flatMap((one) => this.#writeBranches(one.branch, beside, trailOf(one)))
-    return union.some(isNull) ? written.map(markNullable) : written
+    if (some.length === 1) {
+      const whole = { ...beside, allOf: [first.branch] }
+      return this.#writeBranches(whole, { beside: {}, isNullable, branches }, trailOf(first.at))
+    }
+    const inner = { beside, isNullable, branches }
+    this.loops.forEach(some, ({ branch, at }) => {
+      this.#writeBranches(branch, inner, trailOf(at))
+    })
+    return false
   }
 
   #writeType(type: TypeName, schema: JsonObject, trail: Trail): JsonObject {
@@ -175,9 +187,10 @@ class OpenApiWriter {
     const places = Array.isArray(prefixItems) ? prefixItems : items
     if (Array.isArray(places)) {
       this.#lose(enter(trail, keyword))
-      return this.#markLossy(this.#write(places[0], enter(trail, keyword, '0')))
+      return this.#markLossy(this.#writeSchema(places[0], enter(trail, keyword, '0')))
     }
-    if (items !== undefined && items !== false) return this.#write(items, enter(trail, 'items'))
+    if (items !== undefined && items !== false)
+      return this.#writeSchema(items, enter(trail, 'items'))
     // Gemini refuses an array without `items`.
     this.#lose(items === false ? enter(trail, 'items') : trail)
     return { type: 'STRING' }
@@ -187,13 +200,14 @@ class OpenApiWriter {
     const { properties, required, propertyOrdering, additionalProperties, patternProperties } =
       schema
     if (isFilled(additionalProperties) || isFilled(patternProperties)) this.isLossless = false
-    const members = Object.entries(isObject(properties) ? properties : {})
-      .filter(([, member]) => member !== false)
-      .map(([name, member]): [string, JsonObject] => [
-        name,
-        this.#write(member, enter(trail, 'properties', name)),
-      ])
+    const members = Object.entries(isObject(properties) ? properties : {}).filter(
+      ([, member]) => member !== false,
+    )
     if (members.length === 0) return this.#markLossy({})
+    const written: Record<string, unknown> = {}
+    this.loops.forEach(members, ([name, member]) => {
+      setMember(written, name, this.#writeSchema(member, enter(trail, 'properties', name)))
+    })
     const names = new Set(members.map(([name]) => name))
     // Gemini refuses a name that is not a property.
     const named = (list: unknown) =>
@@ -204,7 +218,7 @@ class OpenApiWriter {
     }
     const ordered = named(propertyOrdering)
     return {
-      properties: Object.fromEntries(members),
+      properties: written,
       ...(needed.length > 0 && { required: needed }),
       ...(ordered.length > 0 && { propertyOrdering: ordered }),
     }
@@ -226,11 +240,16 @@ class OpenApiWriter {
   }
 }
 
-/** The alternatives of a schema, and the keywords that apply to each of them. */
 interface Union {
   readonly union: readonly unknown[]
   readonly keyword: 'anyOf' | 'oneOf'
+}
+
+/** Where the alternatives of a schema are written, and what applies to each of them. */
+interface Alternatives {
   readonly beside: JsonObject
+  readonly isNullable: boolean
+  readonly branches: JsonObject[]
 }
 
 const typeNames = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const
@@ -290,8 +309,11 @@ function isNull(branch: unknown): boolean {
   return isObject(branch) && (branch['type'] === 'null' || readLiterals(branch)?.length === 0)
 }
 
-function markNullable(schema: JsonObject): JsonObject {
-  return { ...schema, nullable: true }
+function markNullable(
+  schema: JsonObject,
+  { isNullable }: Pick<Alternatives, 'isNullable'>,
+): JsonObject {
+  return isNullable ? { ...schema, nullable: true } : schema
 }
 
 function pickAnnotations({ title, description, default: usual, example }: JsonObject): object {
