@@ -50,6 +50,14 @@ export interface AnswerBody {
   readonly value: unknown
 }
 
+/** A JSON list of the events of a stream, which came in place of the stream or of a whole answer. */
+export interface ListedAnswer {
+  /** The body of the whole answer that they make. */
+  readonly whole: Uint8Array
+  /** The event stream, in pieces between which the gateway may yield. */
+  readonly events: readonly Uint8Array[]
+}
+
 /** The outcome of parsing a vendor's chat answer. */
 export type ChatResult = AnswerResult<ChatAnswer>
 
@@ -104,6 +112,8 @@ export interface ChatEndpoint {
    * should have sent. Absent where no upstream answers a streamed request so.
    */
   writeEvents?(body: AnswerBody): Uint8Array
+  /** Reads a JSON list of events; undefined for any other body. Absent where no upstream sends one. */
+  readList?(body: AnswerBody): Steps<ListedAnswer | undefined>
   /** The media type of that stream when it is not `text/event-stream`. */
   readonly streamType?: string
   /** Reads the meaning and message of a status outside 2xx from its body. */
@@ -178,6 +188,8 @@ export interface NativeEndpoint {
    * should have sent. Absent where no upstream answers a streamed request so.
    */
   writeEvents?(body: AnswerBody): Uint8Array
+  /** Reads a JSON list of events; undefined for any other body. Absent where no upstream sends one. */
+  readList?(body: AnswerBody): Steps<ListedAnswer | undefined>
   /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
   readonly streamEnd: StreamEnding

@@ -4,6 +4,7 @@ import type {
   AnswerResult,
   DialectRequest,
   HeaderReader,
+  ListedAnswer,
   NativeAnswer,
   NativeCall,
   NativeEndpoint,
@@ -11,6 +12,7 @@ import type {
   UpstreamError,
 } from '../core/endpoints.ts'
 import type { FrameDecoder } from '../core/frame.ts'
+import type { Steps } from '../core/steps.ts'
 import type { LinkCall, WriterContext } from '../data-plane/index.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
 
@@ -60,6 +62,10 @@ export class NativeLink implements LinkCall {
 
   writeEvents(body: AnswerBody): Uint8Array | undefined {
     return this.#endpoint.writeEvents?.(body)
+  }
+
+  readList(body: AnswerBody): Steps<ListedAnswer | undefined> | undefined {
+    return this.#endpoint.readList?.(body)
   }
 
   createWriter(context: WriterContext): StreamWriter {

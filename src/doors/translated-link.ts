@@ -7,6 +7,7 @@ import type {
   ChatResult,
   DialectRequest,
   HeaderReader,
+  ListedAnswer,
   NativeAnswer,
   RequestForm,
   StreamEnding,
@@ -163,6 +164,10 @@ export class TranslatedLink implements LinkCall {
 
   writeEvents(body: AnswerBody): Uint8Array | undefined {
     return this.#endpoint.writeEvents?.(body)
+  }
+
+  readList(body: AnswerBody): Steps<ListedAnswer | undefined> | undefined {
+    return this.#endpoint.readList?.(body)
   }
 
   createWriter(context: WriterContext): StreamWriter {

@@ -2,6 +2,7 @@ import type {
   DialectRequest,
   FailedAnswer,
   HeaderReader,
+  ListedAnswer,
   NativeAnswer,
 } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
@@ -16,7 +17,7 @@ import { createEstimatedUsage } from '../../tokens/index.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { parseContentCoding, undecodableFailure } from '../../wire/content-coding.ts'
-import { isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
+import { isJsonList, isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
 import { answerLimits, eventLimits } from '../../wire/json/parse.ts'
 import { TimeSlice } from '../../wire/time-slice.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
@@ -101,25 +102,37 @@ export function callChat(
   }
 
   async function readParsed(response: UpstreamResponse, header: HeaderReader) {
-    const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
+    const given = await readAnswer(response, { scope, bufferAccount, maxBytes })
+    const listed = isJsonList(given) ? await readList(given) : undefined
+    const bytes = listed?.whole ?? given
+    const events = listed?.events
     if (!isLongAnswer(bytes)) {
       const body = readWhole(bytes)
-      return { body, result: bound.parseAnswer(body, header), slice: undefined }
+      return { body, events, result: bound.parseAnswer(body, header), slice: undefined }
     }
     const slice = new TimeSlice(clock, scope)
-    const body = await readInSteps(bytes, { slice, maxValues: limitValues() })
+    const body = await readInSteps(bytes, { slice, maxValues: limitValues(!events) })
     await slice.pause()
     const steps = bound.parseAnswerInSteps?.(body, header)
     const result = steps
       ? await runInSteps(steps, () => slice.pause())
       : bound.parseAnswer(body, header)
     await slice.pause()
-    return { body, result, slice }
+    return { body, events, result, slice }
   }
 
-  /** An answer in place of a stream becomes one event for each choice. */
-  function limitValues(): number {
-    if (call.stream) return bound.writesAnswer ? eventLimits.maxValues : maxTranslatedValues
+  /** Reads a list of events. Each becomes an event again, so that together they may have more values. */
+  async function readList(bytes: Uint8Array): Promise<ListedAnswer | undefined> {
+    const slice = new TimeSlice(clock, scope)
+    const body = await readInSteps(bytes, { slice, maxValues: answerLimits.maxValues })
+    const steps = bound.readList(body)
+    return steps && runInSteps(steps, () => slice.pause())
+  }
+
+  /** An answer in place of a stream becomes one event for each choice, unless its events are known. */
+  function limitValues(becomesEvents: boolean): number {
+    if (call.stream && becomesEvents)
+      return bound.writesAnswer ? eventLimits.maxValues : maxTranslatedValues
     return bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
   }
 
@@ -140,18 +153,26 @@ export function callChat(
     const coding = parseContentCoding(response.header('content-encoding'))
     if (coding !== undefined) return failed(undecodableFailure(coding))
     if (!isJsonType(readMediaType(response))) return failed(notEventStream)
-    const { body, result, slice } = await readParsed(response, header)
+    const { body, events: listed, result, slice } = await readParsed(response, header)
     if (!result.ok) return toFailedCall(result, call)
-    const events = bound.writeEvents(body)
+    const written = listed ? undefined : bound.writeEvents(body)
+    const events = listed ?? (written && cut(written))
     if (!events) return failed(notEventStream)
     if (slice) await slice.pause()
-    const source = new BoundedQueue(events.length, { unread: bufferAccount.openCounter() })
-    for (let at = 0; at < events.length; at += pieceBytes) {
-      source.push(events.subarray(at, at + pieceBytes))
-    }
+    const length = events.reduce((sum, piece) => sum + piece.length, 0)
+    const source = new BoundedQueue(length, { unread: bufferAccount.openCounter() })
+    for (const piece of events) source.push(piece)
     source.end()
     return openEvents(source, header)
   }
+}
+
+function cut(bytes: Uint8Array): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    pieces.push(bytes.subarray(at, at + pieceBytes))
+  }
+  return pieces
 }
 
 function isJsonType(type: string): boolean {

@@ -5,6 +5,7 @@ import type {
   AnswerResult,
   DialectRequest,
   HeaderReader,
+  ListedAnswer,
   NativeAnswer,
   StreamEnding,
   UpstreamError,
@@ -112,6 +113,8 @@ export interface LinkCall {
   createDecoder(header: HeaderReader): FrameDecoder
   /** Writes a whole 2xx answer as the stream that was asked for; undefined where none is expected. */
   writeEvents(body: AnswerBody): Uint8Array | undefined
+  /** Reads a JSON list that came in place of either; undefined where none is expected. */
+  readList(body: AnswerBody): Steps<ListedAnswer | undefined> | undefined
   /** Creates the writer of the client's stream. It must not hold the bytes of the request. */
   createWriter(context: WriterContext): StreamWriter
   parseError(status: number, body: string, header: HeaderReader): UpstreamError

@@ -5,6 +5,7 @@ import type {
   ChatResult,
   DialectRequest,
   HeaderReader,
+  ListedAnswer,
   StreamEnding,
   UpstreamError,
 } from '../../core/endpoints.ts'
@@ -69,6 +70,10 @@ export class ChatLink implements LinkCall {
 
   writeEvents(body: AnswerBody): Uint8Array | undefined {
     return this.#endpoint.writeEvents?.(body)
+  }
+
+  readList(body: AnswerBody): Steps<ListedAnswer | undefined> | undefined {
+    return this.#endpoint.readList?.(body)
   }
 
   createWriter(context: WriterContext): StreamWriter {

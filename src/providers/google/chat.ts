@@ -2,7 +2,6 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint, HeaderReader } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { runAtOnce } from '../../core/steps.ts'
-import { toOneLine } from '../base/answer-events.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
 import { translatedForm } from '../base/request-form.ts'
@@ -10,7 +9,9 @@ import { bindToolNames } from '../canonical/named-request.ts'
 import { memoizePerCall } from '../canonical/per-call.ts'
 import { readRequest } from '../canonical/request.ts'
 import { parseAnswer } from './answer.ts'
+import { readChunkList } from './chunk-list.ts'
 import { parseError } from './errors.ts'
+import { writeAnswerEvent } from './events.ts'
 import { geminiModel } from './models.ts'
 import { type GeminiDialect, toGeminiRequest } from './request.ts'
 import type { AnswerContext } from './response.ts'
@@ -23,8 +24,6 @@ export interface GeminiChatOptions {
   readonly modelUrl: URL
   readonly dialect: GeminiDialect
 }
-
-const encoder = new TextEncoder()
 
 /** The names that the API accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
 const { read: readNamed, readNames } = bindToolNames(/^[a-zA-Z_][a-zA-Z0-9_:.-]{0,63}$/)
@@ -74,8 +73,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     parseAnswer: (body, call, header) => runAtOnce(parseAnswer(body, toContext(call, header))),
     parseAnswerInSteps: (body, call, header) => parseAnswer(body, toContext(call, header)),
     createDecoder: (call, header) => new GeminiStream(toContext(call, header)),
-    // An event of a stream has the form of a whole answer.
-    writeEvents: ({ text }) => encoder.encode(`data: ${toOneLine(text)}\n\n`),
+    writeEvents: writeAnswerEvent,
+    readList: readChunkList,
     parseError,
     streamEnd: 'terminator',
     form: {

@@ -1,5 +1,7 @@
+import type { AnswerBody } from '../../core/endpoints.ts'
 import { eventLimits, isObject, tryParseEvent } from '../../wire/json/parse.ts'
 import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
+import { toOneLine } from '../base/answer-events.ts'
 import { isPlainText } from './content.ts'
 import { parseFailure } from './errors.ts'
 import { type GeminiPart, type GeminiResponse, parseGeminiResponse } from './response.ts'
@@ -34,4 +36,16 @@ function findPiece({ candidates }: GeminiResponse): GeminiPart | undefined {
 
 function readCounts({ usageMetadata }: GeminiResponse): Record<string, unknown> | undefined {
   return isObject(usageMetadata) ? usageMetadata : undefined
+}
+
+const encoder = new TextEncoder()
+
+/** Writes a whole answer as a stream: its only event has the same form. */
+export function writeAnswerEvent({ text }: AnswerBody): Uint8Array {
+  return encoder.encode(writeEvent(text))
+}
+
+/** Writes the JSON text of an answer, or of a piece of one, as an event. */
+export function writeEvent(json: string): string {
+  return `data: ${toOneLine(json)}\n\n`
 }

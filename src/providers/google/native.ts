@@ -16,7 +16,9 @@ import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { toShapeFailure } from '../base/hidden-error.ts'
+import { readChunkList } from './chunk-list.ts'
 import { parseError, parseFailure } from './errors.ts'
+import { writeAnswerEvent } from './events.ts'
 import { findFailedFinish } from './finish-reason.ts'
 import type { GeminiModel } from './models.ts'
 import { joinOutput } from './native-output.ts'
@@ -59,6 +61,8 @@ export function bindGemini({ model, modelUrl, bodies }: NativeGeminiTarget): Nat
     }),
     parseAnswer: (body, header) => readAnswer(body, { model, header }),
     createDecoder: (_, header) => new NativeStream({ model, header }),
+    writeEvents: writeAnswerEvent,
+    readList: readChunkList,
     parseError,
     streamEnd: 'terminator',
     counting: {

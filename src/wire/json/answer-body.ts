@@ -1,5 +1,6 @@
 import type { AnswerBody } from '../../core/endpoints.ts'
 import type { TimeSlice } from '../time-slice.ts'
+import { isSpace, openBracket } from './codes.ts'
 import { answerLimits as limits, malformedJson, parseJson } from './parse.ts'
 import { scanLayout } from './scan.ts'
 import { parseInSteps } from './steps.ts'
@@ -13,6 +14,13 @@ const decodedBytes = 512 * 1024
 /** True for a body whose reading takes long enough to yield to other work. */
 export function isLongAnswer(bytes: Uint8Array): boolean {
   return bytes.length > maxWholeBytes
+}
+
+/** True for a body that can only be a JSON list. */
+export function isJsonList(bytes: Uint8Array): boolean {
+  let at = 0
+  while (isSpace(bytes[at])) at++
+  return bytes[at] === openBracket
 }
 
 /** Reads a body at once, and only when it is asked for. */

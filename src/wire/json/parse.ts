@@ -21,8 +21,13 @@ const maxUncheckedEvent = 64 * 1024
 
 /** Parses an event as `tryParseJson` does. It may have fewer values than an answer, which is parsed in steps. */
 export function tryParseEvent(source: string, limits: JsonLimits): unknown {
-  if (source.length > maxUncheckedEvent) checkLimits(source, limits)
+  checkEvent(source, limits)
   return parseJson(source)
+}
+
+/** Throws a `malformed` fault for an event that is nested too deeply or has too many values. */
+export function checkEvent(source: string, limits: JsonLimits): void {
+  if (source.length > maxUncheckedEvent) checkLimits(source, limits)
 }
 
 /**

@@ -83,6 +83,16 @@ export function extractMembers(json: string): ReadonlyMap<string, string> {
   return texts
 }
 
+/** Yields the texts of the items of an array. The text must be a valid JSON array. */
+export function* listItems(json: string): Generator<string> {
+  let at = skipSpace(json, skipSpace(json, 0) + 1)
+  while (at < json.length && json.charCodeAt(at) !== closeBracket) {
+    const end = findValueEnd(json, at)
+    yield json.slice(at, end)
+    at = skipSeparator(json, end)
+  }
+}
+
 /** Removes the white space between the tokens of a JSON text. */
 export function minifyJson(json: string): string {
   let compact = ''

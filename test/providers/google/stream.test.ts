@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readError } from '../../support/gateway.ts'
-import { json, type Responder, stream } from '../../support/scripted-upstream.ts'
+import { type Responder, stream } from '../../support/scripted-upstream.ts'
 import {
   answered,
   asking,
@@ -412,13 +412,6 @@ describe('errors of a stream', () => {
   test('comments and events without data are skipped', async () => {
     const chunks = await chunksOf(': hello\n\n', 'event: ping\n\n', say('A'), 'data:\n\n', end)
     expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'A' }, {}])
-  })
-
-  test('a JSON list of answers instead of events is malformed', async () => {
-    const gateway = await googleGateway()
-    gateway.upstream.always(json([answered([{ text: 'A' }], stop)]))
-    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
-    expect((await readError(response))['code']).toBe('LM-3002')
   })
 })
 

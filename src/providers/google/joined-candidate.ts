@@ -1,0 +1,108 @@
+import { isObject } from '../../wire/json/parse.ts'
+import { stringifyJson } from '../../wire/json/raw.ts'
+import { PartialArguments } from './arguments.ts'
+import { isPlainText, writeCall } from './content.ts'
+import { JoinedSources } from './joined-sources.ts'
+import { createMembers, type Members, replaceKnown } from './known-members.ts'
+import type { GeminiPart } from './response.ts'
+
+/** One candidate of the chunks that are joined to an answer. */
+export class JoinedCandidate {
+  readonly #parts: string[] = []
+  readonly #members = createMembers()
+  readonly #sources = new JoinedSources()
+  readonly #chosen: unknown[] = []
+  readonly #tops: unknown[] = []
+  #hasContent = false
+  /** The text at the end of the parts so far. */
+  #run: { readonly thought: boolean; text: string } | undefined
+  /** The call whose arguments are incomplete. */
+  #call: { readonly part: GeminiPart; readonly pieces: PartialArguments } | undefined
+
+  /** Adds what a chunk says of the candidate besides its parts. */
+  add(candidate: Readonly<Members>): void {
+    const { content, logprobsResult, groundingMetadata, ...others } = candidate
+    const { citationMetadata, urlContextMetadata, ...members } = others
+    this.#hasContent ||= isObject(content)
+    replaceKnown(this.#members, members)
+    this.#sources.addGrounding(groundingMetadata)
+    this.#sources.addReport('citationMetadata', citationMetadata)
+    this.#sources.addReport('urlContextMetadata', urlContextMetadata)
+    if (isObject(logprobsResult)) this.#addLogprobs(logprobsResult)
+  }
+
+  /** Adds a part. `readJson` returns its text, with the numbers as the service wrote them. */
+  addPart(part: GeminiPart, readJson: () => string): void {
+    if (isPlainText(part)) return this.#addText(part)
+    this.#endText()
+    const { functionCall: call } = part
+    if (!call || (call.name && !call.willContinue && !call.partialArgs)) {
+      this.#endCall()
+      this.#parts.push(readJson())
+      return
+    }
+    // A call without a name continues the one before.
+    if (call.name || !this.#call) {
+      this.#endCall()
+      this.#call = { part, pieces: new PartialArguments() }
+    }
+    for (const piece of call.partialArgs ?? []) this.#call.pieces.add(piece)
+    if (!call.willContinue) this.#endCall()
+  }
+
+  /** Writes the candidate as JSON, in pieces. */
+  *write(): Generator<string> {
+    this.#endText()
+    this.#endCall()
+    const members = stringifyJson({
+      ...this.#members,
+      ...this.#sources.members,
+      ...(this.#chosen.length > 0 && { logprobsResult: this.#logprobs }),
+    }).slice(1, -1)
+    yield `{${members}`
+    if (this.#hasContent) {
+      yield `${members && ','}"content":{"role":"model","parts":[`
+      for (const [at, part] of this.#parts.entries()) yield at === 0 ? part : `,${part}`
+      yield ']}'
+    }
+    yield '}'
+  }
+
+  /** Joins neighbouring texts of one kind, which Google allows for those that are not signed. */
+  #addText({ text, thought: isThought }: GeminiPart): void {
+    if (!text) return
+    const thought = isThought === true
+    if (this.#run?.thought === thought) this.#run.text += text
+    else {
+      this.#endText()
+      this.#endCall()
+      this.#run = { thought, text }
+    }
+  }
+
+  #endText(): void {
+    const run = this.#run
+    this.#run = undefined
+    if (!run) return
+    const { text, thought } = run
+    this.#parts.push(stringifyJson({ text, ...(thought && { thought }) }))
+  }
+
+  #endCall(): void {
+    const call = this.#call
+    this.#call = undefined
+    if (call) this.#parts.push(writeCall(call.part, call.pieces.json))
+  }
+
+  #addLogprobs({ chosenCandidates: chosen, topCandidates: tops }: Members): void {
+    if (!Array.isArray(chosen)) return
+    chosen.forEach((token, at) => {
+      this.#chosen.push(token)
+      this.#tops.push((Array.isArray(tops) ? tops[at] : undefined) ?? {})
+    })
+  }
+
+  get #logprobs(): object {
+    return { chosenCandidates: this.#chosen, topCandidates: this.#tops }
+  }
+}
