@@ -10,6 +10,11 @@ import type { ChoiceContent } from './choice.ts'
 export class WholeCharacters {
   readonly #pairs = new PairJoiner()
 
+  /** True when no half waits for the other one. */
+  get isEmpty(): boolean {
+    return this.#pairs.isEmpty
+  }
+
   /** Returns what a piece adds in whole characters. A half whose other half does not follow is replaced. */
   read(content: ChoiceContent): ChoiceContent {
     if (this.#pairs.isEmpty && !isBroken(content)) return content

@@ -106,7 +106,7 @@ const takers: readonly (readonly [kind: string, upstreamId: string, members: Jso
 
 /** Upstreams that sign or encrypt their reasoning, or take none back. */
 const others: readonly (readonly [kind: string, upstreamId: string])[] = [
-  // Nobody knows the name under which it takes reasoning.
+  // It is not known under which name it takes reasoning.
   ['openai', 'my-model'],
   ['openai', 'gpt-5.5'],
   ['azure', 'gpt-5.5'],

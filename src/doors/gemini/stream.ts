@@ -42,7 +42,7 @@ export class GeminiStreamWriter implements StreamWriter {
 
   write({ choices }: Frame): Uint8Array {
     const text = choices && readPiece(choices)
-    if (text) return this.#slab.encode(this.#framePiece(text))
+    if (text && this.#isWhole(text)) return this.#slab.encode(this.#framePiece(text))
     const candidates = (choices ?? []).flatMap((choice) => this.#read(choice))
     return candidates.length === 0 ? noBytes : this.#encode({ candidates })
   }
@@ -93,9 +93,13 @@ export class GeminiStreamWriter implements StreamWriter {
     return [{ content: { parts, role: 'model' }, index, logprobsResult }]
   }
 
+  /** True for a piece that neither begins nor ends inside of a character. */
+  #isWhole(text: string): boolean {
+    return this.#find(0).characters.isEmpty && text.isWellFormed()
+  }
+
   /** Frames a chunk with a piece of the text, which most chunks are. */
   #framePiece(text: string): string {
-    this.#find(0)
     this.#around ??= [
       '{"candidates":[{"content":{"parts":[{"text":',
       `}],"role":"model"},"index":0}],"modelVersion":${JSON.stringify(this.#context.model)},"responseId":"${this.#id}"}`,
