@@ -47,7 +47,8 @@ function findLink(snapshot: Snapshot, { provider, model }: Wanted): Model {
   const isOwn = (one: Model) => one.provider.name === provider.name
   const first = snapshot.models().find((one) => isOwn(one) && !one.id.endsWith('*'))
   if (first) return first
-  throw invalid(`model: is required, since provider ${provider.name} has only patterns`, 'model')
+  const lack = snapshot.models().some(isOwn) ? 'has only patterns' : 'has no models'
+  throw invalid(`model: is required, since provider ${provider.name} ${lack}`, 'model')
 }
 
 interface AskOptions extends Pick<CheckQuestion, 'origin'> {

@@ -227,6 +227,16 @@ describe('a check', () => {
     expect(errorIn(refused)).toMatchObject({ code: 'LM-1001', param })
   })
 
+  test.each([
+    ['[[providers.models]]\nid = "p/*"\n', 'has only patterns'],
+    ['models = []\n', 'has no models'],
+  ])('refuses to choose a model where there is none: %j', async (models, reason) => {
+    const [settings] = pricedProvider.split('[[providers.models]]')
+    const refused = await check(await keyedGateway(`${settings}${models}`))
+    const message = `model: is required, since provider p ${reason}`
+    expect(errorIn(refused)).toMatchObject({ code: 'LM-1001', param: 'model', message })
+  })
+
   test('finds a provider whose name has a slash', async () => {
     const gateway = await keyedGateway(pricedProvider.replace('name = "p"', 'name = "team/p"'))
     gateway.upstream.next(answer)

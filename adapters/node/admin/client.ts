@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { MasterKeyError, openMasterKey } from '../../../src/auth/index.ts'
+import type { Millis } from '../../../src/core/ids.ts'
 import type { Environment } from '../../../src/index.ts'
 import { configOption, defaultConfig, readConfigText } from '../config/config-text.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
@@ -25,6 +26,8 @@ export interface AdminAccess {
   readonly command: Command
   /** What to do without a database and without a running gateway; `reject` by default. */
   readonly onMissing?: 'create' | 'reject'
+  /** How long a running gateway may take for an answer; 0 for no limit. By default 10 s. */
+  readonly answerTimeout?: Millis
 }
 
 /**
@@ -35,11 +38,15 @@ export interface AdminAccess {
  * database. Rejects with `DatabaseMissing` when there is none to work on.
  */
 export async function withAdmin<Result>(
-  { command, onMissing = 'reject' }: AdminAccess,
+  { command, onMissing = 'reject', answerTimeout }: AdminAccess,
   work: (admin: AdminClient) => Promise<Result>,
 ): Promise<Result> {
   // An option given before the command belongs to the root command.
-  const target: AdminTarget = { ...command.optsWithGlobals(), ...command.opts() }
+  const target: AdminTarget = {
+    ...command.optsWithGlobals(),
+    ...command.opts(),
+    answerTimeout,
+  }
   const admin = await withProgress('opening the admin API', openAdmin(target, onMissing))
   if (admin.note !== undefined) await printNote(admin.note)
   const send: AdminClient['send'] = (method, path, body) =>
@@ -50,6 +57,7 @@ export async function withAdmin<Result>(
 interface AdminTarget {
   readonly config?: string
   readonly url?: string
+  readonly answerTimeout?: Millis | undefined
 }
 
 async function openAdmin(
@@ -67,7 +75,8 @@ async function openAdmin(
     return openDatabaseAdmin({ config: target.config, onMissing, missing: masterKey })
   }
   const { address, config } = await findAddress(target, env)
-  const running = await connectAdmin({ address, masterKey })
+  const { answerTimeout } = target
+  const running = await connectAdmin({ address, masterKey, answerTimeout })
   if (running) return running
   if (config === undefined) throw nothingListens(address)
   if (typeof config !== 'string') throw config

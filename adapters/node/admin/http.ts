@@ -10,6 +10,8 @@ export interface AdminAddress {
   readonly masterKey: string
   /** How long a connection, and the head of an answer, may take; 10 s by default. */
   readonly timeout?: Millis
+  /** How long the head of an answer of the admin API may take instead; 0 for no limit. */
+  readonly answerTimeout?: Millis | undefined
 }
 
 /**
@@ -21,6 +23,7 @@ export async function connectAdmin({
   address,
   masterKey,
   timeout = 10_000,
+  answerTimeout = timeout,
 }: AdminAddress): Promise<OpenAdminClient | undefined> {
   const agent = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout })
   const client: OpenAdminClient = {
@@ -29,7 +32,8 @@ export async function connectAdmin({
     async send(method, path, body) {
       const headers = { authorization: `Bearer ${masterKey}` }
       const sent = body && { body: JSON.stringify(body) }
-      const answer = await ask(agent, { address, path, method, headers, ...sent })
+      const limit = { headersTimeout: answerTimeout }
+      const answer = await ask(agent, { address, path, method, headers, ...sent, ...limit })
       return readAdminAnswer({ ...answer, gateway: `the gateway at ${address}` })
     },
     close: () => agent.destroy(),
@@ -57,13 +61,14 @@ interface Ask {
   readonly method: AdminMethod
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  readonly headersTimeout?: Millis
 }
 
-async function ask(agent: Agent, { address, path: route, method, headers, body = '' }: Ask) {
+async function ask(agent: Agent, { address, path: route, body = '', ...rest }: Ask) {
   const { origin, pathname, search } = new URL(address + route)
   try {
     const path = pathname + search
-    const answer = await agent.request({ origin, path, method, headers, body: body || null })
+    const answer = await agent.request({ ...rest, origin, path, body: body || null })
     return { status: answer.statusCode, text: await answer.body.text() }
   } catch (error) {
     if (error instanceof errors.HTTPParserError) throw notGateway(address)

@@ -76,7 +76,7 @@ async function runCheck(
   const config = await findConfigWithoutAuth(given)
   const answers =
     config === undefined
-      ? await withAdmin({ command }, async (admin) => {
+      ? await withAdmin({ command, answerTimeout: noLimit }, async (admin) => {
           const body = given.model === undefined ? {} : { model: given.model }
           const ask: Ask = (one) =>
             admin.send('POST', `/admin/providers/${encodeURIComponent(one)}/check`, body)
@@ -92,6 +92,9 @@ async function runCheck(
   const names = failed.join(', ')
   throw new CommandFailure(1, `cannot be reached, or refuses a credential: ${names}`)
 }
+
+/** The timeouts of the providers end each check. */
+const noLimit = 0
 
 type Ask = (provider: string) => Promise<unknown>
 
