@@ -5,12 +5,11 @@
 
 /** Replaces each half in a JSON text, where halves are escapes, by U+FFFD. Escapes of whole pairs stay. */
 export function replaceEscapedHalves(json: string): string {
-  return json.replace(escapes, (escape) => (escape.length === halfLength ? '\ufffd' : escape))
+  return json.replace(escapes, (escape, half?: string) => (half === undefined ? escape : '\ufffd'))
 }
 
 /** A pair, a half, or any other escape, so that an escaped backslash does not begin one. */
-const escapes = /\\u[dD][89aAbB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\[^u]|\\u..../g
-const halfLength = '\\ud800'.length
+const escapes = /\\u[dD][89aAbB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\./g
 
 /** Joins the halves of characters in the pieces of texts. */
 export class PairJoiner {

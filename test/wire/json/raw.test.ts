@@ -57,3 +57,19 @@ test('a backslash before the letters of an escape stays', () => {
   const value = { a: '\\ud83e', b: new RawJson('"\\\\ud83e"') }
   expect(stringifyJson(value)).toBe('{"a":"\\\\ud83e","b":"\\\\ud83e"}')
 })
+
+test('only halves of characters are replaced, whatever is beside them', () => {
+  // Any UTF-16, with many control characters, backslashes and halves.
+  const unit = fc.oneof(
+    fc.integer({ min: 0, max: 0x7f }),
+    fc.integer({ min: 0xd800, max: 0xdfff }),
+    fc.constantFrom(0x5c, 0x22, 0x75, 0x64, 0x201c),
+  )
+  const text = fc.array(unit).map((units) => String.fromCharCode(...units))
+  fc.assert(
+    fc.property(text, text, (own, raw) => {
+      const json = stringifyJson({ own, raw: new RawJson(JSON.stringify(raw)) })
+      expect(JSON.parse(json)).toEqual({ own: own.toWellFormed(), raw: raw.toWellFormed() })
+    }),
+  )
+})
