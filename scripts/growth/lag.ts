@@ -3,6 +3,8 @@ import { scanLayout } from '../../src/wire/json/scan.ts'
 import { answerAxes } from '../../test/growth/answers.ts'
 import { axes } from '../../test/growth/bodies.ts'
 import {
+  askForExplanation,
+  explainingGateway,
   growthGateway,
   listAnswerDoors,
   models,
@@ -11,14 +13,15 @@ import {
   sendQuestion,
   servedBy,
   writeBody,
+  writeExplainQuestion,
 } from '../../test/growth/gateway.ts'
 import { maxPiece, measureLongestPiece } from '../../test/growth/lag.ts'
 import { runningClock } from '../../test/growth/running-clock.ts'
 
 /*
  * Searches for work that holds the event loop: `npm run growth:lag -- [WORD …] [--all]` sends the largest bodies
- * that the limits allow through every door to every kind, and the largest answers back: those with the most
- * values, and those with the longest texts. Prints the processor time of the longest piece where it is over
+ * that the limits allow through every door to every kind, explains them for a chain, and sends the largest answers
+ * back: those with the most values, and those with the longest texts. Prints the processor time of the longest piece where it is over
  * 100 ms, and fails then; `--all` prints the others as well. WORDs select by the name of a line.
  */
 
@@ -58,6 +61,7 @@ interface Trial {
 }
 
 const gateway = await growthGateway({ clock: runningClock })
+const explaining = await explainingGateway({ clock: runningClock })
 
 const trials: readonly Trial[] = [
   ...axes.flatMap((axis) => {
@@ -72,6 +76,22 @@ const trials: readonly Trial[] = [
       })),
     )
   }),
+  // A chain, whose links are all explained.
+  ...axes
+    .filter(({ door }) => !(door in servedBy || door.endsWith('count_tokens')))
+    .flatMap((axis) =>
+      bodySizes.map((size) => ({
+        name: `explanation ${axis.door} chain: ${axis.name}, ${size.name}`,
+        size,
+        write: (count: number) =>
+          writeExplainQuestion({
+            door: axis.door,
+            model: 'chain',
+            body: writeBody(axis, 'chain', count),
+          }),
+        send: (question: Uint8Array<ArrayBuffer>) => askForExplanation(explaining, question),
+      })),
+    ),
   ...answerAxes.flatMap((axis) =>
     listAnswerDoors(axis).flatMap((door) =>
       answerSizes.map((size) => ({

@@ -2,6 +2,8 @@ import type { ByteSource } from '../../src/core/ports.ts'
 import type { GatewayOptions } from '../../src/index.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { testGateway } from '../support/gateway.ts'
+import { masterKey } from '../support/keyed-gateway.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { type Responder, whole } from '../support/scripted-upstream.ts'
 import type { AnswerAxis } from './answers.ts'
 import type { Axis, Body, DoorPath } from './bodies.ts'
@@ -73,6 +75,16 @@ export function growthGateway(options: Partial<GatewayOptions> = {}): Promise<Te
   return testGateway(config, { env: { P_KEY: 'AQ.key' }, ...options })
 }
 
+/** The same gateway with the admin API, which explains requests. */
+export function explainingGateway(options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  const store = new MemoryStore()
+  return testGateway(`${config}\n[auth]\nenabled = true`, {
+    env: { P_KEY: 'AQ.key', GATEWAY_MASTER_KEY: masterKey },
+    openStore: async () => store,
+    ...options,
+  })
+}
+
 /** What a gateway has made of a request. */
 export interface Outcome {
   readonly status: number
@@ -121,6 +133,26 @@ export async function sendBody(
   const answer = await response.text()
   const written = upstream.requests.reduce((sum, request) => sum + (request.body?.length ?? 0), 0)
   return { status: response.status, body: answer, written }
+}
+
+/** Writes the question how a gateway would handle a body, with the bytes of the body in it. */
+export function writeExplainQuestion({
+  door,
+  model,
+  body,
+}: SentBody & { readonly body: string }): string {
+  return `{"path":${JSON.stringify(pathOf(door, model))},"body":${body}}`
+}
+
+/** Asks `POST /admin/explain`. Nothing is sent upstream: `written` has the bytes of the explanation. */
+export async function askForExplanation(
+  { get }: TestGateway,
+  question: string | Uint8Array<ArrayBuffer>,
+): Promise<Outcome> {
+  const headers = { authorization: `Bearer ${masterKey}` }
+  const response = await get('/admin/explain', { method: 'POST', headers, body: question })
+  const body = await response.text()
+  return { status: response.status, body, written: body.length }
 }
 
 /** The one model of a door that not all models serve. */

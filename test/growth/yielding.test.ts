@@ -6,7 +6,15 @@ import { call } from '../fuzz/targets/chat-streams.ts'
 import { bindChat } from '../support/translated-kinds.ts'
 import { answerAxes } from './answers.ts'
 import type { DoorPath } from './bodies.ts'
-import { type AnswerDoor, growthGateway, sendBody, sendQuestion } from './gateway.ts'
+import {
+  type AnswerDoor,
+  askForExplanation,
+  explainingGateway,
+  growthGateway,
+  sendBody,
+  sendQuestion,
+  writeExplainQuestion,
+} from './gateway.ts'
 
 /** A clock on which every look at the time takes 10 ms, so that each time slice is over at once. */
 function hastyClock(): Clock {
@@ -249,6 +257,51 @@ test.each<[string, (count: number) => object]>([
     expect((await count(4000)) - few).toBeGreaterThan(3000 / 256 - 1)
   },
 )
+
+const offering = (count: number) => ({
+  tools: [
+    {
+      type: 'function',
+      function: {
+        name: 'f',
+        parameters: { type: 'object', properties: members(count, () => ofText) },
+      },
+    },
+  ],
+})
+
+test('a request that the first link cannot express yields while the next one is judged', async () => {
+  const gateway = await growthGateway({ clock: hastyClock() })
+  const audio = { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }
+  const messages = [{ role: 'user', content: [audio] }]
+  const count = async (size: number) => {
+    const body = JSON.stringify({ model: 'chain', messages, ...offering(size) })
+    const sending = { door: 'chat/completions', model: 'chain', body } as const
+    const turns = await countTurns(() => sendBody(gateway, sending))
+    expect(new URL(gateway.upstream.requests[0]?.url ?? '').host).toBe('google.test')
+    return turns
+  }
+  await count(1000)
+  const few = await count(1000)
+  expect((await count(4000)) - few).toBeGreaterThan(3000 / 256 - 1)
+})
+
+test('an explanation of a request yields while each link is judged', async () => {
+  const gateway = await explainingGateway({ clock: hastyClock() })
+  const count = async (size: number) => {
+    const body = JSON.stringify({ model: 'chain', messages: [user], ...offering(size) })
+    const question = writeExplainQuestion({ door: 'chat/completions', model: 'chain', body })
+    let status = 0
+    const turns = await countTurns(async () => {
+      ;({ status } = await askForExplanation(gateway, question))
+    })
+    expect(status).toBe(200)
+    return turns
+  }
+  await count(1000)
+  const few = await count(1000)
+  expect((await count(4000)) - few).toBeGreaterThan(3000 / 256 - 1)
+})
 
 test('a long request is refused for its last message by the path of that message', async () => {
   const gateway = await growthGateway({ clock: hastyClock() })

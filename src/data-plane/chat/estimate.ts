@@ -4,16 +4,19 @@ import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { DoorCall } from './door.ts'
 
-/** Estimates the usage of a chat request. */
-export function estimateChatUsage(call: DoorCall): UsageEstimate {
+/** Estimates the usage of a chat request; `outputs` has what is known of its links. */
+export function estimateChatUsage(
+  call: DoorCall,
+  outputs?: ReadonlyMap<Model, OutputEstimate>,
+): UsageEstimate {
   return {
     promptTokens: call.promptTokens,
     cacheLife: call.cacheLife,
-    output: (link) => estimateOutput(link, call),
+    output: (link) => outputs?.get(link) ?? estimateOutput(link, call),
   }
 }
 
-function estimateOutput(link: Model, call: DoorCall): OutputEstimate {
+export function estimateOutput(link: Model, call: DoorCall): OutputEstimate {
   try {
     return call.bind(link).estimateOutput()
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { UsageEstimate } from '../../core/admission.ts'
 import type { NamedSession, RouteAffinity } from '../../core/affinity.ts'
+import type { OutputEstimate } from '../../core/chat.ts'
 import type { DialectRequest } from '../../core/endpoints.ts'
 import { goesOnAfter } from '../../core/fallback.ts'
 import type { BufferedBody } from '../../core/ports.ts'
@@ -16,7 +17,7 @@ import { nameSession } from '../serve/session.ts'
 import { type ChatResponse, callChat } from './call.ts'
 import type { ChatDoor, DoorCall, EarlyWriter } from './door.ts'
 import { replyInTime } from './early-reply.ts'
-import { estimateChatUsage } from './estimate.ts'
+import { estimateChatUsage, estimateOutput } from './estimate.ts'
 import { replyWithJson, replyWithLongJson, replyWithStream } from './reply.ts'
 
 /** Creates the service of one API for chat, streamed and not. Its steps are in the order of `createService`. */
@@ -61,7 +62,7 @@ async function serve(
   const served = await runChain<ChatResponse>(admitted, {
     explainSkip(link) {
       const explain = () => explainSkip(link, prepared, { context, admitted })
-      const preparing = call.prepareFor?.(link, slice)
+      const preparing = prepared.prepareFor(link)
       return preparing ? preparing.then(explain) : explain()
     },
     call: (attempt) => {
@@ -97,6 +98,8 @@ interface ReadChat {
 class PreparedChat extends PreparedRequest {
   readonly call: DoorCall
   readonly #door: ChatDoor
+  /** Undefined until they are prepared. */
+  #outputs: ReadonlyMap<Model, OutputEstimate> | undefined
 
   constructor(arrived: ArrivedRequest, { door, call, route }: ReadChat) {
     super(arrived, route)
@@ -112,9 +115,13 @@ class PreparedChat extends PreparedRequest {
     return this.call.streamType
   }
 
-  override check(): void {
+  override check(): void | Promise<void> {
     checkImages(this.call.images, this.route, (link) => this.#isNative(link))
-    checkExpressible(this.route, this)
+    return checkExpressible(this.route, this)
+  }
+
+  override prepareFor(link: Model): Promise<void> | undefined {
+    return this.call.prepareFor?.(link, this.slice)
   }
 
   override listDropped(link: Model): readonly string[] {
@@ -123,7 +130,21 @@ class PreparedChat extends PreparedRequest {
   }
 
   override estimate(): UsageEstimate {
-    return estimateChatUsage(this.call)
+    return estimateChatUsage(this.call, this.#outputs)
+  }
+
+  override prepareEstimate(): Promise<void> | undefined {
+    return this.isHeavy ? this.#estimateOutputs() : undefined
+  }
+
+  async #estimateOutputs(): Promise<void> {
+    const outputs = new Map<Model, OutputEstimate>()
+    for (const link of this.route.chain) {
+      await this.prepareFor(link)
+      outputs.set(link, estimateOutput(link, this.call))
+      await this.slice.pause()
+    }
+    this.#outputs = outputs
   }
 
   override measureContext(): number {

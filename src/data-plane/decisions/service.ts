@@ -62,10 +62,10 @@ class PreparedDecisions extends PreparedRequest {
     this.call = call
   }
 
-  override check(): void {
+  override check(): void | Promise<void> {
     const [image] = this.call.images
     if (image) checkModality(image, this.route)
-    checkExpressible(this.route, this)
+    return checkExpressible(this.route, this)
   }
 
   /** The bytes of the client pass, so nothing is dropped. */

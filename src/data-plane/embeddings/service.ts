@@ -86,9 +86,9 @@ class PreparedEmbed extends PreparedRequest {
     this.#context = context
   }
 
-  override check(): void {
+  override check(): void | Promise<void> {
     checkInput(this.call, this.route)
-    checkExpressible(this.route, this)
+    return checkExpressible(this.route, this)
   }
 
   override listDropped(link: Model): readonly string[] {

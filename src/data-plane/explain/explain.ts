@@ -36,10 +36,12 @@ export async function explainRequest(
   const prepared = await catchRefusal(() => service.prepare(request, context))
   if (prepared instanceof GatewayError) return refuseUnread(prepared)
   const { route, authenticated } = prepared
+  // First, because the first link is prepared.
+  const problem = await catchRefusal(() => prepared.check())
+  await prepared.prepareEstimate()
   const estimate = authenticated.estimate(prepared)
   const session = authenticated.openSession(prepared)
   const order = authenticated.previewOrder(route, { estimate: () => estimate, session })
-  const problem = await catchRefusal(() => prepared.check())
   const unpriced = problem ? noUnpriced : authenticated.previewUnpriced(prepared, estimate)
   const priced = await catchRefusal(() => leaveOut(route, unpriced))
   const error =
@@ -138,6 +140,7 @@ async function explainLink(
   link: Model,
   { prepared, context, estimate, session, isCalled, unpriced, missing, small }: LinkContext,
 ): Promise<ExplainedLink> {
+  await prepared.prepareFor(link)
   const { dropped, refusal } = judgeLink(link, prepared)
   const passedOver = refusal?.toError() ?? unpriced.get(link) ?? small.get(link)
   const pinned = session?.findCredential(link)

@@ -6,19 +6,41 @@ import type { RequestContext } from '../request/context.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 
 /** A request, as far as it is known what links can express of it. */
-export type Expressible = Pick<PreparedRequest, 'listDropped'>
+export type Expressible = Pick<PreparedRequest, 'listDropped' | 'prepareFor' | 'isHeavy'>
 
 /**
  * Checks that the request can be sent. LM-1001 when the requested model is `strict` and would have to
  * drop a field, and when no link of the chain can express the request. The targets of a route are
  * equal, so a strict one that would have to drop a field is only skipped.
  */
-export function checkExpressible({ chain, balance }: ModelRoute, request: Expressible): void {
+export function checkExpressible(
+  { chain, balance }: ModelRoute,
+  request: Expressible,
+): void | Promise<void> {
   const [first, ...others] = chain
   const { refusal, canExpress } = judgeLink(first, request)
   if (!refusal) return
   if (canExpress && !balance) throw refusal.toError()
+  if (request.isHeavy) return checkOthers(others, { request, refusal })
   if (others.every((link) => judgeLink(link, request).refusal)) throw refusal.toError()
+}
+
+interface RefusedRequest {
+  readonly request: Expressible
+  /** That of the first link. */
+  readonly refusal: UntranslatableError
+}
+
+/** Does the same for the further links of a heavy request, each of which takes long. */
+async function checkOthers(
+  others: readonly Model[],
+  { request, refusal }: RefusedRequest,
+): Promise<void> {
+  for (const link of others) {
+    await request.prepareFor(link)
+    if (!judgeLink(link, request).refusal) return
+  }
+  throw refusal.toError()
 }
 
 interface SkipContext {

@@ -44,8 +44,13 @@ export abstract class PreparedRequest implements ArrivedRequest {
     return undefined
   }
 
-  /** Checks the request against the whole chain; LM-1001 or LM-2xxx. */
-  abstract check(): void
+  /** Checks the request against the whole chain; LM-1001 or LM-2xxx. A promise where that takes long. */
+  abstract check(): void | Promise<void>
+
+  /** Does the long part of `listDropped` and `buildRequest` for a link, in steps; undefined where it is short. */
+  prepareFor(_link: Model): Promise<void> | undefined {
+    return undefined
+  }
 
   /**
    * Lists the fields that a link would drop, as dotted paths. Throws `UntranslatableError` when the link
@@ -54,6 +59,11 @@ export abstract class PreparedRequest implements ArrivedRequest {
   abstract listDropped(link: Model): readonly string[]
 
   abstract estimate(): UsageEstimate
+
+  /** Does the long part of `estimate` for all links, in steps; undefined where it is short. */
+  prepareEstimate(): Promise<void> | undefined {
+    return undefined
+  }
 
   measureContext(): number | undefined {
     return undefined

@@ -51,7 +51,8 @@ export function createService<Prepared extends PreparedRequest>({
       const prepared = await read(arrived, context) // LM-1001, LM-2010, LM-2001, LM-4005, LM-2002
       const { authenticated, route, slice, isHeavy } = prepared
       if (isHeavy) await slice.pause()
-      prepared.check() // LM-2003, LM-2004, LM-2008, LM-1001
+      const checking = prepared.check()
+      if (checking) await checking // LM-2003, LM-2004, LM-2008, LM-1001
       if (isHeavy) await slice.pause()
       const cached = route.cache && (await answerFromCache(prepared, { context, digest }))
       if (cached) return cached // LM-4002
