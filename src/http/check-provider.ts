@@ -1,4 +1,5 @@
 import { GatewayError, invalid } from '../core/errors.ts'
+import { isPattern } from '../core/model-pattern.ts'
 import { isBuffered } from '../core/ports.ts'
 import type { Model, Provider, UsableCredential } from '../core/provider.ts'
 import type { CheckedCredential, CheckProvider, CheckQuestion } from '../core/provider-check.ts'
@@ -40,12 +41,13 @@ interface Wanted {
 /** Throws LM-1001 for a model of another provider, and for a provider that has none to ask. */
 function findLink(snapshot: Snapshot, { provider, model }: Wanted): Model {
   if (model !== undefined) {
-    const found = snapshot.findModel(model)
+    // A pattern is not a model: its vendor would be asked for `*`.
+    const found = isPattern(model) ? undefined : snapshot.findModel(model)
     if (found?.provider.name === provider.name) return found
     throw invalid(`model: provider ${provider.name} has no such model`, 'model')
   }
   const isOwn = (one: Model) => one.provider.name === provider.name
-  const first = snapshot.models().find((one) => isOwn(one) && !one.id.endsWith('*'))
+  const first = snapshot.models().find((one) => isOwn(one) && !isPattern(one.id))
   if (first) return first
   const lack = snapshot.models().some(isOwn) ? 'has only patterns' : 'has no models'
   throw invalid(`model: is required, since provider ${provider.name} ${lack}`, 'model')
@@ -100,7 +102,7 @@ function isolate(snapshot: Snapshot, { link, credential }: Target): Snapshot {
   const { room: _, ...rest } = link
   const provider = { ...link.provider, usable: [credential] }
   const only: Model = { ...rest, provider }
-  const { id, capabilities, modalities, created } = snapshot.route(link.id)
+  const { id, capabilities, modalities, created } = link
   const route: ModelRoute = {
     id,
     capabilities,

@@ -9,7 +9,14 @@ import {
   used,
 } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
-import { broken, json, LiveUpstream, stream, whole } from '../support/scripted-upstream.ts'
+import {
+  broken,
+  json,
+  LiveUpstream,
+  ScriptedUpstream,
+  stream,
+  whole,
+} from '../support/scripted-upstream.ts'
 
 /*
  * `POST /admin/providers/{name}/check`: one small request with each credential of a provider.
@@ -235,6 +242,29 @@ describe('a check', () => {
     const refused = await check(await keyedGateway(`${settings}${models}`))
     const message = `model: is required, since provider p ${reason}`
     expect(errorIn(refused)).toMatchObject({ code: 'LM-1001', param: 'model', message })
+  })
+
+  test('refuses the id of a pattern itself', async () => {
+    const gateway = await keyedGateway(
+      pricedProvider.replace('"m"', '"p/*"').replace('"upstream-m"', '"*"'),
+    )
+    gateway.upstream.always(answer)
+    expect(errorIn(await check(gateway, { model: 'p/*' }))).toMatchObject({ param: 'model' })
+    expect((await check(gateway, { model: 'p/x' })).body).toMatchObject({ model: 'p/x' })
+    expect(gateway.upstream.requests).toHaveLength(1)
+  })
+
+  test('asks for a model that the list of the vendor does not have', async () => {
+    const [settings] = pricedProvider.split('[[providers.models]]')
+    const pattern = 'discover = true\n[[providers.models]]\nid = "*"\n'
+    const upstream = new ScriptedUpstream().always(json({ data: [{ id: 'listed' }] }))
+    const gateway = await keyedGateway(`${settings}${pattern}`, { upstream: upstream.port })
+    await settled()
+    upstream.next(json({ error: { message: 'no such model' } }, { status: 404 }))
+    expect((await check(gateway, { model: 'new' })).body).toMatchObject({
+      model: 'new',
+      credentials: [{ reachable: true, authenticated: true, model_known: false }],
+    })
   })
 
   test('finds a provider whose name has a slash', async () => {
