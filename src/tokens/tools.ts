@@ -47,7 +47,7 @@ function addParameterTexts(schema: unknown, texts: string[]): number {
     const choices = property['enum']
     if (Array.isArray(choices)) {
       overhead += perEnum + perEnumItem * choices.length
-      texts.push(...choices.map(String))
+      for (const choice of choices) texts.push(String(choice))
     }
     overhead += addParameterTexts(property, texts) + addParameterTexts(property['items'], texts)
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { completion } from '../support/answers.ts'
+import { completion, done, hello, role } from '../support/answers.ts'
 import { readError } from '../support/gateway.ts'
-import { json } from '../support/scripted-upstream.ts'
+import { keyedGateway } from '../support/keyed-gateway.ts'
+import { json, stream } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const config = `
@@ -72,4 +73,15 @@ test('long arguments with few values are translated', async () => {
   const args = JSON.stringify({ text: '[{},1,"'.repeat(100_000) })
   const response = await chat({ model: 'translated', messages: [user, call(args), result] })
   expect(response.status).toBe(200)
+})
+
+test('any number of members with the name stream_options get the option for usage', async () => {
+  const gateway = await keyedGateway()
+  const { headers } = await gateway.key()
+  gateway.upstream.next(stream([role, hello, done]))
+  const members = '"stream_options":null,'.repeat(150_000)
+  const body = `{"model":"m",${members}"messages":[{"role":"user","content":"Hi"}],"stream":true}`
+  const response = await gateway.get('/v1/chat/completions', { method: 'POST', headers, body })
+  expect(response.status).toBe(200)
+  expect(gateway.upstream.text().split('"include_usage":true')).toHaveLength(150_001)
 })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { convertShape } from '../../src/doors/gemini/forms.ts'
+import { openSlice } from '../support/open-slice.ts'
 import { answerAxes } from './answers.ts'
 import { axes, type DoorPath } from './bodies.ts'
 import { type AnswerDoor, growthGateway, sendBody, sendQuestion, writeBody } from './gateway.ts'
@@ -66,6 +68,19 @@ describe('the time for an answer grows with the number of', () => {
     })
     expect(growth).toBeLessThan(maxGrowth)
   })
+})
+
+test('the time for a whole answer grows with the number of kept chunks with log probabilities', async () => {
+  const growth = await measureGrowth(2000, async (size) => {
+    const chunk = (at: number) =>
+      `{"candidates":[{"content":{"parts":[{"text":"x"}]},"index":0,"logprobsResult":{"chosenCandidates":[{"token":"${at}","logProbability":-1}]}}]}`
+    const body = new TextEncoder().encode(
+      `[${Array.from({ length: size }, (_, at) => chunk(at)).join(',\r\n')}\n]`,
+    )
+    const slice = openSlice()
+    return () => convertShape(body, { shape: 'whole', slice })
+  })
+  expect(growth).toBeLessThan(maxGrowth)
 })
 
 test('sources that cite one long text add to the answer no more than a part of it', async () => {

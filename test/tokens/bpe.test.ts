@@ -40,6 +40,14 @@ async function promptTokens(counted: Counted): Promise<number | undefined> {
   return (await count(counted))?.promptTokens
 }
 
+test('an enum may have any number of values', async () => {
+  const choices = Array.from({ length: 200_000 }, () => 'a')
+  const parameters = { type: 'object', properties: { a: { type: 'string', enum: choices } } }
+  const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+  const messages = [{ role: 'user', content: 'Hi' }]
+  expect(await promptTokens({ messages, tools })).toBeGreaterThan(200_000)
+})
+
 describe('the examples of the OpenAI cookbook', () => {
   const jargon = [
     {

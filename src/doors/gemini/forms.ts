@@ -7,7 +7,7 @@ import type { JsonObject } from '../choice.ts'
 import { decodeBody } from '../written-answer.ts'
 import type { AnswerShape } from './address.ts'
 import { ChunkFraming } from './chunks.ts'
-import { joinLogprobs } from './logprobs.ts'
+import { JoinedLogprobs } from './logprobs.ts'
 
 const encoder = new TextEncoder()
 
@@ -47,7 +47,12 @@ function listChunks(text: string, shape: AnswerShape): readonly string[] {
 
 interface Candidate {
   readonly parts: JsonObject[]
+  readonly logprobs: JoinedLogprobs
   last: JsonObject
+}
+
+function createCandidate(): Candidate {
+  return { parts: [], logprobs: new JoinedLogprobs(), last: {} }
 }
 
 /** Joins the chunks of a stream: neighbouring texts of one kind become one part, as in a whole answer. */
@@ -58,25 +63,20 @@ async function joinChunks(chunks: readonly string[], slice: TimeSlice): Promise<
     const { candidates: given, ...rest } = parseExactly(json)
     members = { ...members, ...rest }
     for (const one of Array.isArray(given) ? given.filter(isObject) : []) {
-      const known = candidates.get(one['index']) ?? { parts: [], last: {} }
+      const known = candidates.get(one['index']) ?? createCandidate()
       candidates.set(one['index'], known)
-      const { content, ...others } = one
-      const { logprobsResult } = known.last
+      const { content, logprobsResult, ...others } = one
       known.last = { ...known.last, ...others }
-      if (logprobsResult !== undefined && others['logprobsResult'] !== undefined) {
-        known.last = {
-          ...known.last,
-          logprobsResult: joinLogprobs(logprobsResult, others['logprobsResult']),
-        }
-      }
+      known.logprobs.add(logprobsResult)
       const parts = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
       for (const part of parts) if (isObject(part)) addPart(known.parts, part)
     }
     await slice.pause()
   }
-  const joined = [...candidates.values()].map(({ parts, last }) => ({
+  const joined = [...candidates.values()].map(({ parts, logprobs, last }) => ({
     content: { parts, role: 'model' },
     ...last,
+    ...logprobs.member,
   }))
   return stringifyJson({ candidates: joined, ...members })
 }

@@ -51,20 +51,34 @@ export class LogprobSum {
   }
 }
 
-/** Joins the log probabilities of two chunks of one candidate, as the gateway has written them. */
-export function joinLogprobs(before: unknown, next: unknown): unknown {
-  if (!isResult(before) || !isResult(next)) return next ?? before
-  const tops = [...listTops(before), ...listTops(next)]
-  return {
-    chosenCandidates: [...before.chosenCandidates, ...next.chosenCandidates],
-    ...((before.topCandidates ?? next.topCandidates) && { topCandidates: tops }),
+/** Joins the log probabilities of the chunks of one candidate, as the gateway has written them. */
+export class JoinedLogprobs {
+  readonly #chosen: Candidate[] = []
+  readonly #tops: { readonly candidates: readonly Candidate[] }[] = []
+  #hasTops = false
+
+  add(result: unknown): void {
+    if (!isResult(result)) return
+    const { chosenCandidates, topCandidates } = result
+    this.#hasTops ||= topCandidates !== undefined
+    for (const [at, token] of chosenCandidates.entries()) {
+      this.#chosen.push(token)
+      this.#tops.push(topCandidates?.[at] ?? { candidates: [] })
+    }
+  }
+
+  /** The member of the candidate; none without log probabilities. */
+  get member(): { readonly logprobsResult?: LogprobsResult } {
+    if (this.#chosen.length === 0) return {}
+    const chosenCandidates = this.#chosen
+    return {
+      logprobsResult: this.#hasTops
+        ? { chosenCandidates, topCandidates: this.#tops }
+        : { chosenCandidates },
+    }
   }
 }
 
 function isResult(value: unknown): value is LogprobsResult {
   return isObject(value)
-}
-
-function listTops({ chosenCandidates, topCandidates }: LogprobsResult) {
-  return topCandidates ?? chosenCandidates.map(() => ({ candidates: [] }))
 }

@@ -26,7 +26,7 @@ export function buildVerbatimBody(
   const changes: Splice[] = request.layout.spans.model.map((span) => ({ span, json: model }))
   if (asksUsage) {
     const json = JSON.stringify({ ...readStreamOptions(request), include_usage: true })
-    changes.push(...setMember(request.layout, 'stream_options', json))
+    for (const change of setMember(request.layout, 'stream_options', json)) changes.push(change)
   }
   return splice(request.bytes, changes)
 }

@@ -41,7 +41,7 @@ function mergeMembers(object: Uint8Array, { members, replaced }: MergeOptions): 
     const spans = layout.spans[name] ?? []
     const json = JSON.stringify(value)
     if (spans.length === 0) added.push(`${JSON.stringify(name)}:${json}`)
-    else if (replaced.includes(name)) changes.push(...spans.map((span) => ({ span, json })))
+    else if (replaced.includes(name)) for (const span of spans) changes.push({ span, json })
   }
   if (added.length > 0) {
     const json = `${layout.isEmpty ? '' : ','}${added.join(',')}`

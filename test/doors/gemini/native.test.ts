@@ -99,6 +99,21 @@ describe('a link that speaks the API itself', () => {
     expect(response.status).toBe(status)
   })
 
+  test('adds its counts to any number of members with one name', async () => {
+    const gateway = await geminiGateway()
+    const members = '"totalTokenCount":0,'.repeat(130_000)
+    gateway.upstream.next(
+      whole(
+        first
+          .replace('"index"', '"finishReason":"STOP","index"')
+          .replace('"modelVersion"', `"usageMetadata":{${members}"n":1},"modelVersion"`),
+      ),
+    )
+    const response = await post(gateway, asking(), { path })
+    expect(response.status).toBe(200)
+    expect((await response.json()).usageMetadata).toMatchObject({ estimated: true, n: 1 })
+  })
+
   test('counts the running totals of its events, also of those that differ in a text alone', async () => {
     const gateway = await keyedGateway(
       links.replace(
