@@ -258,6 +258,21 @@ test.each<[string, (count: number) => object]>([
   },
 )
 
+test('a function of the Gemini API that is to be strict yields before and after it is made so', async () => {
+  const gateway = await growthGateway({ clock: hastyClock() })
+  const count = async (mode: string) => {
+    const body = JSON.stringify({
+      contents: [turnOf(0)],
+      tools: [{ functionDeclarations: times(1000, (at) => ({ name: `f${at}` })) }],
+      toolConfig: { functionCallingConfig: { mode } },
+    })
+    return countTurns(() => sendBody(gateway, { door: 'gemini', model: 'bedrock', body }))
+  }
+  await count('AUTO')
+  const lenient = await count('AUTO')
+  expect((await count('VALIDATED')) - lenient).toBeGreaterThan(1900)
+})
+
 const offering = (count: number) => ({
   tools: [
     {

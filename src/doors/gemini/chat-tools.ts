@@ -29,7 +29,9 @@ export function* toChatTools(request: GeminiRequest): Steps<WrittenTools> {
     for (const [at, declaration] of (entry.functionDeclarations ?? []).entries()) {
       const path = `tools.${index}.functionDeclarations.${at}`
       const written = yield* toFunction(declaration, path)
+      if (mode === 'VALIDATED') yield
       const strict = mode === 'VALIDATED' ? makeStrict(written) : undefined
+      if (mode === 'VALIDATED') yield
       // A model is then held to some of the functions only.
       if (mode === 'VALIDATED' && !strict) dropped.push(`${choicePath}.mode`)
       tools.push({ type: 'function', function: strict ?? written })

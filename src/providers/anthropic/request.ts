@@ -58,6 +58,7 @@ export function* toAnthropicRequest(
     'anthropic',
     evaluateConditions(model, reasoning),
   )
+  yield
   const strict = fitStrictTools(filtered)
   const request = { ...filtered, tools: strict.tools }
   const { maxTokens, thinking, effort } = reasoning

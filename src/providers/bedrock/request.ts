@@ -35,7 +35,9 @@ export function* toConverseRequest(
     'bedrock',
     evaluateConditions(model, reasoning),
   )
+  yield
   const strict = fitStrictTools(filtered)
+  yield
   const request = { ...filtered, tools: strict.tools }
   const own = readOwnFields(request)
   const tools = toToolFields({ request, model, thinking: reasoning.thinking })

@@ -49,10 +49,12 @@ function* findUses(
   request: CanonicalRequest,
   lossy: ReadonlySet<Feature>,
 ): Steps<readonly FeatureUse[]> {
+  const ofTools = findToolUses(request)
+  yield
   return [
     ...findFieldUses(request),
     ...request.leftOut,
-    ...findToolUses(request),
+    ...ofTools,
     ...(yield* findMessageUses(request.messages, (feature) => lossy.has(feature))),
   ]
 }

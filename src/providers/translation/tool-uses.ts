@@ -76,9 +76,9 @@ const clearStrict: StripFeature = ({ tools }, lost) => ({
 function isClosedSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosedSchema)
   if (!isObject(schema)) return true
-  const isOpen =
-    [schema['type']].flat().includes('object') && schema['additionalProperties'] !== false
-  return !isOpen && Object.values(schema).every(isClosedSchema)
+  const { type, additionalProperties: more } = schema
+  const isObjects = Array.isArray(type) ? type.includes('object') : type === 'object'
+  return !(isObjects && more !== false) && Object.values(schema).every(isClosedSchema)
 }
 
 /** True when a schema admits members that it does not name, which no grammar does. */
