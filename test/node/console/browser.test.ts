@@ -410,7 +410,7 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await row.waitFor()
     await tab.getByRole('button', { name: 'New key' }).click()
     await tab.getByLabel('Name').fill('member')
-    await tab.getByLabel('Group').selectOption('team')
+    await tab.locator('select[name="group_id"]').selectOption('team')
     await tab.getByRole('button', { name: 'Create key' }).click()
     await tab.getByRole('button', { name: 'Done' }).click()
     await tab.getByRole('row').filter({ hasText: 'group team' }).waitFor()
