@@ -161,11 +161,15 @@ class Fate {
     const strike = this.strike?.call === name ? this.strike : undefined
     if (strike?.when === 'before') this.#kill()
     if (this.isDead) return never
-    const result = await call(() => {
+    let isSent = false
+    const outcome = call(() => {
+      isSent = true
       if (strike) this.isStruck = true
     })
-    if (strike) this.#kill()
-    return this.isDead ? never : result
+    // A call whose reply is lost has run, too.
+    await outcome.catch(() => {})
+    if (strike && isSent) this.#kill()
+    return this.isDead ? never : outcome
   }
 }
 
