@@ -16,14 +16,21 @@ export interface Merged {
 export function mergeSchemas(schemas: readonly JsonObject[]): Merged {
   const merged: Record<string, unknown> = {}
   const lost = new Set<string>()
+  /** The keywords whose values are made here: they grow in place, since many schemas may add to one. */
+  const own = new Set<string>()
   for (const schema of schemas) {
     for (const [keyword, value] of Object.entries(schema)) {
       const known = Object.hasOwn(merged, keyword) ? merged[keyword] : undefined
-      const both = known === undefined ? value : combine(keyword, known, value)
-      if (both === undefined) lost.add(keyword)
+      const isOwn = own.has(keyword)
+      const both = known === undefined ? value : combine(keyword, known, { value, isOwn })
+      if (both === undefined) {
+        lost.add(keyword)
+        own.delete(keyword)
+      } else if (both !== value && growing.has(keyword)) own.add(keyword)
       setMember(merged, keyword, both ?? value)
     }
   }
+  if (own.has('required')) merged['required'] = unique(merged['required'])
   return { schema: merged, lost: [...lost] }
 }
 
@@ -39,10 +46,18 @@ export function setMember(members: Record<string, unknown>, name: string, value:
     })
 }
 
+/** A value that is added to another one, which is one's own where it was made by that. */
+interface Added {
+  readonly value: unknown
+  readonly isOwn: boolean
+}
+
 /** Undefined when no value says what both say. */
-function combine(keyword: string, one: unknown, other: unknown): unknown {
-  if (annotations.has(keyword) || isSameJson(one, other)) return other
-  return combiners.get(keyword)?.(one, other)
+function combine(keyword: string, one: unknown, { value, isOwn }: Added): unknown {
+  if (annotations.has(keyword)) return value
+  // What grows is compared once: each comparison takes as long as it is.
+  if (!(isOwn && growing.has(keyword)) && isSameJson(one, value)) return value
+  return combiners.get(keyword)?.(one, value, isOwn)
 }
 
 /** Keywords that limit nothing: the outermost counts. */
@@ -63,7 +78,7 @@ const annotations: ReadonlySet<string> = new Set([
   'writeOnly',
 ])
 
-type Combiner = (one: unknown, other: unknown) => unknown
+type Combiner = (one: unknown, other: unknown, isOwn: boolean) => unknown
 
 const combiners: ReadonlyMap<string, Combiner> = new Map<string, Combiner>([
   ['$defs', joinMaps],
@@ -74,7 +89,7 @@ const combiners: ReadonlyMap<string, Combiner> = new Map<string, Combiner>([
   ['additionalProperties', joinSchemas],
   ['propertyNames', joinSchemas],
   ['allOf', joinLists],
-  ['required', (one, other) => unique(joinLists(one, other))],
+  ['required', joinLists],
   ['anyOf', multiplyUnions],
   ['oneOf', multiplyUnions],
   ['type', intersectTypes],
@@ -88,9 +103,19 @@ const combiners: ReadonlyMap<string, Combiner> = new Map<string, Combiner>([
   ['uniqueItems', (one, other) => one === true || other === true],
 ])
 
-function joinMaps(one: unknown, other: unknown): unknown {
+/** The keywords of which each further schema adds a part. */
+const growing: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'properties',
+  'patternProperties',
+  'allOf',
+  'required',
+])
+
+function joinMaps(one: unknown, other: unknown, isOwn: boolean): unknown {
   if (!isObject(one) || !isObject(other)) return undefined
-  const joined: Record<string, unknown> = { ...one }
+  const joined = isOwn ? (one as Record<string, unknown>) : { ...one }
   for (const [name, schema] of Object.entries(other)) {
     const known = Object.hasOwn(one, name) ? one[name] : undefined
     setMember(joined, name, known === undefined ? schema : (joinSchemas(known, schema) ?? schema))
@@ -107,12 +132,15 @@ function joinSchemas(one: unknown, other: unknown): unknown {
   return isObject(one) && isObject(other) ? { allOf: [one, other] } : undefined
 }
 
-function joinLists(one: unknown, other: unknown): readonly unknown[] | undefined {
-  return Array.isArray(one) && Array.isArray(other) ? [...one, ...other] : undefined
+function joinLists(one: unknown, other: unknown, isOwn: boolean): unknown[] | undefined {
+  if (!Array.isArray(one) || !Array.isArray(other)) return undefined
+  const joined: unknown[] = isOwn ? one : [...one]
+  for (const item of other) joined.push(item)
+  return joined
 }
 
-function unique(list: readonly unknown[] | undefined): readonly unknown[] | undefined {
-  return list && [...new Set(list)]
+function unique(list: unknown): unknown {
+  return Array.isArray(list) ? [...new Set<unknown>(list)] : list
 }
 
 /** More branches would make a schema that models refuse. */
