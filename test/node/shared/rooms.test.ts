@@ -243,7 +243,10 @@ describe.skipIf(!hasRedis)('room at upstreams of gateways that share their state
       return before
     }
     await count('m')
-    expect(await count('q')).toBe(await count('m'))
+    // A renewal of places may come between.
+    const least = async (model: string) =>
+      Math.min(await count(model), await count(model), await count(model))
+    expect(await least('q')).toBe(await least('m'))
   })
 
   test('status and explain show what all gateways have taken', async () => {
