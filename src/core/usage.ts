@@ -63,6 +63,11 @@ export function parsePromptCount(value: unknown): number | undefined {
   return isCount(value) && value > 0 ? value : undefined
 }
 
+/** True when a vendor reports tokens of either side. */
+export function hasTokens(usage: ReportedUsage | undefined): usage is ReportedUsage {
+  return (usage?.promptTokens ?? 0) > 0 || (usage?.completionTokens ?? 0) > 0
+}
+
 export interface ResolveUsageOptions {
   /** The length of everything generated, in UTF-8 bytes. */
   readonly outputBytes: number

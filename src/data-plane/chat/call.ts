@@ -10,7 +10,7 @@ import { filteredAnswer } from '../../core/fallback.ts'
 import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
 import { runInSteps } from '../../core/steps.ts'
 import type { StreamClasses } from '../../core/streams.ts'
-import { resolveUsage } from '../../core/usage.ts'
+import { hasTokens, resolveUsage } from '../../core/usage.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { createEstimatedUsage } from '../../tokens/index.ts'
@@ -55,19 +55,13 @@ export function callChat(
   { attempt, failsFiltered }: ChatAttempt,
   context: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
-  const { link, scope, credential, mayResend, resends } = attempt
-  const { clock, bufferAccount, trace, streams, snapshot } = context
+  const { link, scope } = attempt
+  const { clock, bufferAccount, streams, snapshot } = context
   const bound = call.bind(link)
   const maxBytes = snapshot.answerLimit
   return callUpstream<ChatResponse>({
-    link,
-    scope,
-    credential,
-    mayResend,
-    resends,
-    clock,
-    bufferAccount,
-    trace,
+    attempt,
+    deps: context,
     streamed: call.stream,
     maxAnswerBytes: maxBytes,
     request() {
@@ -202,8 +196,7 @@ interface AwaitedCall {
 
 /** A failed answer is charged by what it reports, and without a report not at all. */
 function toFailedCall({ failure, usage }: FailedAnswer, call: DoorCall): CallResult<ChatResponse> {
-  const isReported = (usage?.promptTokens ?? 0) > 0 || (usage?.completionTokens ?? 0) > 0
-  if (!isReported) return failed(failure)
+  if (!hasTokens(usage)) return failed(failure)
   const estimate = () => createEstimatedUsage(call.promptTokens, 0)
   return { ok: false, failure, usage: resolveUsage(usage, { outputBytes: 0, estimate }) }
 }

@@ -122,16 +122,11 @@ async function askUpstream(
   const scope = context.scope.open()
   const left = context.arrived + timeout - context.clock.elapsed()
   scope.endAfter(Math.min(maxWait, left), { kind: 'timeout', limit: 'read' })
-  const { bufferAccount, clock, trace } = context
+  const { bufferAccount } = context
+  const credential = credentials.takeNext(link)
   const result = await callUpstream<Uint8Array>({
-    link,
-    scope,
-    credential: credentials.takeNext(link),
-    mayResend: true,
-    resends: 0,
-    clock,
-    bufferAccount,
-    trace,
+    attempt: { link, scope, credential, mayResend: true, resends: 0 },
+    deps: context,
     streamed: false,
     maxAnswerBytes: maxCountBytes,
     request: () => counting.buildRequest(native),

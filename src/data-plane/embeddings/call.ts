@@ -92,26 +92,20 @@ interface CallSteps extends Pick<UpstreamCall<EmbeddedBatch>, 'request'> {
 }
 
 function call(
-  { link, scope, credential, mayResend, resends }: Attempt,
-  { clock, bufferAccount, trace }: CallDeps,
+  attempt: Attempt,
+  deps: CallDeps,
   { request, read }: CallSteps,
 ): Promise<CallResult<EmbeddedBatch>> {
-  const endpoint = getEndpoint(link)
+  const endpoint = getEndpoint(attempt.link)
   return callUpstream<EmbeddedBatch>({
-    link,
-    scope,
-    credential,
-    mayResend,
-    resends,
-    clock,
-    bufferAccount,
-    trace,
+    attempt,
+    deps,
     streamed: false,
     maxAnswerBytes: maxEmbedAnswerBytes,
     request,
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
-      const held = bufferAccount.openCounter()
+      const held = deps.bufferAccount.openCounter()
       const result = await read(response, header, held).catch((error: unknown) => {
         held.release()
         throw error

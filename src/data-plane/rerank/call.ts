@@ -2,9 +2,7 @@ import type { RerankEndpoint } from '../../core/endpoints.ts'
 import type { Ranking, RerankCall } from '../../core/rerank.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
-import { isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
-import { TimeSlice } from '../../wire/time-slice.ts'
-import { type CallDeps, callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
+import { type CallDeps, callUpstream, failed, readJsonAnswer } from '../upstream/call-upstream.ts'
 
 /** The part of a request that one upstream call ranks. */
 export interface RerankPart {
@@ -51,31 +49,25 @@ export interface RerankDeps extends CallDeps {
 /** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
-  { link, scope, credential, mayResend, resends }: Attempt,
-  { clock, bufferAccount, trace, snapshot }: RerankDeps,
+  attempt: Attempt,
+  deps: RerankDeps,
 ): Promise<CallResult<RankedPart>> {
   // A route for rerank has only links with a rerank endpoint.
-  const endpoint = link.rerank as RerankEndpoint
-  const maxBytes = snapshot.answerLimit
+  const endpoint = attempt.link.rerank as RerankEndpoint
+  const { scope } = attempt
+  const { clock, bufferAccount } = deps
+  const maxBytes = deps.snapshot.answerLimit
   return callUpstream<RankedPart>({
-    link,
-    scope,
-    credential,
-    mayResend,
-    resends,
-    clock,
-    bufferAccount,
-    trace,
+    attempt,
+    deps,
     streamed: false,
     maxAnswerBytes: maxBytes,
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
-      const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
-      const slice = isLongAnswer(bytes) ? new TimeSlice(clock, scope) : undefined
-      const { value } = slice ? await readInSteps(bytes, { slice, maxValues }) : readWhole(bytes)
-      if (slice) await slice.pause()
-      const answer = endpoint.parseAnswer(value)
+      const options = { scope, bufferAccount, maxBytes, clock, maxValues }
+      const { body, slice } = await readJsonAnswer(response, options)
+      const answer = endpoint.parseAnswer(body.value)
       if (slice) await slice.pause()
       if (!answer.ok) return answer
       const { results, searchUnits, tokens } = answer

@@ -1,4 +1,5 @@
 import type {
+  AnswerBody,
   DialectRequest,
   HeaderReader,
   RequestHeaders,
@@ -16,10 +17,12 @@ import type { CallTrace, RequestTrace } from '../../traces/index.ts'
 import { readExcerpt, readUpstreamBody } from '../../wire/body.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
+import { isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
 import { tryParseJson } from '../../wire/json/parse.ts'
 import { closeTornJson } from '../../wire/json/torn.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import { parseRetryAfter } from '../../wire/retry-after.ts'
+import { TimeSlice } from '../../wire/time-slice.ts'
 import { redactFailure } from './redact-failure.ts'
 
 /** What every upstream call of one request needs. */
@@ -31,7 +34,9 @@ export interface CallDeps {
 }
 
 /** One upstream call of any capability. */
-export interface UpstreamCall<T> extends Attempt, CallDeps {
+export interface UpstreamCall<T> {
+  readonly attempt: Attempt
+  readonly deps: CallDeps
   /** Writes the request in the link's dialect; a promise where that takes long. */
   readonly request: () => DialectRequest | Promise<DialectRequest>
   readonly streamed: boolean
@@ -56,14 +61,15 @@ const errorBodyTimeout: Millis = 2000
 
 /** Makes one upstream call. A failure, or the end of the scope, frees everything that the call holds. */
 export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult<T>> {
-  const { scope, link, credential } = call
+  const { attempt, deps } = call
+  const { scope, link, credential } = attempt
   if (!credential) {
     return failed({ kind: 'no-credential', message: describeMissing(link.provider) })
   }
-  const trace = call.trace.startCall(call)
+  const trace = deps.trace.startCall(attempt)
   const cancel = new LightAbortController()
   const stopListening = scope.onEnd(() => cancel.abort())
-  const resend = new OneResend(call.mayResend)
+  const resend = new OneResend(attempt.mayResend)
   const { authorize, secret } = credential
   const mayResend = () => resend.take()
   const control: Control = { authorize, secret, signal: cancel, mayResend, trace }
@@ -143,6 +149,31 @@ export async function readAnswer(
   }
 }
 
+export interface JsonAnswer {
+  readonly body: AnswerBody
+  /** For further work on a long answer; undefined for a short one, which is read at once. */
+  readonly slice: TimeSlice | undefined
+}
+
+export interface ReadJsonOptions extends ReadAnswerOptions {
+  readonly clock: Clock
+  /** Maximum number of values of a long answer. */
+  readonly maxValues: number
+}
+
+/** Reads the whole body of an answer as JSON, a long one in steps. */
+export async function readJsonAnswer(
+  response: UpstreamResponse,
+  { scope, bufferAccount, maxBytes, clock, maxValues }: ReadJsonOptions,
+): Promise<JsonAnswer> {
+  const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
+  if (!isLongAnswer(bytes)) return { body: readWhole(bytes), slice: undefined }
+  const slice = new TimeSlice(clock, scope)
+  const body = await readInSteps(bytes, { slice, maxValues })
+  await slice.pause()
+  return { body, slice }
+}
+
 export function failed(failure: UpstreamFailure): { ok: false; failure: UpstreamFailure } {
   return { ok: false, failure }
 }
@@ -184,7 +215,7 @@ interface AuthorizedRequest {
 
 /** Adds the credential to a request. Those of some vendors must be waited for. */
 function authorizeRequest<T>(
-  { scope }: UpstreamCall<T>,
+  { attempt: { scope } }: UpstreamCall<T>,
   request: DialectRequest,
   control: Control,
 ): AuthorizedRequest | Promise<AuthorizedRequest> {
@@ -211,8 +242,9 @@ function send<T>(
   call: UpstreamCall<T>,
   { request, credential, control: { signal, mayResend, trace } }: AuthorizedRequest,
 ): Promise<UpstreamResponse> {
-  const { scope, bufferAccount, streamed, maxAnswerBytes } = call
-  const { provider } = call.link
+  const { attempt, deps, streamed, maxAnswerBytes } = call
+  const { scope, link } = attempt
+  const { provider } = link
   const headers = trace.propagate(request.url, {
     'content-type': 'application/json',
     accept: streamed ? 'text/event-stream' : 'application/json',
@@ -229,7 +261,7 @@ function send<T>(
     connectTimeout: provider.connectTimeout,
     dedicatedPool: provider.dedicatedPool,
     queueLimit: streamed ? streamQueueBytes : maxAnswerBytes + maxPacketBytes,
-    unread: bufferAccount.openCounter(),
+    unread: deps.bufferAccount.openCounter(),
     mayResend,
     signal,
   })
@@ -238,14 +270,14 @@ function send<T>(
 }
 
 async function readError<T>(
-  { scope, clock, bufferAccount, parseError }: UpstreamCall<T>,
+  { attempt: { scope }, deps, parseError }: UpstreamCall<T>,
   response: UpstreamResponse,
   header: HeaderReader,
 ): Promise<UpstreamFailure> {
   const readScope = scope.open()
   readScope.onEnd(() => response.body.cancel())
   readScope.endAfter(errorBodyTimeout, { kind: 'timeout', limit: 'read' })
-  const unread = bufferAccount.openCounter()
+  const unread = deps.bufferAccount.openCounter()
   const reading = scope.race(readExcerpt(response.body, { maxBytes: errorExcerptBytes, unread }))
   const body = await reading.finally(() => {
     readScope.close()
@@ -256,7 +288,7 @@ async function readError<T>(
     kind: 'status',
     status: error.status,
     message: error.message,
-    retryAfter: parseRetryAfter(header, clock.now()) ?? error.retryAfter,
+    retryAfter: parseRetryAfter(header, deps.clock.now()) ?? error.retryAfter,
     vendor: { ...error.vendor, status: response.status },
   }
 }
