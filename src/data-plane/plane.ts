@@ -18,9 +18,10 @@ import type { InFlightSet } from '../wire/in-flight-set.ts'
 import { explainRequest } from './explain/explain.ts'
 import type { Explanation } from './explain/explanation.ts'
 import { attemptsHeader, queuedHeader } from './request/admitted.ts'
-import { RequestContext, type RequestPorts } from './request/context.ts'
+import { RequestContext } from './request/context.ts'
 import { ExactCounts } from './request/exact-counts.ts'
 import { readMetadata } from './request/metadata.ts'
+import type { RequestPorts } from './request/options.ts'
 import { type PendingCount, RecordBuilder } from './request/record-builder.ts'
 import { describeRefusal } from './request/refusal.ts'
 import type { Handler, Service } from './serve/service.ts'
@@ -120,8 +121,12 @@ export class DataPlane {
         record.finish({ status, errorCode, refusal: describeRefusal(known, record) })
         // All answers to requests without a valid key are the same, on every route.
         if (known.code === 'LM-4004') throw known
-        const { attempts, queued } = record
-        const headers = asHeaderList([attemptsHeader, String(attempts), ...queuedHeader(queued)])
+        const { attempts, places } = record
+        const headers = asHeaderList([
+          attemptsHeader,
+          String(attempts),
+          ...queuedHeader(places.queued),
+        ])
         throw known.with({ headers })
       } finally {
         // The client must not see the end of a request that a killed process would forget, or that still

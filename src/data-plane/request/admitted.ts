@@ -43,7 +43,9 @@ export interface AdmittedRequestOptions {
   readonly contextTokens?: number | undefined
 }
 
-interface RunningRequest extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
+/** What a request has before it is admitted. */
+export interface RunningRequest
+  extends Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'> {
   readonly traffic: Traffic
   readonly rooms: Rooms
   readonly draws: Draws
@@ -108,7 +110,7 @@ export class AdmittedRequest implements ChainRequest {
   }
 
   enter(link: Model): boolean | Promise<boolean> {
-    const early = link === this.route.chain[0] ? this.#record.takeEarly() : undefined
+    const early = link === this.route.chain[0] ? this.#record.places.takeEarly() : undefined
     const taking = early ?? this.#rooms.take(link)
     if (taking instanceof Promise) return taking.then((place) => this.#hold(place))
     return this.#hold(taking)
@@ -129,22 +131,22 @@ export class AdmittedRequest implements ChainRequest {
       clock: this.clock,
       arrived: this.arrived,
       sender: this.#record.principal,
-      record: this.#record,
+      places: this.#record.places,
     })
   }
 
   #hold(place: Place | undefined): boolean {
-    if (place) this.#record.holdPlace(place)
+    if (place) this.#record.places.hold(place)
     return place !== undefined
   }
 
   #holdAll(places: readonly Place[]): number {
-    for (const place of places) this.#record.holdPlace(place)
+    for (const place of places) this.#record.places.hold(place)
     return places.length
   }
 
   onLinkStart(link: Model): void {
-    this.#record.dropEarly()
+    this.#record.places.dropEarly()
     this.#record.startLink(link)
   }
 
@@ -230,7 +232,7 @@ export class AdmittedRequest implements ChainRequest {
       ...(cost === undefined || this.#record.priceLabel === undefined
         ? []
         : ['x-gateway-price', this.#record.priceLabel]),
-      ...queuedHeader(this.#record.queued),
+      ...queuedHeader(this.#record.places.queued),
       ...(this.#dropped.length === 0 ? [] : ['x-gateway-dropped', formatPaths(this.#dropped)]),
       ...(this.#record.cache?.headers ?? []),
       ...this.#admission.headers,

@@ -20,13 +20,13 @@ import {
   type LinkFailure,
   type ParkedCredential,
 } from '../../resilience/index.ts'
-import type { Place } from '../../rooms/index.ts'
 import type { LinkRun, Traffic } from '../../routing/index.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
 import type { RequestTrace } from '../../traces/index.ts'
 import type { CacheUse } from '../cache/use.ts'
 import { type BilledCall, sumCalls } from './charged-calls.ts'
 import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
+import { HeldPlaces } from './held-places.ts'
 
 /** An exact count that is still to be made, and the admission whose cost it adjusts. */
 export interface PendingCount {
@@ -94,8 +94,7 @@ export class RecordBuilder {
   cache: CacheUse | undefined
   /** Undefined where the prices of no link depend on it. */
   ask: PriceAsk | undefined
-  /** A place at the first link of the chain that is asked for with the admission; undefined once it is taken. */
-  early: Promise<Place | undefined> | undefined
+  readonly places = new HeldPlaces()
   readonly #options: RecordBuilderOptions
   /** When the last call was sent, on the wall clock; undefined for a link without a table of prices. */
   #sentAt: Millis | undefined
@@ -107,9 +106,6 @@ export class RecordBuilder {
   #billed: readonly BilledCall[] = noCalls
   #mayCallAgain: boolean | Promise<boolean> = true
   #run: LinkRun | undefined
-  /** At the upstream of the link that the request is at. */
-  #places: readonly Place[] = noPlaces
-  #queued: Millis | undefined
   #isFinished = false
 
   constructor(options: RecordBuilderOptions) {
@@ -133,41 +129,6 @@ export class RecordBuilder {
   /** False once failed calls are charged, and the budget has no room for another one. */
   get mayCallAgain(): boolean | Promise<boolean> {
     return this.#mayCallAgain
-  }
-
-  /** How long the request has waited for room at upstreams; undefined when it has not. */
-  get queued(): Millis | undefined {
-    return this.#queued
-  }
-
-  /** Records a wait for room. */
-  addQueued(time: Millis): void {
-    this.#queued = (this.#queued ?? 0) + time
-  }
-
-  /** Holds a place at an upstream until the request leaves the link, or ends. */
-  holdPlace(place: Place): void {
-    if (this.#isFinished) place.release()
-    else this.#places = [...this.#places, place]
-  }
-
-  /** Returns the place that was asked for with the admission; undefined without one. */
-  takeEarly(): RecordBuilder['early'] {
-    const { early } = this
-    this.early = undefined
-    return early
-  }
-
-  /** Gives the place back that was asked for with the admission, if it was not taken. */
-  dropEarly(): void {
-    if (this.early) void this.takeEarly()?.then((place) => place?.release())
-  }
-
-  #releasePlaces(): void {
-    if (this.#places.length === 0) return
-    const places = this.#places
-    this.#places = noPlaces
-    for (const place of places) place.release()
   }
 
   /** Records that the request moves on to a link. */
@@ -292,8 +253,7 @@ export class RecordBuilder {
     this.#isFinished = true
     const { id, api, metadata, clock, trace, release, emit } = this.#options
     this.#run?.end()
-    this.dropEarly()
-    this.#releasePlaces()
+    this.places.end()
     release()
     this.cache?.slot?.close()
     const answered =
@@ -330,7 +290,7 @@ export class RecordBuilder {
       searchUnits,
       refusals,
       latency: clock.elapsed() - this.arrived,
-      queued: this.#queued,
+      queued: this.places.queued,
       timeToFirstToken: this.#timeToFirstToken,
       cacheHit: this.#isHit,
       attempts: this.#attempts,
@@ -381,7 +341,7 @@ export class RecordBuilder {
   #leaveLink(failure: UpstreamFailure): void {
     if (isLinkFault(failure)) this.#run?.markFailed()
     this.#run?.end()
-    this.#releasePlaces()
+    this.places.release()
   }
 
   #addCall(link: Model, outcome: AttemptOutcome): void {
@@ -395,8 +355,6 @@ export class RecordBuilder {
     logFailedAttempt(log, { id, link, failure, attempt: this.#attempts })
   }
 }
-
-const noPlaces: readonly Place[] = Object.freeze([])
 
 const noCalls: readonly BilledCall[] = Object.freeze([])
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import type { Rooms } from '../../rooms/index.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
-import type { RecordBuilder } from './record-builder.ts'
+import type { HeldPlaces } from './held-places.ts'
 
 /** A request that waits for room at one of these links. */
 export interface WaitingRequest {
@@ -15,15 +15,15 @@ export interface WaitingRequest {
   readonly clock: Clock
   readonly arrived: Millis
   readonly sender: Principal | undefined
-  readonly record: Pick<RecordBuilder, 'holdPlace' | 'addQueued'>
+  readonly places: HeldPlaces
 }
 
 /**
- * Waits for a place at one of the links, which the record then holds, until the total timeout at most. Resolves to
+ * Waits for a place at one of the links, which the request then holds, until the total timeout at most. Resolves to
  * undefined when none has a place in time. Rejects with the error for the client when the request ends meanwhile.
  */
 export function waitForRoom(request: WaitingRequest): Promise<Model | undefined> {
-  const { links, rooms, clock, arrived, sender, record } = request
+  const { links, rooms, clock, arrived, sender, places } = request
   const [first] = links
   if (!first) return Promise.resolve(undefined)
   const began = clock.elapsed()
@@ -39,7 +39,7 @@ export function waitForRoom(request: WaitingRequest): Promise<Model | undefined>
       account: account?.groupId ?? account?.keyId ?? '',
       // At once: the place must not be lost when the request ends before the promise is seen.
       onPlace(link, place) {
-        record.holdPlace(place)
+        places.hold(place)
         isOver = true
         resolve(link)
       },
@@ -56,6 +56,6 @@ export function waitForRoom(request: WaitingRequest): Promise<Model | undefined>
     })
   }).finally(() => {
     scope.close()
-    if (hasWaited) record.addQueued(clock.elapsed() - began)
+    if (hasWaited) places.addQueued(clock.elapsed() - began)
   })
 }

@@ -7,7 +7,7 @@ import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { KeptAnswer } from '../cache/use.ts'
-import type { AuthenticatedRequest } from '../request/context.ts'
+import type { AuthenticatedRequest } from '../request/authenticated.ts'
 
 /** A request whose sender is known and whose body has arrived. */
 export interface ArrivedRequest {
