@@ -4,6 +4,7 @@ import type { Model } from '../core/provider.ts'
 import { type Priority, priorities, type RoomLimit } from '../core/room.ts'
 import type { SharedState } from '../core/shared-state.ts'
 import { countByLink } from './link-queues.ts'
+import { maxEntries, RoomServer } from './room-server.ts'
 import type { LinkQueue, Place, RoomReading, Rooms, Visitor } from './rooms.ts'
 import { RoomsInProcess } from './rooms-in-process.ts'
 
@@ -21,11 +22,6 @@ export interface SharedRoomsOptions {
 
 /** So often the server is asked what has become of those that wait: a message may be lost. */
 const pollTime: Millis = 500
-
-/** So many places and tickets are in one call. */
-const maxRenewed = 200
-
-const maxStrays = 10_000
 
 /** A place that this process has. */
 interface HeldPlace {
@@ -53,23 +49,27 @@ interface Visit {
 export class SharedRooms implements Rooms {
   readonly areShared = true
   readonly #options: SharedRoomsOptions
+  readonly #server: RoomServer
   readonly #process = crypto.randomUUID()
   /** The places of this process alone. It decides while the server is away. */
   readonly #local: RoomsInProcess
   readonly #held = new Map<string, HeldPlace>()
   readonly #visits = new Map<string, Visit>()
-  /** What the server is to be asked to free, once it can be reached. */
-  readonly #strays = new Map<string, readonly string[]>()
   /** The limits of the configuration, by their names. */
   #limits: ReadonlyMap<string, RoomLimit> = new Map()
   #lastId = 0
   #renewal: Timer | undefined
   #poll: Timer | undefined
-  /** The life of the server's data. */
-  #epoch = ''
 
   constructor(options: SharedRoomsOptions) {
     this.#options = options
+    this.#server = new RoomServer({
+      shared: options.shared,
+      // The places of this process are written again.
+      onLost: () => {
+        if (this.#held.size > 0) void this.#renew()
+      },
+    })
     this.#local = new RoomsInProcess(options)
     options.shared.subscribe('rooms', (message) => {
       const [id = '', option] = message.split(' ')
@@ -110,12 +110,12 @@ export class SharedRooms implements Rooms {
     return () => {
       if (visit.isOver) return
       this.#end(visit)
-      void this.#leave(visit.id, this.#namesOf(visit))
+      void this.#server.leave(visit.id, this.#namesOf(visit))
     }
   }
 
   async read(limits: readonly RoomLimit[]): Promise<readonly RoomReading[]> {
-    const reply = await this.#call('room_read', () => limits.map(({ name }) => name))
+    const reply = await this.#server.call('room_read', () => limits.map(({ name }) => name))
     if (!reply) return this.#local.read(limits)
     return limits.map((limit, at) => {
       const [running, waiting] = reply[at] as readonly [number, number]
@@ -134,7 +134,7 @@ export class SharedRooms implements Rooms {
     if (limits.length === 0) return this.#local.takeMore(link, count)
     const ids = Array.from({ length: count }, () => this.#nextId())
     const names = limits.map(({ name }) => name)
-    const reply = await this.#call(
+    const reply = await this.#server.call(
       'room_take',
       () => [ids, limits.map(({ name, maxParallel }) => [name, maxParallel]), this.#lease],
       ids.map((id) => [id, names]),
@@ -163,7 +163,7 @@ export class SharedRooms implements Rooms {
         if (!this.#held.delete(id)) return
         if (this.#held.size === 0) this.#stopRenewal()
         held.local.release()
-        void this.#leave(id, held.names)
+        void this.#server.leave(id, held.names)
       },
     }
   }
@@ -174,12 +174,12 @@ export class SharedRooms implements Rooms {
     const numbers = [...visit.links.keys()]
     const free = numbers.find((at) => this.#limitsOf(visit.links.get(at) as Model).length === 0)
     if (free !== undefined) {
-      void this.#leave(id, this.#namesOf(visit))
+      void this.#server.leave(id, this.#namesOf(visit))
       return this.#accept(visit, free, (link) => this.#local.occupy(link))
     }
     const options = this.#writeOptions(visit)
     const priority = toNumber(visitor.priority)
-    const reply = await this.#call(
+    const reply = await this.#server.call(
       'room_wait',
       () => [id, visitor.account, priority, this.#lease, options],
       [[id, this.#namesOf(visit)]],
@@ -203,8 +203,8 @@ export class SharedRooms implements Rooms {
     if (visit.timers.has(number)) return
     const timer = this.#options.clock.schedule(time, () => {
       // The last one takes a place back, too, that the server has just offered.
-      if (visit.links.size === 1) void this.#leave(visit.id, this.#namesOf(visit))
-      else void this.#call('room_give_up', () => [visit.id, number])
+      if (visit.links.size === 1) void this.#server.leave(visit.id, this.#namesOf(visit))
+      else void this.#server.call('room_give_up', () => [visit.id, number])
       this.#giveUp(visit, number)
     })
     visit.timers.set(number, timer)
@@ -256,7 +256,7 @@ export class SharedRooms implements Rooms {
     const link = visit.links.get(number)
     if (!link || visit.isOver) return
     const rooms = this.#limitsOf(link).map(({ name, maxParallel }) => [name, maxParallel])
-    const reply = await this.#call('room_confirm', () => [visit.id, rooms, this.#lease])
+    const reply = await this.#server.call('room_confirm', () => [visit.id, rooms, this.#lease])
     if (visit.isOver || !reply) return
     if (reply[0] === 1) this.#accept(visit, number, () => this.#hold(visit.id, link))
     else await this.#register(visit)
@@ -265,7 +265,7 @@ export class SharedRooms implements Rooms {
   #accept(visit: Visit, number: number, occupy: (link: Model) => Place): void {
     const link = visit.links.get(number)
     // It was given up while the server took it.
-    if (!link) return void this.#leave(visit.id, this.#namesOf(visit))
+    if (!link) return void this.#server.leave(visit.id, this.#namesOf(visit))
     this.#end(visit)
     visit.visitor.onPlace(link, occupy(link))
   }
@@ -279,19 +279,9 @@ export class SharedRooms implements Rooms {
     visit.leaveLocal?.()
   }
 
-  async #leave(id: string, names: readonly string[]): Promise<void> {
-    const left = [[id, names]] as const
-    await this.#call('room_leave', () => left, left)
-  }
-
   /** The server can be used again: it learns what was freed, and who has places or waits. */
   #rejoin(): void {
-    const strays = [...this.#strays]
-    this.#strays.clear()
-    for (let at = 0; at < strays.length; at += maxRenewed) {
-      const some = strays.slice(at, at + maxRenewed)
-      void this.#call('room_leave', () => some)
-    }
+    this.#server.freeStrays()
     void this.#renew()
     for (const visit of this.#visits.values()) {
       visit.leaveLocal?.()
@@ -302,27 +292,27 @@ export class SharedRooms implements Rooms {
 
   async #renew(): Promise<void> {
     const ids = [...this.#held.keys()]
-    for (let at = 0; at < ids.length; at += maxRenewed) {
+    for (let at = 0; at < ids.length; at += maxEntries) {
       // When it is sent: a place that was given back meanwhile must not come into being again.
       const write = () =>
-        ids.slice(at, at + maxRenewed).flatMap((id) => {
+        ids.slice(at, at + maxEntries).flatMap((id) => {
           const held = this.#held.get(id)
           return held ? [[id, held.names.map((name) => [name])]] : []
         })
-      await this.#call('room_renew', () => [this.#lease, write(), []])
+      await this.#server.call('room_renew', () => [this.#lease, write(), []])
     }
   }
 
   #askForVisits(): void {
     const tickets = Array.from(this.#visits.values()).filter(({ leaveLocal }) => !leaveLocal)
-    for (let at = 0; at < tickets.length; at += maxRenewed) {
-      void this.#askFor(tickets.slice(at, at + maxRenewed))
+    for (let at = 0; at < tickets.length; at += maxEntries) {
+      void this.#askFor(tickets.slice(at, at + maxEntries))
     }
   }
 
   async #askFor(tickets: readonly Visit[]): Promise<void> {
     const written = tickets.map((visit) => [visit.id, this.#writeOptions(visit)])
-    const reply = await this.#call('room_renew', () => [this.#lease, [], written])
+    const reply = await this.#server.call('room_renew', () => [this.#lease, [], written])
     if (!reply) {
       for (const visit of tickets) if (!visit.isOver) this.#waitAlone(visit)
       return
@@ -333,40 +323,6 @@ export class SharedRooms implements Rooms {
       // One that is being registered is not lost.
       else if (visit && visit.timers.size > 0) void this.#register(visit)
     }
-  }
-
-  /** Resolves to undefined when the server cannot be used. `strays`: what it has to free then, once it is back. */
-  async #call(
-    name: string,
-    args: () => readonly unknown[],
-    strays: readonly (readonly [id: string, names: readonly string[]])[] = [],
-  ): Promise<readonly unknown[] | undefined> {
-    const { shared } = this.#options
-    const keep = () => {
-      // The others are free at the end of their lease.
-      if (this.#strays.size < maxStrays)
-        for (const [id, names] of strays) this.#strays.set(id, names)
-    }
-    if (!shared.isUp) {
-      keep()
-      return undefined
-    }
-    try {
-      const [, epoch, ...reply] = await shared.batch({ name, args })
-      this.#follow(String(epoch))
-      return reply
-    } catch {
-      keep()
-      return undefined
-    }
-  }
-
-  /** The server has lost its data: the places of this process are written again. */
-  #follow(epoch: string): void {
-    if (epoch === this.#epoch) return
-    const isNew = this.#epoch !== ''
-    this.#epoch = epoch
-    if (isNew && this.#held.size > 0) void this.#renew()
   }
 
   get #lease(): Millis {
