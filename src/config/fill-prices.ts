@@ -1,8 +1,9 @@
 import { isPattern } from '../core/model-pattern.ts'
 import type { PriceCatalogue } from '../core/price-catalogue.ts'
 import { priceNames } from '../core/price-settings.ts'
+import type { ModelConfig } from './model-schema.ts'
 import { toProfileSettings } from './profile-schema.ts'
-import type { ModelConfig, ParsedProvider, ProviderConfig } from './provider-schema.ts'
+import type { ParsedProvider, ProviderConfig } from './provider-schema.ts'
 import type { Config, ParsedConfig } from './schema.ts'
 
 /** True when a model takes prices from the table of the host. */

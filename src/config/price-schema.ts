@@ -19,6 +19,19 @@ export const hours = z
     error: 'must be two times of a day, such as "16:30-00:30"',
   })
 
+/** What settings have beside `hours`. */
+export const daysOfHours = {
+  days: setting(
+    'Requires `hours`. The days on which these begin: `mon`, `tue`, `wed`, `thu`, `fri`, ' +
+      '`sat`, `sun`.',
+    distinctNonEmpty(z.enum(weekdays)).optional(),
+  ),
+  time_zone: setting(
+    'Requires `hours`. Their time zone, such as `Asia/Shanghai`; UTC if absent.',
+    text.optional(),
+  ),
+}
+
 const dateRule = { error: 'must be a date, such as 2027-01-31' }
 
 /** The parser of the file accepts only dates that exist, but a date may be a text too. */
@@ -65,15 +78,7 @@ export const priceEntry = setting(
         'second, which may be on the next day, or `24:00`.',
       distinctNonEmpty(hours).optional(),
     ),
-    days: setting(
-      'Requires `hours`. The days on which these begin: `mon`, `tue`, `wed`, `thu`, `fri`, ' +
-        '`sat`, `sun`.',
-      distinctNonEmpty(z.enum(weekdays)).optional(),
-    ),
-    time_zone: setting(
-      'Requires `hours`. Their time zone, such as `Asia/Shanghai`; UTC if absent.',
-      text.optional(),
-    ),
+    ...daysOfHours,
     from: setting('Holds from the beginning of this day, in UTC: `2027-01-31`.', date.optional()),
     until: setting('Holds until the beginning of this day, in UTC.', date.optional()),
     multiply: setting(

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { apis } from '../core/capability.ts'
-import { weekdays } from '../core/price-settings.ts'
-import { hours } from './price-schema.ts'
-import { amount, distinctNonEmpty, setting, text, wholeNumber } from './rules.ts'
+import { daysOfHours, hours } from './price-schema.ts'
+import { amount, distinctNonEmpty, setting, wholeNumber } from './rules.ts'
 
 /** A value, or a list of values of which one must be there. */
 function oneOrMore<Item extends z.ZodType<string>>(item: Item, rule: string) {
@@ -65,15 +64,7 @@ const when = setting(
       'Holds at these times of a day, as for [prices](prices.md): `["16:30-00:30"]`.',
       distinctNonEmpty(hours).optional(),
     ),
-    days: setting(
-      'Requires `hours`. The days on which these begin: `mon`, `tue`, `wed`, `thu`, `fri`, ' +
-        '`sat`, `sun`.',
-      distinctNonEmpty(z.enum(weekdays)).optional(),
-    ),
-    time_zone: setting(
-      'Requires `hours`. Their time zone, such as `Asia/Shanghai`; UTC if absent.',
-      text.optional(),
-    ),
+    ...daysOfHours,
   }),
 )
 

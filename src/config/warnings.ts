@@ -1,8 +1,9 @@
 import { findMissingPrices } from '../core/known-prices.ts'
 import { isPattern, PatternIndex } from '../core/model-pattern.ts'
 import { priceNames } from '../core/price-settings.ts'
+import type { ModelConfig } from './model-schema.ts'
 import { quote } from './problem.ts'
-import type { ModelConfig, ProviderConfig } from './provider-schema.ts'
+import type { ProviderConfig } from './provider-schema.ts'
 import type { RouteConfig } from './route-schema.ts'
 import type { Config } from './schema.ts'
 
