@@ -36,12 +36,22 @@ export function findWarnings({
         'so images are fetched from any public host',
     )
   }
-  if (webhooks !== undefined && webhooks.signing_key_env === undefined) {
-    warnings.push(
-      'webhooks.signing_key_env is not set, so deliveries are unsigned unless a signing key is stored',
-    )
-  }
+  if (webhooks) warnings.push(...findWebhookWarnings(webhooks))
   return warnings
+}
+
+function findWebhookWarnings({
+  format,
+  signing_key_env: variable,
+}: NonNullable<Config['webhooks']>): readonly string[] {
+  const hasKey = variable !== undefined
+  if (format === 'slack') {
+    const message = 'webhooks.signing_key_env has no effect: the format of Slack has no signature'
+    return hasKey ? [message] : []
+  }
+  const message =
+    'webhooks.signing_key_env is not set, so deliveries are unsigned unless a signing key is stored'
+  return hasKey ? [] : [message]
 }
 
 function findPriceWarnings(

@@ -76,6 +76,14 @@ describe('webhooks without signing_key_env', () => {
       [],
     )
   })
+
+  test('messages of Slack need no key, and one beside them causes a warning', async () => {
+    const slack = `${file}webhooks.format = "slack"\n`
+    expect(await listWarnings(slack + model)).toEqual([])
+    expect(
+      await listWarnings(`${slack}webhooks.signing_key_env = "HOOK_SECRET"\n${model}`),
+    ).toEqual(['webhooks.signing_key_env has no effect: the format of Slack has no signature'])
+  })
 })
 
 test('a file without a model causes a warning', async () => {
