@@ -5,12 +5,12 @@ import type {
   KeyState,
   VirtualKey,
 } from '../core/accounts.ts'
-import { GatewayError } from '../core/errors.ts'
-import type { KeyId, Millis } from '../core/ids.ts'
+import type { Millis } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
+import { RunningByKey } from '../core/running-by-key.ts'
 import type { Store } from '../store/index.ts'
 import type { AdminHandler, AdminRequest, AdminRoutes } from './input.ts'
 import { withoutCaching } from './render.ts'
@@ -42,21 +42,16 @@ export interface HeldAccounts {
  * they take nothing from its limits.
  */
 export function ownKeyRoutes(deps: OwnKeyRouteDeps): AdminRoutes {
-  const running = new Map<KeyId, number>()
+  const running = new RunningByKey({ max: maxAtOnce, name: 'requests to /v1/key' })
   const forHolder =
     (answer: (key: KeyState, matched: AdminRequest) => Promise<Reply>): AdminHandler =>
     async (matched) => {
       const key = deps.identify(matched.request, matched.context)
-      const { id } = key.record
-      const before = running.get(id) ?? 0
-      if (before >= maxAtOnce) throw tooManyAtOnce()
-      running.set(id, before + 1)
+      const leave = running.enter(key.record.id)
       try {
         return withoutCaching(await answer(key, matched))
       } finally {
-        const after = (running.get(id) ?? 1) - 1
-        if (after > 0) running.set(id, after)
-        else running.delete(id)
+        leave()
       }
     }
   return {
@@ -67,11 +62,6 @@ export function ownKeyRoutes(deps: OwnKeyRouteDeps): AdminRoutes {
 
 /** Each may read the database. */
 const maxAtOnce = 16
-
-function tooManyAtOnce(): GatewayError {
-  const message = `a key may ask for its limits and its usage ${maxAtOnce} times at once`
-  return new GatewayError('LM-4006', message, { retryAfter: 1_000 })
-}
 
 async function showKey(key: KeyState, { accounts, showsGroup }: OwnKeyRouteDeps): Promise<Reply> {
   const group = accounts.getGroupOf(key)

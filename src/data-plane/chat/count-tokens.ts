@@ -5,6 +5,7 @@ import type { Bytes, Millis } from '../../core/ids.ts'
 import { asHeaderList } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { type AnswerForm, jsonBytes, type Reply } from '../../core/reply.ts'
+import { RunningByKey } from '../../core/running-by-key.ts'
 import { attemptsHeader } from '../request/admitted.ts'
 import { readTimeout } from '../request/asked-timeout.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -45,7 +46,7 @@ const maxCountBytes: Bytes = 64 * 1024
  * charged, and no limit of the key counts it.
  */
 export function serveCounts(door: CountDoor): Handler {
-  const running = new Running()
+  const running = new RunningByKey({ max: maxAtOnce, name: 'counts' })
   return async (request, context) => {
     const slice = context.startTimeSlice()
     const authenticated = context.authenticate(request) // LM-4004
@@ -150,25 +151,4 @@ async function askUpstream(
 
 function reply(body: Uint8Array, attempts: number): Reply {
   return jsonBytes(body, { headers: asHeaderList([attemptsHeader, String(attempts)]) })
-}
-
-/** The counts that run, by key. Without auth there are no keys, and no limit. */
-class Running {
-  readonly #counts = new Map<string, number>()
-
-  /** Takes a place, or throws LM-4006. Returns the function that gives it back. */
-  enter(key: string | undefined): () => void {
-    if (key === undefined) return () => {}
-    const before = this.#counts.get(key) ?? 0
-    if (before >= maxAtOnce) {
-      const message = `at most ${maxAtOnce} counts run at once for a key`
-      throw new GatewayError('LM-4006', message, { retryAfter: 1_000, fields: { scope: 'key' } })
-    }
-    this.#counts.set(key, before + 1)
-    return () => {
-      const left = (this.#counts.get(key) ?? 1) - 1
-      if (left === 0) this.#counts.delete(key)
-      else this.#counts.set(key, left)
-    }
-  }
 }
