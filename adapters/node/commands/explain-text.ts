@@ -2,15 +2,11 @@ import * as z from 'zod'
 import { formatCount } from '../output/amounts.ts'
 import type { Paint, Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
+import { lineSchema } from './usage-why.ts'
 
 const errorSchema = z.looseObject({ code: z.string(), message: z.string() }).nullable()
 
-const lineSchema = z.looseObject({
-  name: z.string(),
-  count: z.number(),
-  price: z.number(),
-  per: z.number(),
-  cost: z.number(),
+const reservedLine = lineSchema.extend({
   price_entries: z.string().nullable(),
   bounded: z.boolean(),
 })
@@ -40,7 +36,7 @@ const linkSchema = z.looseObject({
   prompt_price: z.string().nullish(),
   price: z.string().nullish(),
   reservation: z.number().nullish(),
-  lines: z.array(lineSchema).optional(),
+  lines: z.array(reservedLine).optional(),
   unpriced: z.looseObject({ missing: z.string(), setting: z.string() }).nullish(),
   tools: z
     .array(z.looseObject({ name: z.string(), calls: z.number(), bounded: z.boolean() }))

@@ -5,7 +5,8 @@ import type { Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'
 
-const lineSchema = z.looseObject({
+/** A line of a cost in answers of the admin API. */
+export const lineSchema = z.looseObject({
   name: z.string(),
   count: z.number(),
   price: z.number(),

@@ -1,4 +1,5 @@
 import { invalid } from '../../core/errors.ts'
+import { defineMember } from '../../wire/json/define-member.ts'
 import { isObject } from '../../wire/json/parse.ts'
 
 /** The members of an object that the gateway reads. */
@@ -175,7 +176,7 @@ function rename(value: JsonObject, { shape, names, parent }: Renaming): JsonObje
       const path = writePath(place)
       throw invalid(`${path}: must not appear in both spellings, ${known} and ${name}`, path)
     }
-    define(unified, known ?? name, unify(member, shape[known ?? ''] ?? null, place))
+    defineMember(unified, known ?? name, unify(member, shape[known ?? ''] ?? null, place))
   }
   return unified
 }
@@ -224,18 +225,6 @@ function listSpellings(name: string): readonly string[] {
       at === 0 ? [word] : [word, `_${word.charAt(0).toLowerCase()}${word.slice(1)}`],
     )
     .reduce((starts, ends) => starts.flatMap((start) => ends.map((end) => start + end)))
-}
-
-/** An assignment would set the prototype for the name `__proto__`. */
-function define(target: JsonObject, name: string, value: unknown): void {
-  if (name !== '__proto__') target[name] = value
-  else
-    Object.defineProperty(target, name, {
-      value,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    })
 }
 
 function writePath(place: Place): string {

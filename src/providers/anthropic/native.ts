@@ -1,7 +1,7 @@
 import type { DialectRequest, NativeCall, NativeEndpoint } from '../../core/endpoints.ts'
 import { isCount } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
-import { splice } from '../../wire/json/splice.ts'
+import { replaceEach, splice } from '../../wire/json/splice.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { isClaude } from '../claude/models.ts'
 import { writeMessageEvents } from './answer-events.ts'
@@ -31,10 +31,7 @@ export function bindMessages(target: NativeTarget): NativeEndpoint {
     url: addQuery(url, call.query),
     // The client decides about the version and the features of the API.
     headers: { 'anthropic-version': apiVersion, ...call.headers },
-    body: splice(
-      call.bytes,
-      call.layout.spans.model.map((span) => ({ span, json: model })),
-    ),
+    body: splice(call.bytes, replaceEach(call.layout.spans.model, model)),
     keyHeader: target.keyHeader,
   })
   return {

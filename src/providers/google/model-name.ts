@@ -1,5 +1,5 @@
 import type { MemberLayout } from '../../core/layout.ts'
-import type { Splice } from '../../wire/json/splice.ts'
+import { replaceEach, type Splice } from '../../wire/json/splice.ts'
 
 /** The name of the model as bodies have it, such as `models/gemini-3-pro`. */
 export function readModelName({ pathname }: URL): string {
@@ -8,5 +8,5 @@ export function readModelName({ pathname }: URL): string {
 
 /** Where a body names its model, the name must be that of the address. */
 export function nameModel({ spans }: MemberLayout<'model'>, json: string): Splice[] {
-  return spans.model.map((span) => ({ span, json }))
+  return replaceEach(spans.model, json)
 }

@@ -2,7 +2,7 @@ import type { MemberLayout } from '../../core/layout.ts'
 import { cutMembers } from '../../wire/json/cut.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
-import { type Splice, setMember, splice } from '../../wire/json/splice.ts'
+import { replaceEach, setMember, splice } from '../../wire/json/splice.ts'
 
 /** A request whose bytes the upstream gets. */
 export interface VerbatimRequest {
@@ -23,7 +23,7 @@ export function buildVerbatimBody(
   request: VerbatimRequest,
   { model, asksUsage }: BodyChanges,
 ): Uint8Array {
-  const changes: Splice[] = request.layout.spans.model.map((span) => ({ span, json: model }))
+  const changes = replaceEach(request.layout.spans.model, model)
   if (asksUsage) {
     const json = JSON.stringify({ ...readStreamOptions(request), include_usage: true })
     for (const change of setMember(request.layout, 'stream_options', json)) changes.push(change)

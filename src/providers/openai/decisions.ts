@@ -10,7 +10,7 @@ import type { DialectTarget } from '../../core/provider-kind.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
-import { splice } from '../../wire/json/splice.ts'
+import { replaceEach, splice } from '../../wire/json/splice.ts'
 import { isHiddenError, toAnswerFailure, toShapeFailure } from '../base/hidden-error.ts'
 import { buildOperationUrl } from '../base/request.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
@@ -50,10 +50,7 @@ export function bindDecisions(target: DialectTarget, quirks: DecisionQuirks): De
     buildRequest: ({ bytes, layout, headers }) => ({
       url,
       headers,
-      body: splice(
-        bytes,
-        layout.spans.model.map((span) => ({ span, json: model })),
-      ),
+      body: splice(bytes, replaceEach(layout.spans.model, model)),
     }),
     parseAnswer: (body) =>
       readAnswer(quirks.hasEnvelope ? openEnvelope(body) : wholeAnswer(body), form, readers),

@@ -10,7 +10,7 @@ import { renderResponsesUsage, responsesCounts } from '../../core/responses-usag
 import { listEstimated, type ReportedUsage, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
-import { splice } from '../../wire/json/splice.ts'
+import { replaceEach, splice } from '../../wire/json/splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { isHiddenError, toAnswerFailure } from '../base/hidden-error.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
@@ -47,10 +47,7 @@ export function openAiResponses({
     buildRequest: ({ bytes, layout, headers }) => ({
       url,
       headers,
-      body: splice(
-        bytes,
-        layout.spans.model.map((span) => ({ span, json: model })),
-      ),
+      body: splice(bytes, replaceEach(layout.spans.model, model)),
     }),
     parseAnswer: (body) => readAnswer(body, readCost),
     createDecoder: () => createResponsesDecoder(readCost),

@@ -41,6 +41,11 @@ function holds(bytes: Uint8Array, { start, end }: Span, patch: Uint8Array): bool
   return end - start === patch.length && patch.every((byte, at) => byte === bytes[start + at])
 }
 
+/** Returns the splices that replace each of these spans by the same JSON. */
+export function replaceEach(spans: readonly Span[], json: string | Uint8Array): Splice[] {
+  return spans.map((span) => ({ span, json }))
+}
+
 /** Returns the splices that set a top-level member: replace every occurrence, or append the member. */
 export function setMember<Name extends string>(
   layout: MemberLayout<Name>,
@@ -48,7 +53,7 @@ export function setMember<Name extends string>(
   json: string,
 ): Splice[] {
   const spans = layout.spans[name]
-  if (spans.length > 0) return spans.map((span) => ({ span, json }))
+  if (spans.length > 0) return replaceEach(spans, json)
   const member = `${layout.isEmpty ? '' : ','}${JSON.stringify(name)}:${json}`
   return [{ span: { start: layout.close, end: layout.close }, json: member }]
 }

@@ -1,4 +1,5 @@
 import type { Cut, Span } from '../../core/layout.ts'
+import { defineMember } from './define-member.ts'
 
 type JsonArray = unknown[]
 type JsonObject = Record<string, unknown>
@@ -82,7 +83,7 @@ function mergePiece(
       const [members, more] = [into as JsonObject, from as JsonObject]
       into = isInnermost ? undefined : members[readKey(decoder, bytes, container.key)]
       from = more[goesOn]
-      for (const key of Object.keys(more)) if (key !== goesOn) setMember(members, key, more[key])
+      for (const key of Object.keys(more)) if (key !== goesOn) defineMember(members, key, more[key])
     }
   }
   return whole
@@ -90,16 +91,4 @@ function mergePiece(
 
 function readKey(decoder: TextDecoder, bytes: Uint8Array, { start, end }: Span): string {
   return String(JSON.parse(decoder.decode(bytes.subarray(start, end))))
-}
-
-/** Sets a member like `JSON.parse`, which treats `__proto__` as an ordinary key. */
-function setMember(members: JsonObject, key: string, value: unknown): void {
-  if (key !== '__proto__') members[key] = value
-  else
-    Object.defineProperty(members, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    })
 }

@@ -1,8 +1,9 @@
+import { defineMember } from '../../../wire/json/define-member.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 import { ResumableLoops } from './loops.ts'
 import { listLostKeywords } from './lost-keywords.ts'
-import { type Merged, mergeSchemas, setMember } from './merge.ts'
+import { type Merged, mergeSchemas } from './merge.ts'
 import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 /**
@@ -131,7 +132,7 @@ export class JsonSchemaWriter {
   #writeMembers(written: Record<string, unknown>, schemas: unknown, trail: Trail): void {
     if (!isObject(schemas)) return
     this.loops.forEach(Object.entries(schemas), ([name, schema]) => {
-      setMember(written, name, this.#writeOne(schema, enter(trail, name)))
+      defineMember(written, name, this.#writeOne(schema, enter(trail, name)))
     })
   }
 }

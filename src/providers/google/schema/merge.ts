@@ -1,3 +1,4 @@
+import { defineMember } from '../../../wire/json/define-member.ts'
 import { isSameJson } from '../../../wire/json/equality.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
@@ -27,23 +28,11 @@ export function mergeSchemas(schemas: readonly JsonObject[]): Merged {
         lost.add(keyword)
         own.delete(keyword)
       } else if (both !== value && growing.has(keyword)) own.add(keyword)
-      setMember(merged, keyword, both ?? value)
+      defineMember(merged, keyword, both ?? value)
     }
   }
   if (own.has('required')) merged['required'] = unique(merged['required'])
   return { schema: merged, lost: [...lost] }
-}
-
-/** Sets a member like `JSON.parse`, which treats `__proto__` as an ordinary name. */
-export function setMember(members: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') members[name] = value
-  else
-    Object.defineProperty(members, name, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
 }
 
 /** A value that is added to another one, which is one's own where it was made by that. */
@@ -118,7 +107,11 @@ function joinMaps(one: unknown, other: unknown, isOwn: boolean): unknown {
   const joined = isOwn ? (one as Record<string, unknown>) : { ...one }
   for (const [name, schema] of Object.entries(other)) {
     const known = Object.hasOwn(one, name) ? one[name] : undefined
-    setMember(joined, name, known === undefined ? schema : (joinSchemas(known, schema) ?? schema))
+    defineMember(
+      joined,
+      name,
+      known === undefined ? schema : (joinSchemas(known, schema) ?? schema),
+    )
   }
   return joined
 }

@@ -1,8 +1,9 @@
+import { defineMember } from '../../../wire/json/define-member.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 import { ResumableLoops } from './loops.ts'
 import { listLostKeywords } from './lost-keywords.ts'
-import { type Merged, multiplyUnions, setMember } from './merge.ts'
+import { type Merged, multiplyUnions } from './merge.ts'
 import { enter, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 /**
@@ -206,7 +207,7 @@ export class OpenApiWriter {
     if (members.length === 0) return this.#markLossy({})
     const written: Record<string, unknown> = {}
     this.loops.forEach(members, ([name, member]) => {
-      setMember(written, name, this.#writeSchema(member, enter(trail, 'properties', name)))
+      defineMember(written, name, this.#writeSchema(member, enter(trail, 'properties', name)))
     })
     const names = new Set(members.map(([name]) => name))
     // Gemini refuses a name that is not a property.
