@@ -17,34 +17,32 @@ import {
 } from './gateway.ts'
 
 /** A clock on which every look at the time takes 10 ms, so that each time slice is over at once. */
-function hastyClock(): Clock {
-  let time = 0
-  return {
-    now: () => time,
-    elapsed: () => {
-      time += 10
-      return time
-    },
-    schedule(delay, fire) {
-      if (delay > 0) return { cancel: () => {} }
-      const turn = setImmediate(fire)
-      return { cancel: () => clearImmediate(turn) }
-    },
-  }
-}
+class HastyClock implements Clock {
+  #time = 0
+  #yields = 0
 
-/** Returns how many turns the event loop makes while some work is done. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0
-  let isOver = false
-  const turn = () => {
-    turns++
-    if (!isOver) setImmediate(turn)
+  now(): number {
+    return this.#time
   }
-  setImmediate(turn)
-  await work()
-  isOver = true
-  return turns
+
+  elapsed(): number {
+    this.#time += 10
+    return this.#time
+  }
+
+  schedule(delay: number, fire: () => void) {
+    if (delay > 0) return { cancel: () => {} }
+    this.#yields++
+    const turn = setImmediate(fire)
+    return { cancel: () => clearImmediate(turn) }
+  }
+
+  /** Returns how often some work yields to the event loop. */
+  async countYields(work: () => Promise<unknown>): Promise<number> {
+    const before = this.#yields
+    await work()
+    return this.#yields - before
+  }
 }
 
 const times = <Item>(count: number, make: (at: number) => Item) =>
@@ -174,20 +172,21 @@ test.each(
   'a request to $door for $model yields the more often, the more $things it has',
   async (request) => {
     const { door, model, make, atOnce = 32 } = request
-    const gateway = await growthGateway({ clock: hastyClock() })
+    const clock = new HastyClock()
+    const gateway = await growthGateway({ clock })
     const count = async (size: number) => {
       const body = JSON.stringify({ model, ...make(size) })
       let written = 0
-      const turns = await countTurns(async () => {
+      const yields = await clock.countYields(async () => {
         ;({ written } = await sendBody(gateway, { door, model, body }))
       })
       expect(written).toBeGreaterThan(size)
-      return turns
+      return yields
     }
     await count(1000)
     const few = await count(1000)
     const many = await count(5000)
-    // Reading the larger body itself takes a few turns more.
+    // Reading the larger body itself takes a few yields more.
     expect(many - few).toBeGreaterThan(4000 / atOnce - 1)
   },
 )
@@ -236,13 +235,14 @@ test.each<[string, (count: number) => object]>([
 ])(
   'a request to Gemini with one schema yields the more often, the more %s it has',
   async (_, make) => {
-    const gateway = await growthGateway({ clock: hastyClock() })
+    const clock = new HastyClock()
+    const gateway = await growthGateway({ clock })
     const count = async (size: number) => {
       const parameters = { type: 'object', ...make(size) }
       const tools = [{ type: 'function', function: { name: 'f', parameters } }]
       const body = JSON.stringify({ model: 'google', messages: [user], tools })
       let written = 0
-      const turns = await countTurns(async () => {
+      const yields = await clock.countYields(async () => {
         ;({ written } = await sendBody(gateway, {
           door: 'chat/completions',
           model: 'google',
@@ -250,7 +250,7 @@ test.each<[string, (count: number) => object]>([
         }))
       })
       expect(written).toBeGreaterThan(size)
-      return turns
+      return yields
     }
     await count(1000)
     const few = await count(1000)
@@ -259,14 +259,15 @@ test.each<[string, (count: number) => object]>([
 )
 
 test('a function of the Gemini API that is to be strict yields before and after it is made so', async () => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await growthGateway({ clock })
   const count = async (mode: string) => {
     const body = JSON.stringify({
       contents: [turnOf(0)],
       tools: [{ functionDeclarations: times(1000, (at) => ({ name: `f${at}` })) }],
       toolConfig: { functionCallingConfig: { mode } },
     })
-    return countTurns(() => sendBody(gateway, { door: 'gemini', model: 'bedrock', body }))
+    return clock.countYields(() => sendBody(gateway, { door: 'gemini', model: 'bedrock', body }))
   }
   await count('AUTO')
   const lenient = await count('AUTO')
@@ -286,15 +287,16 @@ const offering = (count: number) => ({
 })
 
 test('a request that the first link cannot express yields while the next one is judged', async () => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await growthGateway({ clock })
   const audio = { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }
   const messages = [{ role: 'user', content: [audio] }]
   const count = async (size: number) => {
     const body = JSON.stringify({ model: 'chain', messages, ...offering(size) })
     const sending = { door: 'chat/completions', model: 'chain', body } as const
-    const turns = await countTurns(() => sendBody(gateway, sending))
+    const yields = await clock.countYields(() => sendBody(gateway, sending))
     expect(new URL(gateway.upstream.requests[0]?.url ?? '').host).toBe('google.test')
-    return turns
+    return yields
   }
   await count(1000)
   const few = await count(1000)
@@ -302,16 +304,17 @@ test('a request that the first link cannot express yields while the next one is 
 })
 
 test('an explanation of a request yields while each link is judged', async () => {
-  const gateway = await explainingGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await explainingGateway({ clock })
   const count = async (size: number) => {
     const body = JSON.stringify({ model: 'chain', messages: [user], ...offering(size) })
     const question = writeExplainQuestion({ door: 'chat/completions', model: 'chain', body })
     let status = 0
-    const turns = await countTurns(async () => {
+    const yields = await clock.countYields(async () => {
       ;({ status } = await askForExplanation(gateway, question))
     })
     expect(status).toBe(200)
-    return turns
+    return yields
   }
   await count(1000)
   const few = await count(1000)
@@ -319,7 +322,7 @@ test('an explanation of a request yields while each link is judged', async () =>
 })
 
 test('a long request is refused for its last message by the path of that message', async () => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const gateway = await growthGateway({ clock: new HastyClock() })
   const messages = [...times(5000, message), { role: 'other', content: 'x' }]
   const body = JSON.stringify({ model: 'google', ...say(messages) })
   const outcome = await sendBody(gateway, { door: 'messages', model: 'google', body })
@@ -363,7 +366,8 @@ const answers: readonly (readonly [AnswerDoor, string])[] = [
 ]
 
 test.each(answers)('a long answer at %s yields while it is read, from %s', async (door, model) => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await growthGateway({ clock })
   const axis = answerAxes.find(
     (other) => other.model === model && other.name === 'calls' && !other.isStream,
   )
@@ -371,11 +375,11 @@ test.each(answers)('a long answer at %s yields while it is read, from %s', async
   const count = async (size: number) => {
     const answer = axis.make(size)
     let status = 0
-    const turns = await countTurns(async () => {
+    const yields = await clock.countYields(async () => {
       ;({ status } = await sendQuestion(gateway, { door, axis, answer }))
     })
     expect(status).toBe(200)
-    return turns
+    return yields
   }
   const few = await count(100)
   const many = await count(20_000)
@@ -399,11 +403,12 @@ test.each(['anthropic', 'bedrock', 'cohere', 'google'])(
 )
 
 test('a long answer of several candidates yields between them', async () => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await growthGateway({ clock })
   const axis = answerAxes.find(({ name, isStream }) => name === 'candidates' && !isStream)
   if (!axis) throw new Error('no such axis')
   const count = (size: number) =>
-    countTurns(() =>
+    clock.countYields(() =>
       sendQuestion(gateway, { door: 'chat/completions', axis, answer: axis.make(size) }),
     )
   const few = await count(3000)
@@ -419,31 +424,33 @@ const streams: readonly (readonly [AnswerDoor, string])[] = [
 test.each(streams)(
   'a stream at %s that has arrived already yields, from %s',
   async (door, model) => {
-    const gateway = await growthGateway({ clock: hastyClock() })
+    const clock = new HastyClock()
+    const gateway = await growthGateway({ clock })
     const axis = answerAxes.find(
       (other) => other.model === model && other.name === 'calls' && other.isStream,
     )
     if (!axis) throw new Error('no such axis')
     const count = async (size: number) => {
       const answer = axis.make(size)
-      const turns = await countTurns(() => sendQuestion(gateway, { door, axis, answer }))
-      return { turns, pieces: answer.length / (64 * 1024) }
+      const yields = await clock.countYields(() => sendQuestion(gateway, { door, axis, answer }))
+      return { yields, pieces: answer.length / (64 * 1024) }
     }
     const few = await count(100)
     const many = await count(3000)
     expect(many.pieces).toBeGreaterThan(5)
-    expect(many.turns - few.turns).toBeGreaterThan(many.pieces - few.pieces - 3)
+    expect(many.yields - few.yields).toBeGreaterThan(many.pieces - few.pieces - 3)
   },
 )
 
 test('the end of a long stream on the Responses API yields between the items that it repeats', async () => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await growthGateway({ clock })
   const axis = answerAxes.find(
     ({ model, name, isStream }) => model === 'openai' && name === 'calls' && isStream,
   )
   if (!axis) throw new Error('no such axis')
   const ask = (door: AnswerDoor) =>
-    countTurns(() => sendQuestion(gateway, { door, axis, answer: axis.make(5000) }))
+    clock.countYields(() => sendQuestion(gateway, { door, axis, answer: axis.make(5000) }))
   await ask('responses')
   const verbatim = await ask('chat/completions')
   // Its end has about 800 bytes for each call.
@@ -451,11 +458,12 @@ test('the end of a long stream on the Responses API yields between the items tha
 })
 
 test('a long answer on the Responses API yields between the calls that it writes', async () => {
-  const gateway = await growthGateway({ clock: hastyClock() })
+  const clock = new HastyClock()
+  const gateway = await growthGateway({ clock })
   const axis = answerAxes.find(({ model, name }) => model === 'openai' && name === 'calls')
   if (!axis) throw new Error('no such axis')
   const ask = (door: AnswerDoor) =>
-    countTurns(() => sendQuestion(gateway, { door, axis, answer: axis.make(20_000) }))
+    clock.countYields(() => sendQuestion(gateway, { door, axis, answer: axis.make(20_000) }))
   await ask('responses')
   const verbatim = await ask('chat/completions')
   expect((await ask('responses')) - verbatim).toBeGreaterThan(200)
