@@ -160,11 +160,15 @@ function judge({ code, detail }: GatewayError, { lastCalled }: RequestRecord): J
   if (code === 'LM-3006') return { reachable: null, authenticated: false, modelKnown: null }
   if (!lastCalled) return { reachable: null, ...unknown }
   const { upstreamStatus: status } = detail
+  if (unanswered.has(code)) return { reachable: null, ...unknown }
   if (status === undefined) return { reachable: !unreached.has(code), ...unknown }
   if (refusals.has(status)) return { reachable: true, authenticated: false, modelKnown: null }
   if (status < 400 || status >= 500 || status === 408) return { reachable: true, ...unknown }
   return { reachable: true, authenticated: true, modelKnown: status === 404 ? false : null }
 }
+
+/** No content in time: whether an answer had begun is not known. */
+const unanswered: ReadonlySet<string> = new Set(['LM-3011', 'LM-3013'])
 
 /** Without an answer of the vendor: a lost or refused connection, and one that took too long. */
 const unreached: ReadonlySet<string> = new Set(['LM-3003', 'LM-3012'])

@@ -14,6 +14,7 @@ import {
   json,
   LiveUpstream,
   ScriptedUpstream,
+  silent,
   stream,
   whole,
 } from '../support/scripted-upstream.ts'
@@ -130,6 +131,17 @@ describe('a check', () => {
         first_token_ms: expect.any(Number),
         error: 'LM-3010 provider p ended its stream early (UND_ERR_SOCKET)',
       },
+    ])
+  })
+
+  test('does not know whether a provider can be reached that never answers', async () => {
+    const gateway = await keyedGateway()
+    gateway.upstream.always(silent())
+    const checking = check(gateway)
+    await settled()
+    await gateway.clock.advance(700_000)
+    expect((await checking).body['credentials']).toMatchObject([
+      { reachable: null, authenticated: null, error: expect.stringMatching(/^LM-301[13] /) },
     ])
   })
 

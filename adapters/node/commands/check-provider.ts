@@ -27,7 +27,7 @@ export function addCheckCommand(root: Command): void {
 }
 
 const examples = `
-The vendor charges these requests; the gateway counts them nowhere. Exit code 1: a provider cannot be reached, or
+The vendor charges these requests; the gateway counts them nowhere. Exit code 1: a provider does not answer, or
 refuses a credential. With auth off there is no admin API: then this process sends the requests itself.
 
 Examples:
@@ -90,7 +90,7 @@ async function runCheck(
   const failed = checked.filter(hasFailed).map(({ provider }) => provider)
   if (failed.length === 0) return
   const names = failed.join(', ')
-  throw new CommandFailure(1, `cannot be reached, or refuses a credential: ${names}`)
+  throw new CommandFailure(1, `does not answer, or refuses a credential: ${names}`)
 }
 
 /** The timeouts of the providers end each check. */
@@ -165,7 +165,7 @@ async function checkHere(name: string | undefined, { text, config, model, show }
 
 function hasFailed({ credentials }: Checked): boolean {
   return credentials.some(
-    ({ reachable, authenticated }) => reachable === false || authenticated === false,
+    ({ reachable, authenticated }) => reachable !== true || authenticated === false,
   )
 }
 
