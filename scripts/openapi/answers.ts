@@ -214,6 +214,7 @@ const usageSum = z.strictObject({
   media_count: count,
   media_bytes: count,
   cost: usd,
+  last_at: time.describe('The time of the latest request.'),
   intervals: z
     .array(
       z.strictObject({

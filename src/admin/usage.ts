@@ -109,5 +109,6 @@ function renderSum(sum: UsageSum): object {
     media_count: sum.mediaCount,
     media_bytes: sum.mediaBytes,
     cost: toUsd(sum.cost),
+    last_at: sum.lastAt,
   }
 }

@@ -121,6 +121,8 @@ export interface UsageSum {
   readonly mediaCount: number
   readonly mediaBytes: number
   readonly cost: NanoUsd
+  /** The time of the latest row, in unix seconds. */
+  readonly lastAt: number
 }
 
 export interface UsageIntervalQuery extends UsageSumQuery {

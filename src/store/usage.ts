@@ -369,4 +369,5 @@ const sums = {
   mediaBytes: total(usageLog.mediaBytes),
   costUsd: sql<number>`sum(${usageLog.costUsd}) + sum(${usageLog.costNano}) / 1000000000`,
   costNano: sql<number>`sum(${usageLog.costNano}) % 1000000000`,
+  lastAt: sql<number>`max(${usageLog.ts})`,
 }

@@ -49,6 +49,7 @@ describe('the sums', () => {
           media_count: 3,
           media_bytes: 8192,
           cost: 0.750000001,
+          last_at: now - 60,
         },
       ],
     })

@@ -262,8 +262,8 @@ describe('sums', () => {
       },
       { status: 204, cost: usd(0.75), estimated: true, searchUnits: 10, mediaCount: 20 },
       { status: 402, cost: usd(0), tokensIn: 0, tokensOut: 0, tokensTotal: 0 },
-      { status: 499, estimated: true },
-      { status: 502, cost: usd(0) },
+      { status: 499, estimated: true, ts: 1_005 },
+      { status: 502, cost: usd(0), ts: 1_003 },
     ])
     expect(await store.sumUsage({ ...query, groupBy: 'total' })).toEqual([
       {
@@ -282,6 +282,7 @@ describe('sums', () => {
         mediaCount: 22,
         mediaBytes: 3,
         cost: usd(1.251),
+        lastAt: 1_005,
       } satisfies UsageSum,
     ])
   })

@@ -629,6 +629,7 @@ const noUsage: UsageSum = {
   mediaCount: 0,
   mediaBytes: 0,
   cost: 0n as NanoUsd,
+  lastAt: 0,
 }
 
 function plus(sum: UsageSum, row: UsageRow): UsageSum {
@@ -649,5 +650,6 @@ function plus(sum: UsageSum, row: UsageRow): UsageSum {
     mediaCount: sum.mediaCount + row.mediaCount,
     mediaBytes: sum.mediaBytes + row.mediaBytes,
     cost: (sum.cost + row.cost) as NanoUsd,
+    lastAt: Math.max(sum.lastAt, row.ts),
   }
 }
