@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodePorts, type Serving, serve } from '../../adapters/node/index.ts'
+import { renderClientsPage } from '../../scripts/clients-page.ts'
 import { createGateway } from '../../src/index.ts'
 import { blocksOf } from './shell.ts'
 
@@ -49,6 +50,17 @@ test.each([
   const shown = rows(between('docs/clients.md', shownMark))
   expect(shown).toEqual(rows(between('docs/conformance.md', mark)))
   expect(shown.length).toBeGreaterThan(2)
+})
+
+test('the page has the lines that the console shows', () => {
+  expect(readFileSync('docs/clients.md', 'utf8'), 'run npm run docs:clients').toBe(
+    renderClientsPage(),
+  )
+})
+
+test('curl prints the answer', async () => {
+  const { text = '' } = blocks.find(({ info }) => info === 'sh curl') ?? {}
+  expect(await runProgram('curl.sh', text, ['bash'])).toContain('You said: Hello!')
 })
 
 describe('the programs', () => {
