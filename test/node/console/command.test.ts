@@ -18,7 +18,7 @@ describe('gateway console', () => {
     const read = async (path: string) =>
       (await fetch(`${origin}/api/admin/${path}`, { headers })).json()
     const names = (await read('keys')).keys.map(({ name }: { name: string }) => name)
-    expect(names.sort()).toEqual(['help desk', 'nightly batch', 'search service'])
+    expect(names.sort()).toEqual(['help desk', 'nightly batch', 'search service', 'trial'])
     await expect.poll(async () => (await read('requests')).rows.length).toBeGreaterThan(1)
     running.process.kill('SIGINT')
     expect(await finished(running)).toMatchObject({ code: 0, stderr: '' })
