@@ -16,6 +16,7 @@ export type ResponseFormatWord = (typeof responseFormatWords)[number]
  * - `enable_thinking`: a boolean, with `thinking_budget`.
  * - `template`: a boolean in `chat_template_kwargs`, under the name of `templateArgument`.
  * - `openrouter`: the object `reasoning`.
+ * - `together`: a boolean in `reasoning`, with `reasoning_effort` beside it where the model has efforts.
  */
 export const reasoningSwitches = [
   'none',
@@ -24,6 +25,7 @@ export const reasoningSwitches = [
   'enable_thinking',
   'template',
   'openrouter',
+  'together',
 ] as const
 export type ReasoningSwitch = (typeof reasoningSwitches)[number]
 
@@ -74,6 +76,8 @@ export interface Profile {
   readonly responseFormats: readonly ResponseFormatWord[]
   /** The same while the model thinks; `responseFormats` when undefined. */
   readonly responseFormatsThinking: readonly ResponseFormatWord[] | undefined
+  /** The same in a request with tools; `responseFormats` when undefined. */
+  readonly responseFormatsWithTools: readonly ResponseFormatWord[] | undefined
   readonly reasoningSwitch: ReasoningSwitch
   /** The argument of `chat_template_kwargs`, for the switch `template`. */
   readonly templateArgument: string
@@ -83,6 +87,8 @@ export interface Profile {
   readonly reasoningOff: boolean
   /** The type of `thinking` that turns it on, for the switch `thinking`. */
   readonly thinkingOn: 'enabled' | 'adaptive'
+  /** `thinking` takes a budget of tokens, for the switch `thinking`. */
+  readonly thinkingBudget: boolean
   /** The model thinks unless the request says otherwise. */
   readonly thinksByDefault: boolean
   readonly reasoningField: ReasoningField

@@ -1,13 +1,5 @@
-import type { ProfileFields } from '../../core/profile.ts'
-
-/** A family of models: what its chat template and its way of thinking demand, on every platform. */
-export interface Family {
-  /** The value of `profile`. */
-  readonly name: string
-  /** Matches the bare upstream id: in lower case, without a path before it and a version behind it. */
-  readonly matches: RegExp
-  readonly fields: ProfileFields
-}
+import type { Family } from './family.ts'
+import { openAiFamilies } from './openai-families.ts'
 
 /** For models that take neither sampling parameters nor another value of them than their own. */
 const fixedSampling = [
@@ -17,17 +9,6 @@ const fixedSampling = [
   'n',
   'presence_penalty',
   'frequency_penalty',
-]
-
-const openAiSampling = [
-  'top_k',
-  'temperature',
-  'top_p',
-  'logprobs',
-  'top_logprobs',
-  'presence_penalty',
-  'frequency_penalty',
-  'logit_bias',
 ]
 
 /*
@@ -209,131 +190,7 @@ export const families: readonly Family[] = [
       reasoningHistory: 'turn',
     },
   },
-  // https://platform.openai.com/docs/guides/reasoning
-  {
-    name: 'openai-o',
-    matches: /(^|[^a-z0-9])o[134](?=$|[^a-z0-9])/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParameters: [...openAiSampling, 'stop'],
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high'],
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  // Not a reasoning model.
-  {
-    name: 'openai-chat',
-    matches: /gpt-?[5-9](\.\d+)?-chat/,
-    fields: { boundField: 'max_completion_tokens' },
-  },
-  // Only one effort: https://developers.openai.com/api/docs/models/gpt-5-pro
-  {
-    name: 'openai-5-pro',
-    matches: /(^|[^a-z0-9])gpt-?5-pro/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParameters: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['high'],
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  // https://github.com/RayBytes/ChatMock/pull/101
-  {
-    name: 'openai-codex',
-    matches: /(^|[^a-z0-9])gpt-?5(\.1)?-codex(?!-max)/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParameters: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high'],
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  {
-    name: 'openai-5',
-    matches: /(^|[^a-z0-9])gpt-?5(?=$|[^a-z0-9.])/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParameters: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['minimal', 'low', 'medium', 'high'],
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  // From 5.1 on thinking can be off, and then the parameters of sampling count; `pro` and `codex` always think:
-  // https://developers.openai.com/api/docs/guides/reasoning
-  {
-    name: 'openai-pro',
-    matches: /(^|[^a-z0-9])gpt-?[5-9](\.\d+)?-(pro|codex)/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParameters: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high', 'xhigh'],
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  {
-    name: 'openai-5.1',
-    matches: /(^|[^a-z0-9])gpt-?5\.1(?=$|[^a-z0-9])/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParametersThinking: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high'],
-      reasoningOff: true,
-      reasoningHistory: 'none',
-    },
-  },
-  // Up to 5.5 `max` is refused, and everywhere `minimal`: https://github.com/pydantic/pydantic-ai/issues/7081,
-  // https://github.com/anomalyco/opencode/issues/36141
-  {
-    name: 'openai-5.2',
-    matches: /(^|[^a-z0-9])gpt-?5\.[2-5](?=$|[^a-z0-9])/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParametersThinking: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high', 'xhigh'],
-      reasoningOff: true,
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  // Always thinks: https://github.com/The-PR-Agent/pr-agent/pull/3259
-  {
-    name: 'openai-6-astra',
-    matches: /(^|[^a-z0-9])gpt-?6-astra/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParameters: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high', 'xhigh', 'max'],
-      reasoningOff: false,
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
-  {
-    name: 'openai-reasoning',
-    matches: /(^|[^a-z0-9])gpt-?[5-9](?=$|[^a-z0-9])/,
-    fields: {
-      boundField: 'max_completion_tokens',
-      dropParametersThinking: openAiSampling,
-      reasoningSwitch: 'effort',
-      reasoningEfforts: ['low', 'medium', 'high', 'xhigh', 'max'],
-      reasoningOff: true,
-      thinksByDefault: true,
-      reasoningHistory: 'none',
-    },
-  },
+  ...openAiFamilies,
   // Refuses the effort: https://docs.x.ai/docs/guides/reasoning
   {
     name: 'grok-fixed',
@@ -351,6 +208,17 @@ export const families: readonly Family[] = [
       reasoningSwitch: 'effort',
       reasoningEfforts: ['low', 'medium', 'high'],
       reasoningOff: true,
+      thinksByDefault: true,
+      reasoningHistory: 'none',
+    },
+  },
+  {
+    name: 'grok-4.6',
+    matches: /grok-4[.p][6-9]/,
+    fields: {
+      dropParameters: ['top_k', 'stop', 'presence_penalty', 'frequency_penalty'],
+      reasoningSwitch: 'effort',
+      reasoningEfforts: ['low', 'medium', 'high', 'xhigh'],
       thinksByDefault: true,
       reasoningHistory: 'none',
     },
@@ -383,16 +251,31 @@ export const families: readonly Family[] = [
   // Their reasoning is signed: https://openrouter.ai/docs/use-cases/reasoning-tokens
   { name: 'gemini', matches: /gemini/, fields: { reasoningSigned: true } },
   { name: 'claude', matches: /claude/, fields: { reasoningSigned: true } },
-  // https://platform.stepfun.com/docs/guide/reasoning
+  // Always think; some have efforts, which the others refuse: https://platform.stepfun.com/docs/guide/reasoning
   {
-    name: 'step-3',
-    matches: /step-3/,
+    name: 'step-3.7',
+    matches: /step-3[.p]7/,
     fields: {
       reasoningSwitch: 'effort',
       reasoningEfforts: ['low', 'medium', 'high'],
       thinksByDefault: true,
       reasoningField: 'reasoning',
     },
+  },
+  {
+    name: 'step-3.5-2603',
+    matches: /step-3[.p]5-flash-2603/,
+    fields: {
+      reasoningSwitch: 'effort',
+      reasoningEfforts: ['low', 'high'],
+      thinksByDefault: true,
+      reasoningField: 'reasoning',
+    },
+  },
+  {
+    name: 'step-3',
+    matches: /step-3/,
+    fields: { thinksByDefault: true, reasoningField: 'reasoning' },
   },
   // https://cloud.tencent.com/document/product/1772
   {
@@ -411,10 +294,14 @@ export function getFamily(name: string): Family | undefined {
   return families.find((family) => family.name === name)
 }
 
-/** Returns an upstream id in lower case, without a path before it and a version behind it. */
+/**
+ * Returns an upstream id in lower case, without a path before it and a version behind it. A tuned model
+ * (`ft:MODEL:…`) is of the family of its base: https://platform.openai.com/docs/guides/supervised-fine-tuning
+ */
 export function toBareId(upstreamId: string): string {
   return upstreamId
     .toLowerCase()
     .replace(/^.*\//, '')
+    .replace(/^ft:/, '')
     .replace(/[:@].*$/, '')
 }

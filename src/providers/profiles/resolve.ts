@@ -1,6 +1,7 @@
 import type { Profile, ProfileFields, ProfileOrigin, ProfileSetting } from '../../core/profile.ts'
-import { type Family, families, findFamily, getFamily, toBareId } from './families.ts'
-import { findPlatformByHost, getPlatform, type Platform, platforms } from './platforms.ts'
+import { families, findFamily, getFamily, toBareId } from './families.ts'
+import type { Family } from './family.ts'
+import { findPlatformByHost, getPlatform, type Platform, platforms } from './platforms/index.ts'
 import { unknownProfile } from './unknown.ts'
 
 /** What decides the profile of a model. */
@@ -29,6 +30,7 @@ export function resolveProfile(source: ProfileSource): ResolvedProfile {
   const family = findFamilyOn(platform?.row, source.upstreamId)
   let rows: Rows = {
     platform: platform?.row.fields ?? {},
+    model: findModelOn(platform?.row, source.upstreamId),
     family: family?.fields ?? {},
     names: [platform?.row.name, family?.name].filter((name) => name !== undefined),
     origins: [
@@ -67,6 +69,8 @@ export function listProfileNames(): string[] {
 
 interface Rows {
   readonly platform: ProfileFields
+  /** What the platform says of some of its models. */
+  readonly model: ProfileFields
   readonly family: ProfileFields
   readonly names: readonly string[]
   readonly origins: readonly string[]
@@ -92,20 +96,26 @@ function findFamilyOn(platform: Platform | undefined, upstreamId: string): Famil
   return aliases?.matches.test(id) ? getFamily(aliases.family) : findFamily(id)
 }
 
+function findModelOn(platform: Platform | undefined, upstreamId: string): ProfileFields {
+  const id = toBareId(upstreamId)
+  return platform?.models?.find(({ matches }) => matches.test(id))?.fields ?? {}
+}
+
 /** A name of both a platform and a family means both. */
 function toNamedRows(name: string): Rows {
   const platform = getPlatform(name)?.fields ?? {}
   const family = getFamily(name)?.fields ?? {}
-  return { platform, family, names: name === 'none' ? [] : [name], origins: [`${name} (setting)`] }
+  const names = name === 'none' ? [] : [name]
+  return { platform, model: {}, family, names, origins: [`${name} (setting)`] }
 }
 
 /**
  * A family decides what its template demands; the names of fields are the platform's where its row has them.
  * What may not be sent adds up.
  */
-function mergeRows({ platform, family }: Rows): Profile {
-  const wire = pickWireFields(platform)
-  const base = { ...unknownProfile, ...platform, ...family, ...wire }
+function mergeRows({ platform, model, family }: Rows): Profile {
+  const wire = pickWireFields({ ...platform, ...model })
+  const base = { ...unknownProfile, ...platform, ...family, ...model, ...wire }
   const refused = platform.dropParameters ?? unknownProfile.dropParameters
   return { ...base, dropParameters: [...new Set([...refused, ...(family.dropParameters ?? [])])] }
 }
@@ -116,6 +126,7 @@ const wireFields: ReadonlySet<string> = new Set<keyof Profile>([
   'boundField',
   'responseFormats',
   'responseFormatsThinking',
+  'responseFormatsWithTools',
   'reasoningSwitch',
   'reasoningEfforts',
   'reasoningOff',

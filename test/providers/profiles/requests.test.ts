@@ -90,6 +90,26 @@ function write(given: Case['given'], { customBaseUrl, ...source }: Upstream): Wr
   return runAtOnce(writeRequest(withPast, { profile, recipient: { model: 'a-model', lineage } }))
 }
 
+test.each([
+  ['of one schema', 1],
+  ['of many schemas', 300],
+])('references %s are replaced up to a bound', (_, count) => {
+  const members = Object.fromEntries(Array.from({ length: 500 }, (__, at) => [`k${at}`, {}]))
+  const parameters = {
+    $defs: { d: { properties: members } },
+    properties: Object.fromEntries(
+      Array.from({ length: 900 }, (__, at) => [`r${at}`, { $ref: '#/$defs/d' }]),
+    ),
+  }
+  const tools = Array.from({ length: count }, (__, at) => ({ name: `f${at}`, parameters }))
+  const { body } = write(
+    { params: { tools } },
+    { kind: 'openrouter', upstreamId: 'google/gemini-3-pro' },
+  )
+  const given = JSON.stringify(tools).length
+  expect(JSON.stringify(body).length).toBeLessThan(given + 500_000)
+})
+
 /** The cases say what the model thought and in which member it came. */
 function toPast({ reasoning, ...message }: ChatRequest['messages'][number]) {
   if (!isObject(reasoning)) return message

@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../../../core/chat.ts'
-import type { Profile } from '../../../core/profile.ts'
+import type { Profile, ResponseFormatWord } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from './message.ts'
 
@@ -13,22 +13,28 @@ export interface WrittenFormat {
 
 const nothing: WrittenFormat = { fields: {}, instruction: undefined, dropped: [] }
 
+interface FormatContext {
+  readonly profile: Profile
+  readonly isThinking: boolean
+  /** The request that is sent has tools. */
+  readonly hasTools: boolean
+}
+
 export function writeFormat(
   { response_format: format }: ChatRequest,
-  { profile, isThinking }: { readonly profile: Profile; readonly isThinking: boolean },
+  context: FormatContext,
 ): WrittenFormat {
   if (!isObject(format) || format['type'] === 'text') return nothing
-  const accepted =
-    (isThinking ? profile.responseFormatsThinking : undefined) ?? profile.responseFormats
-  const takesObject = accepted.includes('json_object')
-  const takesSchema = accepted.includes('json_schema')
+  const takesObject = takes('json_object', context)
+  const takesSchema = takes('json_schema', context)
+  const { hasTools } = context
   const schema = isObject(format['json_schema']) ? format['json_schema']['schema'] : undefined
   switch (format['type']) {
     case 'json_schema': {
       if (takesSchema) return { ...nothing, fields: { response_format: format } }
       return {
         fields: takesObject ? { response_format: { type: 'json_object' } } : {},
-        instruction: describe(schema),
+        instruction: describe(schema, hasTools),
         dropped: takesObject ? [] : ['response_format'],
       }
     }
@@ -42,15 +48,32 @@ export function writeFormat(
           fields: { response_format: { type: 'json_schema', json_schema: anyObject } },
         }
       }
-      return { fields: {}, instruction: describe(undefined), dropped: ['response_format'] }
+      return {
+        fields: {},
+        instruction: describe(undefined, hasTools),
+        dropped: ['response_format'],
+      }
     }
     default:
       return { ...nothing, fields: { response_format: format } }
   }
 }
 
+function takes(
+  word: ResponseFormatWord,
+  { profile, isThinking, hasTools }: FormatContext,
+): boolean {
+  const { responseFormats, responseFormatsThinking, responseFormatsWithTools } = profile
+  if (isThinking && responseFormatsThinking?.includes(word) === false) return false
+  if (hasTools && responseFormatsWithTools?.includes(word) === false) return false
+  return responseFormats.includes(word)
+}
+
 /** Upstreams with `json_object` alone want the word JSON in the prompt. */
-function describe(schema: unknown): string {
-  if (schema === undefined) return 'Answer with one JSON object and nothing else.'
-  return `Answer with one JSON object and nothing else. It must match this JSON schema:\n${JSON.stringify(schema)}`
+function describe(schema: unknown, hasTools: boolean): string {
+  // A model that may answer with JSON alone calls no tools.
+  const start = hasTools ? 'Unless you call a tool, answer' : 'Answer'
+  const text = `${start} with one JSON object and nothing else.`
+  if (schema === undefined) return text
+  return `${text} It must match this JSON schema:\n${JSON.stringify(schema)}`
 }

@@ -28,6 +28,7 @@ const optional: Readonly<Record<string, 'promptCacheKey' | 'serviceTier' | 'verb
 function isNoLoss(name: string, value: unknown): boolean {
   if (name === 'prompt_cache_key') return true
   if (name === 'verbosity') return value === 'medium'
+  if (name === 'n') return value === 1
   return name === 'service_tier' && (value === 'auto' || value === 'default')
 }
 

@@ -2,19 +2,34 @@ import type { Profile } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { JsonObject } from './message.ts'
 
+/** How much the schemas of one request may grow where copies replace references. Beyond it these stay. */
+export interface CopyBudget {
+  references: number
+  values: number
+}
+
+export function newCopyBudget(): CopyBudget {
+  return { references: 1000, values: 20_000 }
+}
+
 /**
  * Writes the schema of a function's arguments. The root always has `type` and `properties`, which OpenAI
  * demands; identifiers of schemas, which Mistral refuses, are left out.
  */
-export function writeSchema(schema: unknown, { schema: form }: Profile): JsonObject {
+export function writeSchema(
+  schema: unknown,
+  { schema: form }: Profile,
+  budget: CopyBudget,
+): JsonObject {
   const { $schema: _, $id: __, ...given } = isObject(schema) ? schema : {}
   const root = { ...given, type: 'object', properties: given['properties'] ?? {} }
   switch (form) {
     case 'plain':
-    case 'gemini':
       return root
     case 'inline':
-      return inlineReferences(root)
+      return inlineReferences(root, budget)
+    case 'gemini':
+      return simplifyNullable(inlineReferences(root, budget)) as JsonObject
     case 'moonshot':
       return completeTypes(root)
     default:
@@ -22,12 +37,8 @@ export function writeSchema(schema: unknown, { schema: form }: Profile): JsonObj
   }
 }
 
-/** Copies of referenced schemas, in all. Beyond it references stay. */
-const maxCopies = 1000
-
 /** Replaces references to `$defs` and `definitions` by what they refer to, except for recursive ones. */
-function inlineReferences(root: JsonObject): JsonObject {
-  let copies = 0
+function inlineReferences(root: JsonObject, budget: CopyBudget): JsonObject {
   const definitions = new Map<string, unknown>()
   for (const holder of ['$defs', 'definitions']) {
     const held = root[holder]
@@ -36,23 +47,51 @@ function inlineReferences(root: JsonObject): JsonObject {
       definitions.set(`#/${holder}/${name}`, schema)
     }
   }
-  const copy = (value: unknown, open: ReadonlySet<string>): unknown => {
-    if (Array.isArray(value)) return value.map((item) => copy(item, open))
+  if (definitions.size === 0) return root
+  const { $defs: _defs, definitions: _definitions, ...rest } = root
+  const open = new Set<string>()
+  let hasReferences = false
+  const copy = (value: unknown): unknown => {
+    if (open.size > 0) budget.values--
+    if (Array.isArray(value)) return value.map(copy)
     if (!isObject(value)) return value
     const reference = value['$ref']
-    if (typeof reference === 'string' && definitions.has(reference)) {
-      if (open.has(reference) || copies >= maxCopies) return value
-      copies++
-      const { $ref: _, ...beside } = value
-      const target = copy(definitions.get(reference), new Set([...open, reference]))
-      return { ...(isObject(target) ? target : {}), ...beside }
+    if (typeof reference !== 'string') return mapMembers(value, copy)
+    const isKnown = definitions.has(reference) && !open.has(reference)
+    if (!isKnown || budget.references <= 0 || budget.values <= 0) {
+      hasReferences = true
+      return value
     }
-    return mapMembers(value, (member) => copy(member, open))
+    budget.references--
+    open.add(reference)
+    const target = copy(definitions.get(reference))
+    open.delete(reference)
+    const { $ref: _, ...beside } = value
+    return { ...(isObject(target) ? target : {}), ...beside }
   }
-  const inlined = copy(root, new Set()) as JsonObject
-  if (JSON.stringify(inlined).includes('"$ref"')) return inlined
-  const { $defs: _, definitions: __, ...rest } = inlined
-  return rest
+  const inlined = copy(rest) as JsonObject
+  return hasReferences ? { ...root, ...inlined } : inlined
+}
+
+/** Writes a value that may be null as Gemini reads it: `nullable` beside the one other type. */
+function simplifyNullable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(simplifyNullable)
+  if (!isObject(value)) return value
+  const schema = mapMembers(value, simplifyNullable)
+  const { type, anyOf, ...rest } = schema
+  if (Array.isArray(type)) {
+    const [only, ...others] = type.filter((each) => each !== 'null')
+    if (others.length > 0 || only === undefined || !type.includes('null')) return schema
+    return { ...schema, type: only, nullable: true }
+  }
+  if (!Array.isArray(anyOf)) return schema
+  const [only, ...others] = anyOf.filter((each) => !isNull(each))
+  if (others.length > 0 || !isObject(only) || !anyOf.some(isNull)) return schema
+  return { ...only, ...rest, nullable: true }
+}
+
+function isNull(schema: unknown): boolean {
+  return isObject(schema) && schema['type'] === 'null'
 }
 
 /**

@@ -40,7 +40,7 @@ function writeOff(request: ChatRequest, profile: Profile): WrittenThinking {
   if (!thinksByDefault) return { fields: {}, dropped: [], isThinking: false }
   const least = profile.reasoningEfforts[0]
   const fields =
-    reasoningSwitch === 'none' || least === undefined ? {} : effortFields(least, profile)
+    least !== undefined && hasEfforts(reasoningSwitch) ? effortFields(least, profile) : {}
   return { fields, dropped: [nameWish(request)], isThinking: true }
 }
 
@@ -61,6 +61,8 @@ function offFields({
       return { chat_template_kwargs: { [templateArgument]: false } }
     case 'openrouter':
       return { reasoning: { effort: 'none' } }
+    case 'together':
+      return { reasoning: { enabled: false } }
     default:
       return reasoningSwitch satisfies never
   }
@@ -69,7 +71,7 @@ function offFields({
 type On = Extract<ThinkingWish, { kind: 'on' }>
 
 function writeOn({ effort, budget }: On, profile: Profile): WrittenThinking {
-  const { reasoningSwitch, templateArgument, thinkingOn, reasoningEfforts } = profile
+  const { reasoningSwitch, templateArgument, reasoningEfforts } = profile
   const asked = effort ?? (budget === undefined ? undefined : toNearestEffort(budget))
   const nearest = asked === undefined ? undefined : findNearest(asked, reasoningEfforts)
   const lost =
@@ -85,7 +87,12 @@ function writeOn({ effort, budget }: On, profile: Profile): WrittenThinking {
     case 'effort':
       return nearest === undefined ? write({}, lost) : write(effortFields(nearest, profile))
     case 'thinking': {
-      const on = { thinking: { type: thinkingOn } }
+      const hasEffort = effort !== undefined && nearest !== undefined
+      if (profile.thinkingBudget && budget !== undefined && !hasEffort) {
+        const bound = { thinking: { type: 'enabled', budget_tokens: budget } }
+        return write(bound, effort === undefined ? [] : lost)
+      }
+      const on = { thinking: { type: profile.thinkingOn } }
       return nearest === undefined ? write(on, lost) : write({ ...on, reasoning_effort: nearest })
     }
     case 'enable_thinking': {
@@ -100,9 +107,17 @@ function writeOn({ effort, budget }: On, profile: Profile): WrittenThinking {
       }
       return write({ reasoning: nearest === undefined ? { enabled: true } : { effort: nearest } })
     }
+    case 'together': {
+      const on = { reasoning: { enabled: true } }
+      return nearest === undefined ? write(on, lost) : write({ ...on, reasoning_effort: nearest })
+    }
     default:
       return reasoningSwitch satisfies never
   }
+}
+
+function hasEfforts(reasoningSwitch: Profile['reasoningSwitch']): boolean {
+  return ['effort', 'thinking', 'openrouter', 'together'].includes(reasoningSwitch)
 }
 
 function effortFields(effort: string, { reasoningSwitch }: Profile): WrittenThinking['fields'] {

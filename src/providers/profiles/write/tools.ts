@@ -3,7 +3,7 @@ import type { Profile, ToolChoiceWord } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { ToolNames } from '../../../wire/tool-names.ts'
 import type { JsonObject } from './message.ts'
-import { writeSchema } from './schema.ts'
+import { type CopyBudget, newCopyBudget, writeSchema } from './schema.ts'
 
 /** The tool fields of a request, and the paths of what is left out. */
 export interface WrittenTools {
@@ -21,12 +21,14 @@ export function writeTools(request: ChatRequest, context: ToolContext): WrittenT
   const { profile, names, isThinking } = context
   const tools = request.tools ?? []
   if (tools.length === 0) return { fields: {}, dropped: [] }
+  if (profile.dropParameters.includes('tools')) return { fields: {}, dropped: ['tools'] }
   const accepted = (isThinking ? profile.toolChoicesThinking : undefined) ?? profile.toolChoices
   const choice = request['tool_choice']
   const word = toWord(choice)
   // Without the word, a request that must not call any tool offers none.
   if (word === 'none' && !accepted.includes('none')) return { fields: {}, dropped: [] }
   const isLost = word !== undefined && !accepted.includes(word)
+  const copies = newCopyBudget()
   const parallel = request['parallel_tool_calls']
   const asksParallel = typeof parallel === 'boolean'
   const strict = tools.flatMap((tool, index) =>
@@ -34,7 +36,7 @@ export function writeTools(request: ChatRequest, context: ToolContext): WrittenT
   )
   return {
     fields: {
-      tools: tools.map((tool) => writeTool(tool, context)),
+      tools: tools.map((tool) => writeTool(tool, context, copies)),
       ...(word !== undefined && { tool_choice: isLost ? 'auto' : rename(choice, names) }),
       ...(asksParallel && profile.parallelToolCalls && { parallel_tool_calls: parallel }),
     },
@@ -46,7 +48,11 @@ export function writeTools(request: ChatRequest, context: ToolContext): WrittenT
   }
 }
 
-function writeTool(tool: JsonObject, { profile, names }: ToolContext): JsonObject {
+function writeTool(
+  tool: JsonObject,
+  { profile, names }: ToolContext,
+  copies: CopyBudget,
+): JsonObject {
   const { function: called, cache_control: mark, ...rest } = tool
   if (!isObject(called)) return tool
   const { name, parameters, strict, ...others } = called
@@ -55,7 +61,7 @@ function writeTool(tool: JsonObject, { profile, names }: ToolContext): JsonObjec
     function: {
       name: names.shorten(String(name)),
       ...others,
-      parameters: writeSchema(parameters, profile),
+      parameters: writeSchema(parameters, profile, copies),
       ...(profile.strictTools && strict !== undefined && { strict }),
     },
     ...(mark !== undefined && profile.cacheControl && { cache_control: mark }),

@@ -45,7 +45,8 @@ export function* writeRequest(request: ChatRequest, target: WriteTarget): Steps<
   const names = yield* nameTools(request, profile)
   const tools = writeTools(request, { profile, names, isThinking })
   yield
-  const format = writeFormat(request, { profile, isThinking })
+  const hasTools = 'tools' in tools.fields
+  const format = writeFormat(request, { profile, isThinking, hasTools })
   const parameters = writeParameters(request, { profile, isThinking })
   const { instruction } = format
   const messages = yield* writeMessages(request.messages, { target, names, instruction })
