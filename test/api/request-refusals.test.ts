@@ -54,6 +54,11 @@ const tooLong: readonly Case[] = [
         "This model's maximum prompt length is 131072 but the request contains 140004 tokens.",
     },
   ],
+  [
+    'xAI, other words',
+    400,
+    { message: 'Prompt exceeds the maximum prompt length of 131072 tokens' },
+  ],
   ['Groq', 400, { message: 'Please reduce the length of the messages or completion.' }],
   [
     'Cerebras',
@@ -227,6 +232,37 @@ test.each(cases)('%s: %s', async (code, _, status, error) => {
   }
 })
 
+test.each([
+  [
+    'its error is a text',
+    {
+      code: 'Client specified an invalid argument',
+      error: "This model's maximum prompt length is 131072 but the request contains 140004 tokens.",
+    },
+  ],
+  [
+    'its error is in details',
+    {
+      detail:
+        "This model's maximum prompt length is 131072 but the request contains 140004 tokens.",
+    },
+  ],
+])('xAI says that a prompt is too long where %s', async (_, body) => {
+  for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses']) {
+    const { get, upstream } = await testGateway(
+      oneProvider.replace('kind = "openai"', 'kind = "xai"').replace(/base_url.*/, ''),
+    )
+    upstream.next(json(body, { status: 400 }))
+    const asked = path.endsWith('responses')
+      ? { model: 'm', input: 'Hi' }
+      : ask('Hi', { max_tokens: 9 })
+    const response = await get(path, { method: 'POST', body: JSON.stringify(asked) })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('LM-2012')
+    expect(upstream.requests).toHaveLength(1)
+  }
+})
+
 const coded = new Set(
   refusalRows.flatMap(({ codes = [] }) => codes.map((one) => one.toLowerCase().replace('*', ''))),
 )
@@ -272,6 +308,13 @@ test.each<[string, number, object]>([
   ['a rate', 413, { message: 'the token rate is too high' }],
   ['words beside a rate limit', 400, { message: 'rate limit: maximum context length is 8 tokens' }],
   ['a long text', 400, { code: 'string_above_max_length', message: 'string too long' }],
+  ['a length without a bound', 400, { message: 'the maximum prompt length is set by your team' }],
+  ['the length of a name', 400, { message: 'the maximum prompt name length is 64' }],
+  [
+    'prompts a minute',
+    400,
+    { message: 'rate limit: the maximum prompt length is 5000 tokens per minute' },
+  ],
   ['a number like a code', 400, { message: 'seed 1301 and 1261 are not allowed' }],
 ])('%s is another refusal', async (_, status, error) => {
   const { error: got } = await refusedWith(status, error)

@@ -267,6 +267,8 @@ export const refusalRows: readonly RefusalRow[] = [
       'maximum allowed number of input tokens',
       'prompt contains # tokens',
       'maximum prompt length is #',
+      'maximum prompt length of #',
+      'exceed* maximum prompt length',
       'reduce the length of the messages',
       'current length is # while limit is #',
       'exceeded model token limit',
