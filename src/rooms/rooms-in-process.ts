@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { RoomLimit } from '../core/room.ts'
-import { countByLink } from './link-queues.ts'
+import { countByLink, toLinkKey } from './link-queues.ts'
 import { Room, type Ticket } from './room.ts'
 import type { LinkQueue, Place, RoomReading, Rooms, Visitor } from './rooms.ts'
 
@@ -96,7 +96,7 @@ export class RoomsInProcess implements Rooms {
     const links = new Map<string, Model>()
     const limits = new Map<string, RoomLimit>()
     for (const link of models) {
-      links.set(toKey(link), link)
+      links.set(toLinkKey(link), link)
       for (const limit of link.room ?? []) limits.set(limit.name, this.#toShare(limit))
     }
     const tickets = [...this.#tickets]
@@ -115,7 +115,7 @@ export class RoomsInProcess implements Rooms {
     }
     for (const ticket of tickets) {
       // One whose model is gone has no limit either.
-      this.#joinQueue(ticket, this.#findRooms(links.get(toKey(ticket.link)) ?? ticket.link))
+      this.#joinQueue(ticket, this.#findRooms(links.get(toLinkKey(ticket.link)) ?? ticket.link))
     }
     for (const room of this.#rooms.values()) this.#dispatch(room)
     // Those that have no limit any longer are in no queue.
@@ -209,7 +209,3 @@ const noRoom: Pick<Room, 'limit' | 'taken' | 'waiting'> = Object.freeze({
   taken: 0,
   waiting: 0,
 })
-
-function toKey({ id, provider }: Model): string {
-  return JSON.stringify([provider.name, id])
-}

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { type Priority, priorities, type RoomLimit } from '../core/room.ts'
 import type { SharedState } from '../core/shared-state.ts'
-import { countByLink } from './link-queues.ts'
+import { countByLink, toLinkKey } from './link-queues.ts'
 import { maxEntries, RoomServer } from './room-server.ts'
 import type { LinkQueue, Place, RoomReading, Rooms, Visitor } from './rooms.ts'
 import { RoomsInProcess } from './rooms-in-process.ts'
@@ -55,7 +55,9 @@ export class SharedRooms implements Rooms {
   readonly #local: RoomsInProcess
   readonly #held = new Map<string, HeldPlace>()
   readonly #visits = new Map<string, Visit>()
-  /** The limits of the configuration, by their names. */
+  /** The links of the configuration: those of requests may be from before a reload. */
+  #links: ReadonlyMap<string, Model> = new Map()
+  /** Its limits, by their names. */
   #limits: ReadonlyMap<string, RoomLimit> = new Map()
   #lastId = 0
   #renewal: Timer | undefined
@@ -82,6 +84,7 @@ export class SharedRooms implements Rooms {
   /** Applies the limits of a configuration, also to those that wait. */
   configure(models: Iterable<Model>): void {
     const links = [...models]
+    this.#links = new Map(links.map((link) => [toLinkKey(link), link]))
     this.#limits = new Map(links.flatMap(({ room = [] }) => room.map((one) => [one.name, one])))
     this.#local.configure(links)
     for (const visit of this.#visits.values()) void this.#register(visit)
@@ -333,8 +336,9 @@ export class SharedRooms implements Rooms {
     return `${this.#process}-${++this.#lastId}`
   }
 
-  /** The limits that hold now; empty when a reload has removed them. */
-  #limitsOf({ room = [] }: { readonly room?: readonly RoomLimit[] | undefined }): RoomLimit[] {
+  /** The limits that a link has now; empty when a reload has removed them. */
+  #limitsOf(link: Model): RoomLimit[] {
+    const { room = [] } = this.#links.get(toLinkKey(link)) ?? link
     return room.flatMap(({ name }) => this.#limits.get(name) ?? [])
   }
 
@@ -355,8 +359,10 @@ export class SharedRooms implements Rooms {
     ])
   }
 
-  #namesOf({ visitor }: Visit): readonly string[] {
-    return [...new Set(visitor.links.flatMap(({ room = [] }) => room.map(({ name }) => name)))]
+  /** The rooms that a request may have a place of, also from before a reload. */
+  #namesOf({ visitor: { links } }: Visit): readonly string[] {
+    const before = links.flatMap(({ room = [] }) => room.map(({ name }) => name))
+    return [...new Set([...before, ...links.flatMap((link) => this.#namesAt(link))])]
   }
 
   #scheduleRenewal(): void {

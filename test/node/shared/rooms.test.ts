@@ -4,15 +4,17 @@ import { type ClientKey, prompt } from '../../support/keyed-gateway.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { type SharingGateway, SharingGateways, type SharingOptions } from './support.ts'
 
-const limited = (places: number, settings = 'queue_max = 1000\nqueue_ms = 600000') => `
+const queue = 'queue_max = 1000\nqueue_ms = 600000'
+const provider = (settings: string, model = 'id = "q"') => `
   [[providers]]
   name = "q"
   kind = "openai"
   api_key_env = "P_KEY"
-  max_parallel = ${places}
   ${settings}
-  models = [{ id = "q", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
+  models = [{ ${model}, cost_per_1m_input = 1, cost_per_1m_output = 2 }]
 `
+const limited = (places: number, settings = queue) =>
+  provider(`max_parallel = ${places}\n${settings}`)
 
 const ask = { ...prompt(), model: 'q' }
 
@@ -185,6 +187,103 @@ describe.skipIf(!hasRedis)('room at upstreams of gateways that share their state
     await finish(members, others)
     for (const answer of others) expect((await answer).status).toBe(200)
     expect(peak()).toBe(2)
+  })
+
+  describe('a reload', () => {
+    async function startWaiting(config: string, requests: number) {
+      const started = await start(config)
+      const { members, key, running, waiting } = started
+      const answers = [members[0]?.ask(key, ask)]
+      await running(1)
+      for (let at = 1; at <= requests; at++) answers.push(members[at % 3]?.ask(key, ask))
+      await waiting(requests)
+      return {
+        ...started,
+        reloadAll: (next: string) => Promise.all(members.map(({ change }) => change(next))),
+        async expectAll(status: number) {
+          const pending = answers.flatMap((answer) => answer ?? [])
+          await finish(members, pending)
+          for (const answer of pending) expect((await answer).status).toBe(status)
+        },
+      }
+    }
+
+    test('more room lets those go that wait, less room lets nothing be cut', async () => {
+      const { gateways, members, running, waiting, reloadAll, expectAll } = await startWaiting(
+        limited(1),
+        5,
+      )
+      await reloadAll(limited(3))
+      await running(3)
+      await waiting(3)
+      await reloadAll(limited(2))
+      // The server learns the limit of those that wait a moment later.
+      const readTickets = () => redis.command('hvals', `{${gateways.prefix}}:tickets`)
+      await expect.poll(readTickets).not.toContain(',3,1000,')
+      answerOne(members)
+      await waiting(3)
+      await running(2)
+      answerOne(members)
+      await waiting(2)
+      await running(2)
+      await expectAll(200)
+    })
+
+    test('of one gateway lets those go that wait there, and the others by its room', async () => {
+      const { members, running, waiting, expectAll } = await startWaiting(limited(1), 4)
+      await members[1]?.change(limited(2))
+      await running(2)
+      await waiting(3)
+      await expectAll(200)
+    })
+
+    test('a limit of the model that it adds holds for those that wait', async () => {
+      const { members, running, waiting, reloadAll, expectAll, peak } = await startWaiting(
+        limited(1),
+        5,
+      )
+      await reloadAll(provider(`max_parallel = 5\n${queue}`, `id = "q", max_parallel = 2`))
+      await running(3)
+      await waiting(3)
+      answerOne(members)
+      answerOne(members)
+      await running(2)
+      await expectAll(200)
+      expect(peak()).toBe(3)
+    })
+
+    test('a limit that it moves from the provider to the model is kept', async () => {
+      const { running, waiting, reloadAll, expectAll } = await startWaiting(limited(1), 3)
+      const inline = queue.replace('\n', ', ')
+      await reloadAll(provider('', `id = "q", max_parallel = 1, ${inline}`))
+      await running(2)
+      await waiting(2)
+      await expectAll(200)
+    })
+
+    test('those that wait go at once without the limit', async () => {
+      const { running, waiting, reloadAll, expectAll } = await startWaiting(limited(1), 4)
+      await reloadAll(provider(''))
+      await running(5)
+      await waiting(0)
+      await expectAll(200)
+    })
+
+    test('those that wait keep their turns, and their time', async () => {
+      const { members, waiting, running, reloadAll } = await startWaiting(
+        limited(1, 'queue_max = 9\nqueue_ms = 1000'),
+        2,
+      )
+      for (const { clock } of members) await clock.advance(600)
+      // Too small for those that wait already, and shorter than they may wait.
+      await reloadAll(limited(1, 'queue_max = 1\nqueue_ms = 100'))
+      await waiting(2)
+      for (const { clock } of members) await clock.advance(400)
+      await waiting(0)
+      expect(members.map(({ held }) => held.total)).toEqual([1, 0, 0])
+      answerOne(members)
+      await running(0)
+    })
   })
 
   test('a message that is lost delays a request for half a second', async () => {

@@ -12,6 +12,7 @@ import {
 import { settled } from '../../support/manual-clock.ts'
 import { MemoryStore } from '../../support/memory-store.ts'
 import type { RedisServer } from '../../support/redis.ts'
+import { MemoryFile } from '../../support/reloading-gateway.ts'
 
 export interface SharingOptions {
   /** Further settings of `[shared]`. */
@@ -26,6 +27,8 @@ export interface SharingGateway extends TestGateway {
   admin(method: string, path: string, body?: unknown): Promise<Answer['body']>
   /** Sends a request to the data plane with a key. */
   ask(key: ClientKey, body: object): Promise<Answer>
+  /** Applies other further tables. */
+  change(config: string): Promise<void>
   /** Ends it without a word, as `kill -9` does: its timers never fire again. */
   kill(): void
 }
@@ -57,15 +60,16 @@ export class SharingGateways {
   async open(): Promise<SharingGateway> {
     const { settings = '', config = '', options } = this.#sharing
     const shared = `[shared]\nurl = "${this.redis.url}"\nprefix = "${this.prefix}"\n${settings}`
-    const test = await testGateway(
-      `${pricedProvider}\n[auth]\nenabled = true\n${shared}\n${config}`,
-      {
-        env: { P_KEY: providerKey, GATEWAY_MASTER_KEY: masterKey },
-        openStore: async () => withoutClose(this.store),
-        openShared: openNodeSharedState,
-        ...options,
-      },
-    )
+    const withTables = (tables: string) =>
+      `${pricedProvider}\n[auth]\nenabled = true\n${shared}\n${tables}`
+    const file = new MemoryFile(withTables(config))
+    const test = await testGateway(file.text, {
+      env: { P_KEY: providerKey, GATEWAY_MASTER_KEY: masterKey },
+      configFile: file,
+      openStore: async () => withoutClose(this.store),
+      openShared: openNodeSharedState,
+      ...options,
+    })
     const send = async (path: string, init: RequestInit): Promise<Answer> => {
       const { status, headers, ...response } = await toAnswer(await test.get(path, init))
       return { status, headers, ...response }
@@ -79,6 +83,10 @@ export class SharingGateways {
       },
       ask: ({ headers }, body) =>
         send('/v1/chat/completions', { method: 'POST', headers, body: JSON.stringify(body) }),
+      async change(tables) {
+        file.write(withTables(tables))
+        await test.gateway.reload()
+      },
       kill: () => {
         this.all.splice(this.all.indexOf(gateway), 1)
       },
