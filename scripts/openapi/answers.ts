@@ -477,6 +477,12 @@ const explanation = z.strictObject({
       pinned: z.boolean().describe('The link, or its credential, has served the session last.'),
       pinned_credential: text.nullable().describe('The credential that goes first.'),
       dropped: z.array(text).describe('The fields that the link would leave out.'),
+      cache_marks: z
+        .array(text)
+        .nullable()
+        .describe(
+          'Where the gateway marks the prompt for the cache of the vendor; null where it does not.',
+        ),
       profile: text
         .nullable()
         .describe(

@@ -47,7 +47,15 @@ export interface KindFacts {
    * Returns what marks the prompt of a request for the cache of the vendor, where it has no mark; undefined for a model
    * that takes none. Absent for kinds without models of Claude.
    */
-  readonly findMarker?: (model: NamedModel) => ChangeBody | undefined
+  readonly findMarker?: (model: NamedModel) => CacheMarker | undefined
+}
+
+/** Marks the prompts of an API for the cache of the vendor. */
+export interface CacheMarker {
+  /** Marks a body that has no mark. */
+  readonly mark: ChangeBody
+  /** Lists the marks of a body, each as the dotted path of what it stands in. */
+  readonly list: (body: Readonly<Record<string, unknown>>) => readonly string[]
 }
 
 /** A model as the configuration names it. */

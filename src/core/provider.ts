@@ -16,7 +16,7 @@ import type { ModelMatch } from './model-pattern.ts'
 import type { Egress, UpstreamPort } from './ports.ts'
 import type { PriceTable } from './price-table.ts'
 import type { MissingPrices, Prices, ToolReserve } from './prices.ts'
-import type { Authorizer, ProviderKind } from './provider-kind.ts'
+import type { Authorizer, CacheMarker, ProviderKind } from './provider-kind.ts'
 import type { LinkRoom } from './room.ts'
 
 /** The credential of a provider, as it was when the snapshot was built. */
@@ -116,8 +116,8 @@ export interface Model {
   readonly maxInputTokens?: number | undefined
   /** Absent where no tool of the vendor has a price or adds tokens: then the tools of a request are not read. */
   readonly toolReserve?: ToolReserve | undefined
-  /** The gateway marks prompts without a mark for the cache of the vendor; absent where it does not. */
-  readonly marksCache?: boolean | undefined
+  /** Marks prompts without a mark for the cache of the vendor; absent where the gateway does not. */
+  readonly cacheMarker?: CacheMarker | undefined
   /** How long a client waits for the headers of its stream; absent where it waits for content. */
   readonly earlyHeartbeat?: Millis | undefined
   /** Finds the model of the same provider with this name of the vendor. */

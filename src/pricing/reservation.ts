@@ -259,11 +259,11 @@ export type PromptPrice =
 /** Finds the dearest of the prices that the prompt of a request can have. */
 function findPromptPrice(
   prices: Prices,
-  { provider: { kind }, marksCache }: Model,
+  { provider: { kind }, cacheMarker }: Model,
   { cacheLife: given, ask = unknownAsk }: UsageEstimate,
 ): PromptPrice {
   // A request without a mark gets those of the gateway.
-  const cacheLife = marksCache && given === 'none' ? '5m' : given
+  const cacheLife = cacheMarker && given === 'none' ? '5m' : given
   const reachable = cacheLife === undefined ? neverCached : listReachable(cacheLife, kind)
   const dearest = reachable.reduce((most, name) => (prices[name] > prices[most] ? name : most))
   // Only vendors that write by themselves do so for twelve hours.

@@ -268,7 +268,7 @@ function buildModel(
   const { kind } = provider
   const prices = toBasePrices(entry, owner.price_multiplier)
   const priceTable = buildPriceTable(entry, owner, provider)
-  const marker = entry.cache_marks && kind.findMarker?.(target)
+  const cacheMarker = entry.cache_marks && kind.findMarker?.(target)
   const endpoints = {
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
     native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
@@ -293,7 +293,7 @@ function buildModel(
     fallbackOn: entry.fallback_on.length > 0 ? entry.fallback_on : undefined,
     room,
     toolReserve: buildToolReserve(entry),
-    marksCache: marker ? true : undefined,
+    cacheMarker,
     // 0 turns it off.
     earlyHeartbeat: (entry.early_heartbeat_ms ?? owner.early_heartbeat_ms) || undefined,
     findSibling,
@@ -304,7 +304,7 @@ function buildModel(
     missingPrices: findMissingPrices(entry),
     pricedTools: listPricedTools(entry),
     created,
-    ...overrideBodies(entry, marker ? changeBodies(endpoints, marker) : endpoints),
+    ...overrideBodies(entry, cacheMarker ? changeBodies(endpoints, cacheMarker.mark) : endpoints),
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { markMessages } from '../../src/providers/anthropic/auto-marks.ts'
 import { markConverse } from '../../src/providers/bedrock/auto-marks.ts'
 import { testGateway } from '../support/gateway.ts'
-import { keyedGateway } from '../support/keyed-gateway.ts'
+import { keyedGateway, masterKey } from '../support/keyed-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
@@ -227,6 +227,57 @@ test('a marked prompt is reserved as a write, and explain shows it with its mark
     'reservation'
   ] as number
   expect(reservation).toBeGreaterThan(before)
+})
+
+describe('explain lists where the gateway marks', () => {
+  const turns = [
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: '1' },
+    { role: 'user', content: 'two' },
+  ]
+  const messages = {
+    model: 'm',
+    max_tokens: 10,
+    system: 'Be brief',
+    tools: [tool('a'), tool('b')],
+    messages: turns,
+  }
+  const own = { role: 'user', content: [text('x', { cache_control: mark })] }
+  const places = ['tools.1', 'system.0', 'messages.0.content.0', 'messages.2.content.0']
+
+  test.each<[string, string, string, object, readonly string[] | null]>([
+    ['a native body', configOf(), '/v1/messages', messages, places],
+    [
+      'a translated body',
+      configOf(),
+      '/v1/chat/completions',
+      { model: 'm', messages: turns },
+      ['messages.0.content.0', 'messages.2.content.0'],
+    ],
+    [
+      'a body of Converse',
+      bedrock,
+      '/v1/messages',
+      messages,
+      ['toolConfig.tools.2', 'system.1', 'messages.0.content.1', 'messages.2.content.1'],
+    ],
+    [
+      'a body with a mark of its own',
+      configOf(),
+      '/v1/messages',
+      { ...messages, messages: [own] },
+      [],
+    ],
+    ['a model without the setting', configOf(''), '/v1/messages', messages, null],
+    ['a body that no link gets', configOf(), '/v1/messages', { ...messages, messages: 5 }, null],
+  ])('%s', async (_, config, path, body, expected) => {
+    const gateway = await keyedGateway(config, {
+      env: { P_KEY: 'k', GATEWAY_MASTER_KEY: masterKey, AWS_REGION: 'us-east-1' },
+    })
+    const { body: shown } = await gateway.admin('POST', '/admin/explain', { path, body })
+    const [link] = shown['links'] as { cache_marks: unknown }[]
+    expect(link?.cache_marks ?? null).toEqual(expected)
+  })
 })
 
 test('a count has no marks', async () => {

@@ -61,6 +61,7 @@ describe('an explanation', () => {
           pinned: false,
           pinned_credential: null,
           dropped: [],
+          cache_marks: null,
           profile: 'openai (kind)',
           prompt_price: 'cost_per_1m_input',
           tools: [],

@@ -11,6 +11,7 @@ import {
 } from '../../pricing/index.ts'
 import type { PinnedSession } from '../../routing/index.ts'
 import { describeCredentials } from '../../snapshot/index.ts'
+import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import type { RequestContext } from '../request/context.ts'
 import { findSmall, measureContext, type SmallLinks } from '../request/context-window.ts'
 import { leaveOut, type MissingPrice, noUnpriced, type UnpricedLinks } from '../request/unpriced.ts'
@@ -157,11 +158,24 @@ async function explainLink(
     pinned: session?.target === link.id || pinned !== undefined,
     pinnedCredential: pinned,
     dropped: [...new Set(dropped)],
+    cacheMarks: findMarks(link, estimate, call),
     reserved: link.isPriced ? findReserved(link, estimate, context) : undefined,
     missing: missing.get(link),
     error: passedOver ?? failure,
     upstream: call instanceof GatewayError ? undefined : call,
   }
+}
+
+/** A request with a mark of its own gets none of the gateway. */
+function findMarks(
+  { cacheMarker }: Model,
+  { cacheLife }: UsageEstimate,
+  call: ExplainedCall | GatewayError | undefined,
+): readonly string[] | undefined {
+  if (!cacheMarker || call === undefined || call instanceof GatewayError) return undefined
+  if (cacheLife !== 'none') return []
+  const body = call.body === undefined ? undefined : tryParseJson(call.body)
+  return isObject(body) ? cacheMarker.list(body) : undefined
 }
 
 function findReserved(

@@ -44,6 +44,8 @@ export interface ExplainedLink {
   readonly pinnedCredential: string | undefined
   /** The fields that the link leaves out, as dotted paths. */
   readonly dropped: readonly string[]
+  /** The places of the marks that the gateway sets for the cache of the vendor; undefined where it sets none. */
+  readonly cacheMarks: readonly string[] | undefined
   /** What is reserved for the request on this link; undefined where it has no prices. */
   readonly reserved: ReservedPrices | undefined
   /** What the link lacks, so that the cost of the request is not known there. */
@@ -136,6 +138,7 @@ function renderLink(
     pinned,
     pinnedCredential,
     dropped,
+    cacheMarks,
     reserved,
     missing,
     error,
@@ -154,6 +157,7 @@ function renderLink(
     pinned,
     pinned_credential: pinnedCredential ?? null,
     dropped,
+    cache_marks: cacheMarks ?? null,
     profile: link.chat?.profile?.origin ?? null,
     prompt_price: reserved ? priceSettings[reserved.promptPrice] : null,
     price: reserved?.label ?? null,

@@ -1,10 +1,16 @@
+import type { CacheMarker } from '../../core/provider-kind.ts'
 import { cutMembers } from '../../wire/json/cut.ts'
-import { isObject } from '../../wire/json/parse.ts'
-import { isBlank, type Marking, markBody } from '../claude/auto-marks.ts'
+import { isObject, isSet } from '../../wire/json/parse.ts'
+import { isBlank, listMarks, type Marking, markBody } from '../claude/auto-marks.ts'
 
 /** Marks a body of the Messages API that has no mark. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
 export function markMessages(body: Uint8Array): Uint8Array {
   return markBody(body, marking)
+}
+
+export const messagesMarker: CacheMarker = {
+  mark: markMessages,
+  list: (body) => listMarks(body, marking),
 }
 
 const ephemeral = '"cache_control":{"type":"ephemeral"}'
@@ -13,6 +19,7 @@ const marking: Marking = {
   toolMember: 'tools',
   findTools: (_, tools) => tools,
   canCarry: isMarkable,
+  isMark: (block) => isSet(block['cache_control']),
   mark: (json, { start, end }) => ({ start, end, text: addMark(json.slice(start, end)) }),
   markText: (text) => `[{"type":"text","text":${text},${ephemeral}}]`,
 }

@@ -16,7 +16,7 @@ import { memoizePerCall } from '../canonical/per-call.ts'
 import { findClaudeModel } from '../claude/models.ts'
 import { type AnswerContext, parseAnthropicAnswer } from './answer.ts'
 import { writeMessageEvents } from './answer-events.ts'
-import { markMessages } from './auto-marks.ts'
+import { messagesMarker } from './auto-marks.ts'
 import { anthropicModels } from './list.ts'
 import { apiVersion, bindMessages } from './native.ts'
 import { readNames, toAnthropicRequest } from './request.ts'
@@ -32,7 +32,7 @@ export const anthropic: ProviderKind = Object.freeze({
   references: 'anthropic',
   writesCache: 'when-marked',
   // Compatible servers and deployments have ids of their own.
-  findMarker: () => markMessages,
+  findMarker: () => messagesMarker,
   models: anthropicModels,
   createAuthorizer,
   chat: anthropicChat,

@@ -29,7 +29,7 @@ import {
   readAwsSecret,
 } from './auth/credential.ts'
 import { signRequest } from './auth/signature.ts'
-import { markConverse } from './auto-marks.ts'
+import { converseMarker } from './auto-marks.ts'
 import { bedrockEmbed, listInputTypes } from './embed.ts'
 import { parseBedrockError } from './errors.ts'
 import { findBedrockModel } from './models.ts'
@@ -59,7 +59,7 @@ export const bedrock: ProviderKind = Object.freeze({
   ownSettings: ['aws_profile'],
   listInputTypes,
   findMarker: ({ upstreamId, modelId }) =>
-    findBedrockModel(upstreamId, modelId).claude && markConverse,
+    findBedrockModel(upstreamId, modelId).claude && converseMarker,
   createAuthorizer,
   createCloudAuthorizer,
   checkSecret: checkAwsSecret,

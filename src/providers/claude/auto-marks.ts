@@ -5,9 +5,11 @@ import {
   placeMembers,
   type TextEdit,
 } from '../../wire/json/entries.ts'
-import { parseJson } from '../../wire/json/parse.ts'
+import { isObject, parseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { type Splice, splice } from '../../wire/json/splice.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 /*
  * Marks of prompt caching that the gateway sets where a request has none: at the end of the tools, of the system text
@@ -27,6 +29,8 @@ export interface Marking {
   readonly findTools: (json: string, member: Place) => Place | undefined
   /** Whether a mark may follow a block, or a tool. */
   readonly canCarry: (block: unknown) => boolean
+  /** True for a block, or a tool, that is or has a mark. */
+  readonly isMark: (block: JsonObject) => boolean
   /** Marks a block. */
   readonly mark: (json: string, block: Place) => TextEdit
   /** Writes a text as a list with one marked block; absent where a text is no content. */
@@ -57,6 +61,25 @@ export function markBody(body: Uint8Array, marking: Marking): Uint8Array {
     ),
   ]
   return changes.length === 0 ? body : splice(body, changes)
+}
+
+/** Lists the marks of a body where `markBody` sets them, by dotted paths. */
+export function listMarks(body: JsonObject, marking: Marking): readonly string[] {
+  const { toolMember, isMark } = marking
+  const find = (place: string, list: unknown) =>
+    (Array.isArray(list) ? list : []).flatMap((block: unknown, at) =>
+      isObject(block) && isMark(block) ? [`${place}.${at}`] : [],
+    )
+  const held = body[toolMember]
+  const tools = isObject(held) ? find(`${toolMember}.tools`, held['tools']) : find(toolMember, held)
+  const messages = Array.isArray(body['messages']) ? body['messages'] : []
+  return [
+    ...tools,
+    ...find('system', body['system']),
+    ...messages.flatMap((message: unknown, at) =>
+      isObject(message) ? find(`messages.${at}.content`, message['content']) : [],
+    ),
+  ]
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
