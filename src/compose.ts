@@ -93,7 +93,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const activity = new Activity(clock)
   const { random, cloudCredentials: fetch } = ports
   const clouds = new CloudCredentials({ fetch, clock, log, random })
-  const discovery = new ModelDiscovery({ clock, log, events })
+  const discovery = new ModelDiscovery({ clock, log, env: ports.env, events })
   const reloader = new ConfigReloader({
     start: { text: ports.config, loaded, storedKeys },
     load,

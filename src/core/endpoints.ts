@@ -18,6 +18,8 @@ export type RequestHeaders = Readonly<Record<string, string>>
 
 /** A request in the vendor's dialect, before the credential is added. */
 export interface DialectRequest {
+  /** `POST` when absent. */
+  readonly method?: 'GET' | undefined
   readonly url: string
   readonly headers: RequestHeaders
   readonly body: Uint8Array

@@ -1,5 +1,6 @@
 import type { Capability } from './capability.ts'
 import type { UnixSeconds } from './ids.ts'
+import type { Environment } from './ports.ts'
 
 /** What is known of a model that a vendor lists. */
 export interface ListedFacts {
@@ -26,9 +27,17 @@ export interface ModelList {
 /** How the gateway reads the list of models of a kind's vendor. */
 export interface ModelLister {
   /** Builds the request for a page, to which the credential is added. The first page has no token. */
-  buildRequest(baseUrl: string, token: string | undefined): ListRequest
+  buildRequest(place: ListPlace, token: string | undefined): ListRequest
   /** Reads a page; undefined for an answer that is no list. */
   readPage(body: unknown): ListPage | undefined
+}
+
+/** What the address of a list depends on. */
+export interface ListPlace {
+  readonly baseUrl: string
+  /** That of the credential with which it is read; undefined where this has none. */
+  readonly secret: string | undefined
+  readonly env: Environment
 }
 
 export interface ListRequest {

@@ -1,7 +1,7 @@
 import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
 import { type Bytes, nameRule } from '../core/ids.ts'
 import type { ListPage, ListRequest, NamedFacts } from '../core/model-list.ts'
-import type { UnreadBytes } from '../core/ports.ts'
+import type { Environment, UnreadBytes } from '../core/ports.ts'
 import type { Provider, UsableCredential } from '../core/provider.ts'
 import { version } from '../core/version.ts'
 import { readUpstreamBody } from '../wire/body.ts'
@@ -14,18 +14,23 @@ const maxPages = 100
 /** A longer list counts as malformed. */
 const maxModels = 10_000
 
+export interface ListContext {
+  readonly scope: CancelScope
+  readonly env: Environment
+}
+
 /**
  * Reads all pages of the list of a provider's vendor. When a credential is refused, the next one reads it. Rejects
  * with an `UpstreamFault`.
  */
 export async function readList(
   provider: Provider,
-  scope: CancelScope,
+  context: ListContext,
 ): Promise<readonly NamedFacts[]> {
   let failure: UpstreamFailure = { kind: 'no-credential', message: '' }
   for (const credential of provider.usable) {
     try {
-      return await readPages(provider, credential, scope)
+      return await readPages(provider, credential, context)
     } catch (error) {
       if (!(error instanceof UpstreamFault) || !isRefusal(error.failure)) throw error
       failure = error.failure
@@ -42,13 +47,14 @@ function isRefusal(failure: UpstreamFailure): boolean {
 async function readPages(
   provider: Provider,
   credential: UsableCredential,
-  scope: CancelScope,
+  { scope, env }: ListContext,
 ): Promise<readonly NamedFacts[]> {
   const { kind, baseUrl } = provider
+  const place = { baseUrl, secret: credential.secret, env }
   const models = new Map<string, NamedFacts>()
   let token: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const request = kind.models?.buildRequest(baseUrl, token)
+    const request = kind.models?.buildRequest(place, token)
     if (!request) break
     const { models: found, next } = await readPage(provider, { request, credential, scope })
     // A name that no client could write is left out.
@@ -105,7 +111,8 @@ async function fetchPage(
     })
     return scope.race(pending, (late) => late.body.cancel())
   }
-  const sign = () => scope.race(Promise.resolve(authorize({ ...request, body: new Uint8Array(0) })))
+  const sign = () =>
+    scope.race(Promise.resolve(authorize({ ...request, method: 'GET', body: new Uint8Array(0) })))
   const secret = await sign()
   let response = await send(secret)
   // A token may be revoked before it expires.

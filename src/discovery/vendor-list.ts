@@ -9,7 +9,7 @@ import type {
   ModelListReport,
   NamedFacts,
 } from '../core/model-list.ts'
-import type { Clock, Log, Timer } from '../core/ports.ts'
+import type { Clock, Environment, Log, Timer } from '../core/ports.ts'
 import type { Provider } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
@@ -18,6 +18,7 @@ import { readList } from './read-list.ts'
 export interface VendorListPorts {
   readonly clock: Clock
   readonly log: Log
+  readonly env: Environment
   readonly events: Pick<GatewayEvents, 'modelsListed'>
 }
 
@@ -82,13 +83,13 @@ export class VendorList implements ModelList {
   }
 
   async #read(provider: Provider): Promise<void> {
-    const { clock } = this.#ports
+    const { clock, env } = this.#ports
     const began = clock.elapsed()
     const scope = new CancelScope(clock)
     this.#reading = scope
     scope.endAfter(maxReadTime, { kind: 'timeout', limit: 'total' })
     try {
-      const models = await readList(provider, scope)
+      const models = await readList(provider, { scope, env })
       // A later reading, or the end, has taken its place.
       if (this.#reading !== scope) return
       this.#accept(models)

@@ -1,3 +1,4 @@
+import { AwsV4Signer } from 'aws4fetch'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { completion } from '../support/answers.ts'
 import { expectErrorShape } from '../support/contract.ts'
@@ -312,6 +313,124 @@ describe('the lists of vendors', () => {
       'https://api.cohere.com/v1/models?page_size=1000',
       'https://api.cohere.com/v1/models?page_size=1000&page_token=t',
     ])
+  })
+
+  test('bedrock lists what a region serves on demand, and then the profiles of the account', async () => {
+    const text = { outputModalities: ['TEXT'], inferenceTypesSupported: ['ON_DEMAND'] }
+    const pages = [
+      {
+        modelSummaries: [
+          { modelId: 'amazon.nova-pro-v1:0', modelArn: 'arn:aws:bedrock:x', ...text },
+          { modelId: 'amazon.titan-embed-text-v2:0', outputModalities: ['EMBEDDING'] },
+          { modelId: 'cohere.rerank-v3-5:0', ...text },
+          { modelId: 'amazon.nova-canvas-v1:0', outputModalities: ['IMAGE'] },
+          {
+            modelId: 'anthropic.claude-opus-4-6-v1:0',
+            outputModalities: ['TEXT'],
+            inferenceTypesSupported: ['INFERENCE_PROFILE'],
+          },
+        ],
+      },
+      {
+        inferenceProfileSummaries: [
+          { inferenceProfileId: 'us.anthropic.claude-opus-4-6-v1:0', status: 'ACTIVE' },
+          { inferenceProfileId: 'us.stability.stable-image-v1:0', status: 'ACTIVE' },
+        ],
+        nextToken: 'n/1',
+      },
+      { inferenceProfileSummaries: [{ inferenceProfileId: 'global.amazon.nova-2-lite-v1:0' }] },
+    ]
+    const lines = 'base_url = "eu-west-1"'
+    const { ids, calls } = await read({ kind: 'bedrock', lines }, ...pages)
+    expect(ids).toEqual([
+      'lab/amazon.nova-pro-v1:0',
+      'lab/us.anthropic.claude-opus-4-6-v1:0',
+      'lab/global.amazon.nova-2-lite-v1:0',
+    ])
+    const host = 'https://bedrock.eu-west-1.amazonaws.com'
+    expect(calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `GET ${host}/foundation-models`,
+      `GET ${host}/inference-profiles?maxResults=1000`,
+      `GET ${host}/inference-profiles?maxResults=1000&nextToken=n%2F1`,
+    ])
+    expect(calls[2]?.headers).toMatchObject({ authorization: `Bearer ${key}` })
+    for (const [capability, id] of [
+      ['embed', 'lab/amazon.titan-embed-text-v2:0'],
+      ['rerank', 'lab/cohere.rerank-v3-5:0'],
+    ] as const) {
+      const models = `{ id = "lab/*", capabilities = ["${capability}"] }`
+      expect((await read({ kind: 'bedrock', lines, models }, ...pages)).ids).toEqual([id])
+    }
+  })
+
+  test('a list of bedrock is signed as the request that it is, for the region of the key', async () => {
+    const upstream = new ScriptedUpstream().next(
+      json({ modelSummaries: [] }),
+      json({ inferenceProfileSummaries: [{ inferenceProfileId: 'us.a.b' }] }),
+    )
+    const secret = {
+      access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+      secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      region: 'us-west-2',
+    }
+    const watched = await watchedGateway(provider({ kind: 'bedrock' }), {
+      upstream: upstream.port,
+      env: { P_KEY: JSON.stringify(secret) },
+    })
+    onTestFinished(() => void watched.gateway.close())
+    await expect.poll(() => listIds(watched)).toEqual(['lab/us.a.b'])
+    const [models, profiles] = upstream.requests
+    expect(new URL(models?.url ?? '').host).toBe('bedrock.us-west-2.amazonaws.com')
+    for (const request of [models, profiles]) {
+      const { url = '', headers = {} } = request ?? {}
+      const at = headers['x-amz-date'] ?? ''
+      const signer = new AwsV4Signer({
+        method: 'GET',
+        url,
+        headers: { 'x-amz-content-sha256': headers['x-amz-content-sha256'] ?? '' },
+        accessKeyId: secret.access_key_id,
+        secretAccessKey: secret.secret_access_key,
+        service: 'bedrock',
+        region: 'us-west-2',
+        datetime: at,
+        allHeaders: true,
+      })
+      expect(headers['authorization']).toBe((await signer.sign()).headers.get('authorization'))
+    }
+  })
+
+  test('vertex_ai lists the models of its publisher, whatever the project', async () => {
+    const pages = [
+      {
+        publisherModels: [
+          { name: 'publishers/google/models/gemini-3-pro', versionId: 'default' },
+          { name: 'publishers/google/models/gemini-2.0-flash', versionId: '001' },
+          { name: 'publishers/google/models/imagen-4', versionId: '001' },
+          { name: 'publishers/google/models/gemini-live-2.5-flash' },
+        ],
+        nextPageToken: 'n',
+      },
+      { publisherModels: [{ name: 'publishers/google/models/gemini-embedding-001' }] },
+    ]
+    const address =
+      'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4'
+    const lines = `base_url = "${address}"`
+    const { ids, calls, chat } = await read({ kind: 'vertex_ai', lines }, ...pages)
+    expect(ids).toEqual(['lab/gemini-3-pro', 'lab/gemini-2.0-flash'])
+    const list = 'https://europe-west4-aiplatform.googleapis.com/v1beta1/publishers/google/models'
+    expect(calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `GET ${list}?pageSize=1000`,
+      `GET ${list}?pageSize=1000&pageToken=n`,
+    ])
+    const versioned = await chat({ model: 'lab/gemini-2.0-flash-001', messages })
+    const unknown = await chat({ model: 'lab/imagen-4', messages })
+    expect([versioned.status, unknown.status]).toEqual([502, 404])
+    const models = '{ id = "lab/*", capabilities = ["embed"] }'
+    const embeds = await read({ kind: 'vertex_ai', lines: 'base_url = "global"', models }, ...pages)
+    expect(embeds.ids).toEqual(['lab/gemini-embedding-001'])
+    expect(embeds.calls[0]?.url).toBe(
+      'https://aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000',
+    )
   })
 
   test('names with parts that the vendor adds are served', async () => {

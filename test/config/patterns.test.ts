@@ -86,7 +86,7 @@ describe('discover', () => {
     return result.ok ? result.warnings : result.problems.map(renderProblem)
   }
 
-  test.each(['azure', 'bedrock', 'vertex_ai', 'voyage', 'jina', 'tei', 'cloudflare', 'perplexity'])(
+  test.each(['azure', 'voyage', 'jina', 'tei', 'cloudflare', 'perplexity'])(
     'kind %s has no list that can be read',
     async (kind) => {
       const model = ['voyage', 'jina', 'tei'].includes(kind)

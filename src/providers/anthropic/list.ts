@@ -12,7 +12,7 @@ const page = z.looseObject({
 
 /** https://platform.claude.com/docs/en/api/models/list */
 export const anthropicModels: ModelLister = {
-  buildRequest(baseUrl, token) {
+  buildRequest({ baseUrl }, token) {
     const url = new URL(buildMessagesUrl(baseUrl).replace(/\/messages(?=$|\?)/, '/models'))
     url.searchParams.set('limit', '1000')
     if (token !== undefined) url.searchParams.set('after_id', token)

@@ -19,7 +19,7 @@ export function openAiLister(
   listAliases: (model: OpenAiModel) => readonly string[] = () => [],
 ): ModelLister {
   return {
-    buildRequest: (baseUrl) => ({
+    buildRequest: ({ baseUrl }) => ({
       url: buildOperationUrl(baseUrl, prefix, '/models'),
       headers: {},
     }),

@@ -32,6 +32,7 @@ import { signRequest } from './auth/signature.ts'
 import { converseMarker } from './auto-marks.ts'
 import { bedrockEmbed, listInputTypes } from './embed.ts'
 import { parseBedrockError } from './errors.ts'
+import { bedrockModels } from './list.ts'
 import { findBedrockModel } from './models.ts'
 import { readNames, toConverseRequest } from './request.ts'
 import { bedrockRerank } from './rerank.ts'
@@ -68,6 +69,7 @@ export const bedrock: ProviderKind = Object.freeze({
   chat: bedrockChat,
   embed: bedrockEmbed,
   rerank: bedrockRerank,
+  models: bedrockModels,
   // Only a configured `base_url` is probed, which is a URL or a region.
   probe: (baseUrl) => probeRoot(resolveBaseUrl(baseUrl, baseUrl)),
 } satisfies ProviderKind)

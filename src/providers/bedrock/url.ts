@@ -53,6 +53,18 @@ export function resolveBaseUrl(baseUrl: string, region: string): string {
   return `https://bedrock-runtime.${region}.${findDomain(region)}`
 }
 
+/**
+ * Builds an address of the control plane, which has a host of its own beside that of the runtime. A configured
+ * address of another name, such as that of a proxy, is kept.
+ */
+export function buildControlUrl(location: BedrockLocation, path: string): URL {
+  const url = new URL(resolveBaseUrl(location.baseUrl, resolveRegion(location)))
+  url.hostname = url.hostname.replace(/(^|\.)bedrock-runtime(?=[.-])/, '$1bedrock')
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
+  url.hash = ''
+  return url
+}
+
 /** Reads the model id back from an address that `buildBedrockUrl` has built. */
 export function extractModelId(url: string): string {
   const [, segment = ''] = /\/model\/([^/]+)\//.exec(new URL(url).pathname) ?? []

@@ -13,7 +13,7 @@ const page = z.looseObject({
 
 /** https://docs.cohere.com/reference/list-models */
 export const cohereModels: ModelLister = {
-  buildRequest(baseUrl, token) {
+  buildRequest({ baseUrl }, token) {
     const url = new URL(cohereUrl(baseUrl, 'chat').replace(/\/v2\/chat(?=$|\?)/, '/v1/models'))
     url.searchParams.set('page_size', '1000')
     if (token !== undefined) url.searchParams.set('page_token', token)

@@ -25,7 +25,7 @@ const methods: Readonly<Record<string, Capability>> = {
 
 /** https://ai.google.dev/api/models#method:-models.list */
 export const googleModels: ModelLister = {
-  buildRequest(baseUrl, token) {
+  buildRequest({ baseUrl }, token) {
     const url = googleModelUrl(baseUrl, '')
     url.pathname = url.pathname.replace(/\/$/, '')
     url.searchParams.set('pageSize', '1000')

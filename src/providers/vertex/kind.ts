@@ -6,6 +6,7 @@ import { googleCloudAuthorizer } from './auth/cloud.ts'
 import { googleAuthorizer } from './auth/credentials.ts'
 import { findSecretProblem, noCredential } from './auth/secret.ts'
 import { vertexEmbed } from './embed.ts'
+import { vertexModels } from './list.ts'
 import { bindVertex } from './native.ts'
 import { vertexModelUrl, vertexProbe } from './url.ts'
 
@@ -30,6 +31,7 @@ export const vertexAi: ProviderKind = Object.freeze({
   chat: vertexChat,
   native: { gemini: bindVertex },
   embed: vertexEmbed,
+  models: vertexModels,
 } satisfies ProviderKind)
 
 const dialect: GeminiDialect = Object.freeze({

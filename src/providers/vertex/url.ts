@@ -24,6 +24,16 @@ export function vertexModelUrl(target: AddressParts): URL | AddressProblem {
   return url
 }
 
+/** Returns the address of the list of models of a publisher, which belongs to no project. */
+export function vertexListUrl(baseUrl: string): URL {
+  const url = toBaseUrl(baseUrl)
+  const { version, publisher = 'google' } = parseAddress(url)
+  // Only this version has it.
+  url.pathname = `${version.replace(/\/[^/]*$/, '')}/v1beta1/publishers/${publisher}/models`
+  url.hash = ''
+  return url
+}
+
 /** Probes the host, also when `base_url` is only a location. Any HTTP answer counts as alive. */
 export function vertexProbe(baseUrl: string): Probe {
   return probeRoot(toBaseUrl(baseUrl).href)

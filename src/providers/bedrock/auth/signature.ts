@@ -12,7 +12,7 @@ export interface SigningContext {
 }
 
 /**
- * Returns the headers that sign a POST request with Signature Version 4. Of the request's headers the
+ * Returns the headers that sign a request with Signature Version 4. Of the request's headers the
  * signature covers `content-type` only, because an HTTP client may rewrite others.
  */
 export async function signRequest(
@@ -22,7 +22,7 @@ export async function signRequest(
   const type = request.headers['content-type']
   const { id, secret, sessionToken } = credential
   const signer = new AwsV4Signer({
-    method: 'POST',
+    method: request.method ?? 'POST',
     url: request.url,
     headers: {
       ...(type !== undefined && { 'content-type': type }),
