@@ -57,6 +57,13 @@ const converse = {
   usage: { inputTokens: 100, outputTokens: 20 },
 }
 
+/** The beginning of a streamed response that was asked for with `auto`. */
+const begun = (tier: string) => [
+  data({ type: 'response.created', response: { status: 'queued', service_tier: 'auto' } }),
+  data({ type: 'response.in_progress', response: { status: 'in_progress', service_tier: tier } }),
+  data({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, delta: 'Hi' }),
+]
+
 const cases: Readonly<Record<string, Case>> = {
   'the tier of a whole answer of the OpenAI format': {
     answer: json(completion('Hi', { usage: counts, service_tier: 'priority' })),
@@ -404,6 +411,109 @@ const cases: Readonly<Record<string, Case>> = {
     }),
     row: { tier: 'flex', costSource: 'estimated', tokensOut: 1 },
   },
+  'the tier of a streamed response that breaks off before its usage': {
+    path: '/v1/responses',
+    ask: { ...ask, stream: true, service_tier: 'flex' },
+    answer: stream(begun('priority'), { failure: { kind: 'network', reason: 'ECONNRESET' } }),
+    row: { tier: 'priority', costSource: 'estimated' },
+  },
+  'the tier of a streamed response that fails without naming it again': {
+    path: '/v1/responses',
+    ask: { ...ask, stream: true },
+    answer: stream([
+      ...begun('priority'),
+      data({
+        type: 'response.failed',
+        response: { ...response({}, { status: 'failed' }), error: { message: 'no' } },
+      }),
+    ]),
+    row: { tier: 'priority', tokensIn: 100 },
+  },
+  ...Object.fromEntries(
+    [undefined, null, 5, 'auto', {}].flatMap((tier): [string, Case][] => [
+      [
+        `the tier of a streamed response whose last event has ${JSON.stringify(tier)} for it`,
+        {
+          path: '/v1/responses',
+          ask: { ...ask, stream: true },
+          answer: stream([
+            ...begun('flex'),
+            data({ type: 'response.completed', response: response({}, { service_tier: tier }) }),
+          ]),
+          row: { tier: 'flex', tokensIn: 100, costSource: 'calculated' },
+        },
+      ],
+      [
+        `the tier of a stream whose last chunk has ${JSON.stringify(tier)} for it`,
+        {
+          ask: streamed(),
+          answer: stream([
+            role,
+            chunk({ content: 'Hi' }, { service_tier: 'flex' }),
+            stop,
+            makeChunk({ choices: [], usage: counts, service_tier: tier }),
+            done,
+          ]),
+          row: { tier: 'flex', tokensIn: 100, costSource: 'calculated' },
+        },
+      ],
+      [
+        `the tier of a stream of Claude whose last event has ${JSON.stringify(tier)} for it`,
+        {
+          kind: 'anthropic',
+          ask: streamed(),
+          answer: stream([
+            `event: message_start\n${data({
+              type: 'message_start',
+              message: { usage: { ...claudeCounts, service_tier: 'priority' } },
+            })}`,
+            `event: content_block_delta\n${data({
+              type: 'content_block_delta',
+              index: 0,
+              delta: { type: 'text_delta', text: 'Hi' },
+            })}`,
+            `event: message_delta\n${data({
+              type: 'message_delta',
+              delta: { stop_reason: 'end_turn' },
+              usage: { output_tokens: 20, service_tier: tier },
+            })}`,
+            `event: message_stop\n${data({ type: 'message_stop' })}`,
+          ]),
+          row: { tier: 'priority', tokensOut: 20 },
+        },
+      ],
+      [
+        `the tier in the header of the Gemini API beside ${JSON.stringify(tier)} for the traffic`,
+        {
+          kind: 'google',
+          answer: json(gemini({ trafficType: tier }), {
+            headers: { 'x-gemini-service-tier': 'flex' },
+          }),
+          row: { tier: 'flex', tokensIn: 100 },
+        },
+      ],
+    ]),
+  ),
+  'the tier and the region of Claude beside counters that are none': {
+    kind: 'anthropic',
+    answer: json(claude({ input_tokens: 'many', service_tier: 'priority', inference_geo: 'us' })),
+    row: { tier: 'priority', geo: 'us', costSource: 'estimated' },
+  },
+  'the tier of Converse without counters': {
+    kind: 'bedrock',
+    answer: json({ ...converse, usage: { inputTokens: -1 }, serviceTier: { type: 'flex' } }),
+    row: { tier: 'flex', costSource: 'estimated' },
+  },
+  ...Object.fromEntries(
+    [5, 'flex', [], { type: 5 }].map((tier): [string, Case] => [
+      `no tier of Converse in ${JSON.stringify(tier)}`,
+      {
+        kind: 'bedrock',
+        answer: json({ ...converse, serviceTier: tier }),
+        row: { tier: null, tokensIn: 100 },
+      },
+    ]),
+  ),
   'the tier of a response without usage': {
     path: '/v1/responses',
     ask,

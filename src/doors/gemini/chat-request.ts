@@ -117,9 +117,7 @@ function toThinking({ thinkingConfig }: GenerationConfig): object {
 }
 
 function toTier({ serviceTier: tier }: GeminiRequest): object {
-  return typeof tier === 'string' && !/^(?:unspecified)?$/i.test(tier)
-    ? { service_tier: tier.toLowerCase() }
-    : {}
+  return tier && !/^unspecified$/i.test(tier) ? { service_tier: tier.toLowerCase() } : {}
 }
 
 interface WrittenFormat {
@@ -194,11 +192,10 @@ const ownSettings = [
 ] as const
 
 function listDropped(request: GeminiRequest, config: GenerationConfig): readonly string[] {
-  const { serviceTier: tier, toolConfig } = request
+  const { toolConfig } = request
   const level = config.thinkingConfig?.thinkingLevel
   return [
     ...ownMembers.filter((name) => isSaying(request[name])),
-    ...(typeof tier === 'number' && tier > 0 ? ['serviceTier'] : []),
     ...ownSettings.filter((name) => isSaying(config[name])).map((name) => `${settings}${name}`),
     ...(config.responseLogprobs || !isSaying(config.logprobs) ? [] : [`${settings}logprobs`]),
     ...(typeof level === 'number' && level > 0 ? [`${settings}thinkingConfig.thinkingLevel`] : []),

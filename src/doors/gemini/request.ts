@@ -60,7 +60,7 @@ const names = [
 const foreign = ['labels', 'store', 'serviceTier', 'service_tier'] as const
 
 /** Members that decide what a request costs. Each may occur once, because upstreams differ in which one counts. */
-const unique = ['generationConfig', 'generation_config'] as const
+const unique = ['generationConfig', 'generation_config', 'serviceTier', 'service_tier'] as const
 const uniqueSettings = [
   'maxOutputTokens',
   'max_output_tokens',

@@ -77,7 +77,8 @@ const members = {
     }).nullish(),
   }).nullish(),
   generationConfig: generationConfig.nullish(),
-  serviceTier: word.nullish(),
+  // By its number the price of the tier would be unknown.
+  serviceTier: z.string('must be the name of a tier').nullish(),
   cachedContent: text,
 }
 

@@ -5,7 +5,7 @@ import {
   type ToolCalls,
   type UsageRun,
 } from '../../core/billing.ts'
-import { isCount, type ReportedUsage } from '../../core/usage.ts'
+import { isCount, type ReportedUsage, reportFacts } from '../../core/usage.ts'
 import { isObject } from '../../wire/json/parse.ts'
 
 type Counters = Readonly<Record<string, unknown>>
@@ -34,6 +34,9 @@ function mergeCounters(known: Counters, later: Counters): Counters {
   for (const [name, count] of Object.entries(later)) {
     const before = merged[name]
     if (count === null || (count === 0 && isCount(before))) continue
+    // A value that names nothing leaves the tier and the region that are known.
+    if (name === 'service_tier' && readTier(count) === undefined) continue
+    if (typeof before === 'string' && typeof count !== 'string') continue
     merged[name] = isObject(before) && isObject(count) ? mergeCounters(before, count) : count
   }
   return merged
@@ -41,13 +44,18 @@ function mergeCounters(known: Counters, later: Counters): Counters {
 
 /**
  * Converts the API's counters. Its `input_tokens` exclude the tokens that were read from or written
- * to the cache; `promptTokens` includes them. Returns undefined if a counter is not a valid count. `container` is the
+ * to the cache; `promptTokens` includes them. Without valid counts only the tier and the region are
+ * reported. `container` is the
  * member of the message: it is there when code has run, which is billed by the time of the container and not counted.
  * https://platform.claude.com/docs/en/api/messages
  */
 export function parseUsage(value: unknown, container: unknown): ReportedUsage | undefined {
+  if (!isObject(value)) return undefined
+  // Fast mode has prices of its own: https://platform.claude.com/docs/en/build-with-claude/fast-mode
+  const tier = value['speed'] === 'fast' ? 'fast' : readTier(value['service_tier'])
+  const geo = readGeo(value['inference_geo'])
   const whole = readRun(value)
-  if (!whole || !isObject(value)) return undefined
+  if (!whole) return reportFacts(collectFacts({ tier, geo }))
   const runs = readIterations(value['iterations']) ?? [whole]
   const input = sum(runs.map((run) => run.input))
   const read = sum(runs.map((run) => run.read))
@@ -64,9 +72,8 @@ export function parseUsage(value: unknown, container: unknown): ReportedUsage | 
     ...(isCount(thinking) && { reasoningTokens: thinking }),
     ...(searches && { webSearches: searches }),
     billing: collectFacts({
-      // Fast mode has prices of its own: https://platform.claude.com/docs/en/build-with-claude/fast-mode
-      tier: value['speed'] === 'fast' ? 'fast' : readTier(value['service_tier']),
-      geo: readGeo(value['inference_geo']),
+      tier,
+      geo,
       toolCalls: countTools(fetches, container),
       runs: runs.length > 1 ? runs.map(toUsageRun) : undefined,
     }),

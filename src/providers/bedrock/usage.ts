@@ -1,15 +1,17 @@
 import * as z from 'zod'
 import { collectFacts, readTier } from '../../core/billing.ts'
-import { isCount, type ReportedUsage } from '../../core/usage.ts'
+import { isCount, type ReportedUsage, reportFacts } from '../../core/usage.ts'
 
 /**
  * Converts the counters of Converse. Its `inputTokens` exclude the tokens that were read from or
- * written to the cache; `promptTokens` includes them. `tier` is the `serviceTier` beside them.
+ * written to the cache; `promptTokens` includes them. `tier` is the `serviceTier` beside them, which holds without
+ * valid counters too.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
  */
 export function parseUsage(value: unknown, tier: ServiceTier): ReportedUsage | undefined {
+  const billing = collectFacts({ tier: readTier(tier?.type) })
   const parsed = usageCounts.safeParse(value)
-  if (!parsed.success) return undefined
+  if (!parsed.success) return reportFacts(billing)
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data
   const cached = (cacheReadInputTokens ?? 0) + (cacheWriteInputTokens ?? 0)
   const cacheWrite1hTokens = (parsed.data.cacheDetails ?? [])
@@ -23,7 +25,7 @@ export function parseUsage(value: unknown, tier: ServiceTier): ReportedUsage | u
       cacheWriteTokens: cacheWriteInputTokens ?? undefined,
     }),
     ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
-    billing: collectFacts({ tier: readTier(tier?.type) }),
+    billing,
   }
 }
 

@@ -50,7 +50,7 @@ function parseCounts(
     reasoningTokens,
     webSearches,
     billing: collectFacts({
-      tier: readTier(metadata['trafficType'] ?? tier),
+      tier: readTier(metadata['trafficType']) ?? readTier(tier),
       modalities: parseModalities(metadata),
       toolCalls,
     }),

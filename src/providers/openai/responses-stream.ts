@@ -1,5 +1,6 @@
 import type { StatedCostReader } from '../../core/billing.ts'
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, passedEventLimits, tryParseEvent, tryParseJson } from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
@@ -9,6 +10,7 @@ import { isHiddenError, isStatedError, toFrameFailure } from '../base/hidden-err
 import { closeLastEvent } from './last-event.ts'
 import { isFilteredResponse } from './responses-output.ts'
 import { readResponsesUsage } from './responses-usage.ts'
+import { ServedTier } from './served-tier.ts'
 
 /**
  * Creates the decoder of a stream of the Responses API, whose bytes the client gets unchanged. The stream ends
@@ -21,11 +23,12 @@ export function createResponsesDecoder(readCost?: StatedCostReader): FrameDecode
     readText: (json) => readDelta(toMembers(tryParseJson(json))),
     varying: ['sequence_number', 'obfuscation'],
   })
+  const served = new ServedTier()
   const read = (event: RawEvent) => {
     const repeated = event.data === undefined ? undefined : deltas.match(event.data)
     return repeated?.text
       ? [toDelta(skipBlankLines(event.bytes), repeated.text)]
-      : readEvent(event, { deltas, readCost })
+      : readEvent(event, { deltas, readCost, served })
   }
   return {
     push: (bytes) => splitter.push(bytes).flatMap(read),
@@ -38,12 +41,12 @@ type Members = Readonly<Record<string, unknown>>
 interface EventReader {
   readonly deltas: JsonPattern
   readonly readCost: StatedCostReader | undefined
+  /** The tier that served: a stream may break off before its usage, and not every event repeats it. */
+  readonly served: ServedTier
 }
 
-function readEvent(
-  { bytes: given, data, event }: RawEvent,
-  { deltas, readCost }: EventReader,
-): readonly Frame[] {
+function readEvent({ bytes: given, data, event }: RawEvent, reader: EventReader): readonly Frame[] {
+  const { deltas } = reader
   if (data === undefined) return [createDroppedFrame(given)]
   const bytes = skipBlankLines(given)
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
@@ -63,11 +66,17 @@ function readEvent(
     case 'response.created':
     case 'response.queued':
     case 'response.in_progress':
-      return [{ ...quiet, identity: readIdentity(response) }]
+      return [
+        {
+          ...quiet,
+          identity: readIdentity(response),
+          usage: reader.served.report(toMembers(response)),
+        },
+      ]
     case 'response.completed':
     case 'response.incomplete':
       if (isStatedError(toMembers(response)['error']))
-        return [toFailedFrame(quiet, response, readCost)]
+        return [toFailedFrame(quiet, response, reader)]
       return [
         // An answer without text is an answer too: it commits the stream.
         {
@@ -77,10 +86,10 @@ function readEvent(
           finished: 'all',
           isFiltered: isFilteredResponse(response),
         },
-        { ...quiet, kind: 'done', usage: readResponsesUsage(response, readCost) },
+        { ...quiet, kind: 'done', usage: readUsage(response, reader) },
       ]
     case 'response.failed':
-      return [toFailedFrame(quiet, response, readCost)]
+      return [toFailedFrame(quiet, response, reader)]
     case 'error':
       return [toErrorFrame(quiet, toErrorBody(payload))]
     case undefined:
@@ -115,14 +124,16 @@ function isCall(item: unknown): boolean {
 }
 
 /** A response that has failed is billed. */
-function toFailedFrame(
-  quiet: Frame,
-  response: unknown,
-  readCost: StatedCostReader | undefined,
-): Frame {
+function toFailedFrame(quiet: Frame, response: unknown, reader: EventReader): Frame {
   const { error } = toMembers(response)
-  const usage = readResponsesUsage(response, readCost)
-  return { ...toErrorFrame(quiet, { error }), usage, isBilled: true }
+  return { ...toErrorFrame(quiet, { error }), usage: readUsage(response, reader), isBilled: true }
+}
+
+function readUsage(
+  response: unknown,
+  { readCost, served }: EventReader,
+): ReportedUsage | undefined {
+  return readResponsesUsage(served.addTo(toMembers(response)), readCost)
 }
 
 function toErrorFrame(quiet: Frame, error: unknown): Frame {

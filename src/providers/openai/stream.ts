@@ -18,7 +18,8 @@ import type { ChoiceReader } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
 import { findFailedChoice } from './failed-choice.ts'
 import { closeLastEvent } from './last-event.ts'
-import { readAnswerUsage, readUsage, reportTier } from './usage.ts'
+import { ServedTier } from './served-tier.ts'
+import { readAnswerUsage, readUsage } from './usage.ts'
 
 /** How the chunks of one API hold what was generated. */
 export interface ChunkForm {
@@ -58,8 +59,7 @@ class ChunkReader {
   readonly #options: OpenAiStreamOptions
   readonly #endings = new ChoiceEndings()
   readonly #pattern: JsonPattern
-  /** The last `service_tier` of the stream: not every upstream repeats it beside the usage. */
-  #tier: unknown
+  readonly #served = new ServedTier()
   #hasUsage = false
   /** The identity of the chunks like the learned one. */
   #identity: ChunkIdentity | undefined
@@ -139,7 +139,7 @@ class ChunkReader {
   }
 
   #readUsage(chunk: Record<string, unknown>): ReportedUsage | undefined {
-    return readChunkUsage(chunk, this.#options.form, chunk['service_tier'] ?? this.#tier)
+    return readChunkUsage(this.#served.addTo(chunk), this.#options.form)
   }
 
   /** The facts of a chunk that differs from the learned one only in its text. */
@@ -164,11 +164,10 @@ class ChunkReader {
     choices: readonly unknown[],
   ): Frame {
     const { form, reader } = this.#options
-    const tier = chunk['service_tier'] ?? this.#tier
-    const usage = readChunkUsage(chunk, form, tier)
     // A stream may end without usage, and was served at the tier all the same.
-    const facts = usage ?? (tier === this.#tier || this.#hasUsage ? undefined : reportTier(tier))
-    this.#tier = tier
+    const tier = this.#served.report(chunk)
+    const usage = readChunkUsage(this.#served.addTo(chunk), form)
+    const facts = usage ?? (this.#hasUsage ? undefined : tier)
     this.#hasUsage ||= usage !== undefined
     let content = false
     let output = ''
@@ -269,16 +268,14 @@ class ChoiceEndings {
 }
 
 function readChunkUsage(
-  chunk: Record<string, unknown>,
+  chunk: Readonly<Record<string, unknown>>,
   { readCost }: ChunkForm,
-  tier?: unknown,
 ): ReportedUsage | undefined {
-  const answer = tier === undefined ? chunk : { ...chunk, service_tier: tier }
-  const usage = readAnswerUsage(answer, readCost)
+  const usage = readAnswerUsage(chunk, readCost)
   if (usage !== undefined || isObject(chunk['usage'])) return usage
   const groq = chunk['x_groq']
   return isObject(groq)
-    ? readUsage(groq['usage'], tier, readCost && { answer, readCost })
+    ? readUsage(groq['usage'], chunk['service_tier'], readCost && { answer: chunk, readCost })
     : undefined
 }
 

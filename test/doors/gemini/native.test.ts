@@ -31,6 +31,25 @@ describe('a link that speaks the API itself', () => {
     expect(JSON.stringify(gateway.log)).not.toContain('secret')
   })
 
+  test.each([
+    ['a tier by its number', '"serviceTier":3', 'serviceTier'],
+    ['a tier that is a list', '"service_tier":["priority"]', 'serviceTier'],
+    ['two tiers', '"serviceTier":"flex","serviceTier":"priority"', 'serviceTier'],
+    [
+      'two tiers in the other spelling',
+      '"service_tier":"flex","service_tier":"priority"',
+      'service_tier',
+    ],
+  ])('gets no request with %s, whose price is not known', async (_, member, param) => {
+    const gateway = await geminiGateway()
+    const response = await post(gateway, `{${member},"contents":[{"parts":[{"text":"Hi"}]}]}`, {
+      path,
+    })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(param)
+    expect(gateway.upstream.requests).toHaveLength(0)
+  })
+
   test('gets its own name where a body names the model', async () => {
     const gateway = await geminiGateway()
     gateway.upstream.next(whole(first.replace('"index"', '"finishReason":"STOP","index"')))

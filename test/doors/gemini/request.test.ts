@@ -380,14 +380,12 @@ describe('a request becomes a chat request', () => {
         },
         contents: [{ parts: [{ text: 'Hi', videoMetadata: { fps: 1 } }] }],
         toolConfig: { includeServerSideToolInvocations: true },
-        serviceTier: 3,
       }),
     )
     expect(response.headers.get('x-gateway-dropped')).toBe(
       [
         'safetySettings',
         'labels',
-        'serviceTier',
         'generationConfig.mediaResolution',
         'generationConfig.thinkingConfig.thinkingLevel',
         'toolConfig.includeServerSideToolInvocations',
