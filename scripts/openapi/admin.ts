@@ -182,6 +182,12 @@ export const admin: Operations = {
       answers: { 200: { description: 'The status.', schema: 'Status' } },
     }),
   },
+  '/admin/models': {
+    get: manage('Operation', {
+      summary: 'Show the models with their prices',
+      answers: { 200: { description: 'The models.', schema: 'ModelReports' } },
+    }),
+  },
   '/admin/routes': {
     get: manage('Operation', {
       summary: 'Show the routes with their targets',
@@ -229,6 +235,15 @@ export const admin: Operations = {
       body: { schema: 'text', example: 'log_format = "json"\n' },
       answers: done,
       alsoErrors: [412],
+    }),
+  },
+  '/admin/settings': {
+    get: manage('Configuration', {
+      summary: 'Show the settings in force, with credentials masked',
+      parameters: [
+        query('effective', 'Whether to list defaults too.', { enum: ['true', 'false'] }),
+      ],
+      answers: { 200: { description: 'The settings.', schema: 'Settings' } },
     }),
   },
   '/admin/cache': {

@@ -408,6 +408,33 @@ const link = {
   context_window: count.nullable(),
 }
 
+const modelReport = z.strictObject({
+  id: text,
+  provider: text,
+  kind: text,
+  upstream_id: text.describe("The vendor's name for the model."),
+  is_pattern: z.boolean(),
+  capabilities: z.array(z.enum(capabilities)),
+  modalities: z.array(z.enum(modalities)),
+  context_window: count.nullable(),
+  max_input_tokens: count.nullable(),
+  max_output_tokens: count.nullable(),
+  fallbacks: z
+    .array(text)
+    .nullable()
+    .describe('Null for a pattern: each id that it serves has a chain of its own.'),
+  prices: z
+    .record(text, z.number())
+    .nullable()
+    .describe('US dollars for a million tokens or a thousand calls; null without a price.'),
+  prices_vary: z
+    .boolean()
+    .describe('They depend on more than the kind of token: these are those of the standard tier.'),
+  cost_reported: z.boolean().describe('Its answers cost what the vendor says in them.'),
+  missing_prices: z.array(text).describe('The prices without which a cost is not known.'),
+  created: time,
+})
+
 const routeReport = z.strictObject({
   id: text,
   strategy: z.enum([...strategies, 'switch']),
@@ -641,6 +668,28 @@ export const answerSchemas = {
   AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),
   RecentRequests: z.strictObject({ rows: z.array(recentRequest), next_cursor: count }),
   Status: status,
+  ModelReports: z.strictObject({
+    models: z.array(modelReport),
+    discovered: z
+      .array(
+        z.strictObject({
+          id: text,
+          provider: text.nullable(),
+          capabilities: z.array(z.enum(capabilities)),
+        }),
+      )
+      .describe('What vendors list and patterns serve.'),
+  }),
+  Settings: z.strictObject({
+    settings: z.array(
+      z.strictObject({
+        setting: text.describe('The dotted name.'),
+        value: z.unknown(),
+        origin: z.enum(['file', 'environment', 'default']),
+        variable: text.nullable().describe('The variable that set it.'),
+      }),
+    ),
+  }),
   RouteReports: z.strictObject({ routes: z.array(routeReport) }),
   Explanation: explanation,
   ConfigFile: z.strictObject({ config: text, hash: text }),

@@ -5,7 +5,9 @@ import type {
   ConfigDocument,
   CredentialPool,
   CredentialStates,
+  ModelRouteDeps,
   RouteRouteDeps,
+  SettingsRouteDeps,
   StatusRouteDeps,
 } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
@@ -69,7 +71,7 @@ export interface FollowDeps {
 }
 
 /** What the admin routes need of the rest of the gateway. */
-export interface AdminDeps extends RouteRouteDeps {
+export interface AdminDeps extends RouteRouteDeps, ModelRouteDeps, SettingsRouteDeps {
   readonly document: ConfigDocument
   /** Maximum size of a request body. */
   readonly bodyLimit: () => Bytes

@@ -6,6 +6,7 @@ export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
 export type { AdminRequest, AdminRoutes } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
+export { type ModelRouteDeps, modelRoutes } from './models.ts'
 export { type OwnKeyRouteDeps, ownKeyRoutes } from './own-key.ts'
 export {
   type ProviderCheckRouteDeps,
@@ -20,6 +21,7 @@ export {
 } from './provider-keys.ts'
 export { type RequestRouteDeps, requestRoutes } from './requests.ts'
 export { type RouteRouteDeps, routeRoutes } from './routes.ts'
+export { type SettingsRouteDeps, settingsRoutes } from './settings.ts'
 export {
   type Circuit,
   type CredentialPool,

@@ -1,4 +1,4 @@
-import { maskSecrets } from '../wire/mask.ts'
+import { maskSecrets, maskUrl } from '../wire/mask.ts'
 import type { LoadedConfig } from './load.ts'
 import { formatPath, type Path } from './problem.ts'
 import { isTable } from './toml.ts'
@@ -17,16 +17,18 @@ export interface TracedSetting {
 }
 
 /** Lists every setting of a valid configuration with its value and its origin. */
-export function traceSettings({ config, set, origins }: LoadedConfig): readonly TracedSetting[] {
+export function traceSettings({ config, set, origins }: Traced): readonly TracedSetting[] {
   return walkSettings([], config).map(([path, value]) => {
     const setting = formatPath(path)
+    const shown = { setting, value: maskSetting(setting, value) }
     const variable = origins.get(setting)
-    if (variable !== undefined) {
-      return { setting, value: maskValue(value), origin: 'environment', variable }
-    }
-    return { setting, value: maskValue(value), origin: isSet(path, set) ? 'file' : 'default' }
+    if (variable !== undefined) return { ...shown, origin: 'environment', variable }
+    return { ...shown, origin: isSet(path, set) ? 'file' : 'default' }
   })
 }
+
+/** The parts of a loaded configuration that its settings are listed from. */
+export type Traced = Pick<LoadedConfig, 'config' | 'set' | 'origins'>
 
 function walkSettings(path: Path, value: unknown): (readonly [Path, unknown])[] {
   if (value === undefined) return []
@@ -39,6 +41,17 @@ function walkSettings(path: Path, value: unknown): (readonly [Path, unknown])[] 
 
 function isSet(path: Path, set: unknown): boolean {
   return path.reduce<unknown>((table, part) => Reflect.get(Object(table), part), set) !== undefined
+}
+
+/** The settings with an address whose path is a credential, as that of an incoming webhook of Slack. */
+const secretPaths: ReadonlySet<string> = new Set(['webhooks.url'])
+
+function maskSetting(setting: string, value: unknown): unknown {
+  if (typeof value === 'string' && secretPaths.has(setting)) {
+    const shown = maskUrl(value)
+    return value === shown ? shown : `${shown}/***`
+  }
+  return maskValue(value)
 }
 
 /** Hides what looks like a credential: in an address the user, the password and the query. */

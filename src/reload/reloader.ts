@@ -5,6 +5,8 @@ import {
   type LoadResult,
   type Problem,
   renderFileProblem,
+  type TracedSetting,
+  traceSettings,
 } from '../config/index.ts'
 import type { ConfigFile } from '../core/config-file.ts'
 import { errorFields } from '../core/error-fields.ts'
@@ -54,13 +56,16 @@ export interface StartConfig {
 interface RunningConfig {
   readonly text: string
   readonly config: Config
+  /** Where its settings come from. */
+  readonly sources: Pick<LoadedConfig, 'set' | 'origins'>
   /** The stored keys of providers that the snapshot contains. */
   readonly storedKeys: ReadonlyMap<string, string>
   readonly snapshot: Snapshot
 }
 
 /** A configuration that is ready to take over. */
-interface Candidate extends RunningConfig {
+interface Candidate {
+  readonly running: RunningConfig
   readonly warnings: readonly string[]
   /** Settings that differ from the running ones and need a restart. */
   readonly ignored: readonly string[]
@@ -94,11 +99,12 @@ export class ConfigReloader {
   constructor(options: ConfigReloaderOptions) {
     const { start, ports, workers } = options
     const { text, loaded, storedKeys } = start
-    const { config, authorities } = loaded
+    const { config, set, origins, authorities } = loaded
     this.#options = options
     this.#running = {
       text,
       config,
+      sources: { set, origins },
       storedKeys,
       snapshot: buildSnapshot(config, { ...ports, storedKeys, authorities }),
     }
@@ -112,6 +118,12 @@ export class ConfigReloader {
 
   get snapshot(): Snapshot {
     return this.#running.snapshot
+  }
+
+  /** Lists every setting in force with its value and its origin. Credentials are masked. */
+  traceSettings(): readonly TracedSetting[] {
+    const { config, sources } = this.#running
+    return traceSettings({ ...sources, config })
   }
 
   /** Sets the function that is called after every swap, for parts with state of their own. */
@@ -225,7 +237,7 @@ export class ConfigReloader {
     try {
       const validation = await this.#validate(text)
       if (!validation.ok) throw new Error('invalid in this process')
-      await this.#swap(validation.candidate)
+      await this.#swap(validation.candidate.running)
       this.#validatedHash = hash
     } catch (error) {
       this.#logFailure(error)
@@ -238,7 +250,7 @@ export class ConfigReloader {
     const { load, access, ports } = this.#options
     const loaded = await load(text)
     if (!loaded.ok) return loaded
-    const { authorities } = loaded
+    const { set, origins, authorities } = loaded
     const { config, ignored } = keepRestartOnly(this.config, loaded.config)
     const problem = access.check(config)
     if (problem) return { ok: false, problems: [problem] }
@@ -246,15 +258,16 @@ export class ConfigReloader {
     const previous = this.#running
     const snapshot = buildSnapshot(config, { ...ports, storedKeys, authorities, previous })
     const warnings = [...loaded.warnings, ...listSnapshotWarnings(snapshot)]
-    return { ok: true, candidate: { text, config, storedKeys, snapshot, warnings, ignored } }
+    const running = { text, config, sources: { set, origins }, storedKeys, snapshot }
+    return { ok: true, candidate: { running, warnings, ignored } }
   }
 
   /** Lets a candidate take over in all workers. */
   async #serve(candidate: Candidate, hash: string): Promise<void> {
     const { log, events, workers } = this.#options
-    const { text, warnings, ignored } = candidate
-    await this.#swap(candidate)
-    await workers.publish(configTopic, { text, hash })
+    const { running, warnings, ignored } = candidate
+    await this.#swap(running)
+    await workers.publish(configTopic, { text: running.text, hash })
     this.#validatedHash = hash
     for (const warning of warnings) log.write('warn', warning)
     if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
@@ -263,10 +276,10 @@ export class ConfigReloader {
   }
 
   /** Lets a candidate take over. Requests that have begun keep the snapshot before. */
-  async #swap({ text, config, storedKeys, snapshot }: Candidate): Promise<void> {
-    await this.#options.access.adopt(config)
-    this.#running = { text, config, storedKeys, snapshot }
-    this.#onSwap(snapshot)
+  async #swap(running: RunningConfig): Promise<void> {
+    await this.#options.access.adopt(running.config)
+    this.#running = running
+    this.#onSwap(running.snapshot)
   }
 
   #readContent(): Promise<FileContent> {

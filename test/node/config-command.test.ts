@@ -16,7 +16,7 @@ port = 9000
 [auth]
 enabled = true
 [webhooks]
-url = "https://hooks.example/path?token=secret"
+url = "https://hooks.example/services/secret?token=secret"
 [[providers]]
 name = "p"
 kind = "openai"
@@ -48,7 +48,8 @@ test('credentials in addresses are masked', async () => {
   const { stdout } = await (await written(config)).run('config', '--json')
   expect(stdout).not.toContain('secret')
   expect(stdout).toContain('http://***@proxy.example:3128')
-  expect(stdout).toContain('https://hooks.example/path?***')
+  // The path of an incoming webhook is what authenticates its senders.
+  expect(stdout).toContain('https://hooks.example/***')
 })
 
 test('without --effective only the settings that are set are shown, as a table', async () => {
