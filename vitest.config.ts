@@ -10,7 +10,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
  */
 const slow = [
   'test/accounting/{conservation,killed-processes}.test.ts',
-  'test/node/console/browser.test.ts',
+  'test/node/console/browser*.test.ts',
   'test/node/{auth,master-key,store}-kill.test.ts',
   'test/node/{crowds,hostile-bodies,stop-limit}.test.ts',
   'test/providers/round-trip/**/*.test.ts',

@@ -11,11 +11,15 @@ export interface PageRequest {
 
 /** What the page may ask of the admin API. Secrets and the configuration stay out of its reach. */
 const forwarded: readonly (readonly [methods: string, path: RegExp])[] = [
-  ['GET', /^\/admin\/(?:status|requests|usage|usage\/parts|audit|groups|keys)$/],
+  [
+    'GET',
+    /^\/admin\/(?:status|requests|usage|usage\/parts|audit|groups|keys|models|routes|settings)$/,
+  ],
   ['POST', /^\/admin\/(?:keys|groups)$/],
   ['PATCH DELETE', /^\/admin\/(?:keys|groups)\/\w+$/],
   ['POST', /^\/admin\/keys\/\w+\/rotate$/],
   ['POST', /^\/admin\/(?:keys|groups)\/\w+\/grant$/],
+  ['POST', /^\/admin\/providers\/[\w.~%-]+\/check$/],
 ]
 
 /** The data-plane routes of the chat box. */

@@ -1,158 +1,29 @@
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startDemo } from '../../../adapters/node/console/demo.ts'
 import { type ServedConsole, serveConsole } from '../../../adapters/node/console/server.ts'
-import { completion, hello } from '../../support/answers.ts'
 import { deferred, httpServer } from '../support/servers.ts'
-import { openWorld, pageFolder, type World } from './served.ts'
+import { openWorld, pageFolder } from './served.ts'
+import {
+  browser,
+  configFor,
+  expectText,
+  goTo,
+  hasBrowser,
+  keyboardOf,
+  openBrowser,
+  short,
+  visit,
+} from './visit.ts'
 
 /*
  * The console in a real browser. `CONSOLE_SCREENSHOTS=docs/images npx vitest run test/node/console`
  * also makes the screenshots of the documentation.
  */
 
+openBrowser()
+
 const screenshots = process.env['CONSOLE_SCREENSHOTS']
-
-const executablePath = '/usr/bin/chromium'
-const hasBrowser = existsSync(executablePath)
-if (!hasBrowser) {
-  console.warn(`SKIPPED: ${executablePath} is not installed, so the console is not tried in it`)
-}
-
-const quiet = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-let browser: Browser
-
-beforeAll(async () => {
-  if (hasBrowser) browser = await chromium.launch({ executablePath, args: quiet })
-})
-
-afterAll(async () => {
-  await browser?.close()
-})
-
-/** A request whose reservation fits into the budgets of these tests. */
-const short = { max_tokens: 20 }
-
-/** A demo provider with prices, and a provider at this address whose circuit opens at once. */
-function configFor(url: string): string {
-  return `
-[resilience]
-retry_max_attempts = 1
-circuit_failure_threshold = 1
-[[providers]]
-name = "demo"
-kind = "demo"
-[[providers.models]]
-id = "demo"
-cost_per_1m_input = 2.5
-cost_per_1m_output = 10.0
-[[providers]]
-name = "vendor"
-kind = "openai"
-base_url = "${url}/v1"
-[[providers.models]]
-id = "m"
-cost_per_1m_input = 2.5
-cost_per_1m_output = 10.0
-fallbacks = ["demo"]
-[[providers]]
-name = "cutting"
-kind = "openai"
-base_url = "${url}/cut"
-models = [{ id = "cut" }]
-[[providers]]
-name = "hanging"
-kind = "openai"
-base_url = "${url}/hang"
-models = [{ id = "hang" }]
-[[providers]]
-name = "keyless"
-kind = "openai"
-api_key_env = "NOT_SET_KEY"
-models = [{ id = "keyless" }]
-[[providers]]
-name = "pool"
-kind = "openai"
-base_url = "${url}/limited"
-api_key_envs = ["POOL_A", "POOL_B"]
-models = [{ id = "pooled" }]
-`
-}
-
-const env = { POOL_A: 'first-key', POOL_B: 'second-key' }
-
-interface Visit extends World {
-  readonly tab: Page
-}
-
-/** Opens the printed link in a new browser profile. */
-async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
-  const vendor = await httpServer((request, response) => {
-    request.resume()
-    const isCut = request.url?.startsWith('/cut')
-    if (isCut || request.url?.startsWith('/hang')) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(hello, () => isCut && response.destroy())
-      return
-    }
-    if (request.url?.startsWith('/limited')) {
-      response.writeHead(429, { 'retry-after': '3600' }).end()
-      return
-    }
-    // Down: whatever it answers is no completion.
-    response
-      .writeHead(503, { 'content-type': 'application/json' })
-      .end(JSON.stringify(completion()))
-  })
-  const world = await openWorld({ config: configFor(vendor.url), env })
-  const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, ...options })
-  const tab = await context.newPage()
-  const problems: string[] = []
-  tab.on('pageerror', ({ message }) => problems.push(message))
-  tab.on('console', (message) => {
-    // The browser also reports each answer that is not 2xx, which a page may expect.
-    const isProblem = message.type() === 'error' && !message.text().startsWith('Failed to load')
-    if (isProblem) problems.push(message.text())
-  })
-  onTestFinished(async () => {
-    await context.close()
-    expect(problems).toEqual([])
-  })
-  await tab.goto(world.console.link)
-  await tab.getByText('live, version').waitFor()
-  return { ...world, tab }
-}
-
-/** The keys that a person without a mouse presses. */
-function keyboardOf(tab: Page) {
-  const press = async (...keys: string[]) => {
-    for (const key of keys) await tab.keyboard.press(key)
-  }
-  const focusOn = async (name: string) => {
-    for (let steps = 0; steps < 40; steps++) {
-      const focused = await tab.evaluate('document.activeElement?.textContent.trim()')
-      if (focused === name) return
-      await press('Tab')
-    }
-    throw new Error(`no way to ${name} with the Tab key`)
-  }
-  return { press, focusOn }
-}
-
-/** Waits until the page shows a text. */
-async function expectText(tab: Page, wanted: string | RegExp): Promise<void> {
-  await expect.poll(() => tab.getByText(wanted).count()).toBeGreaterThan(0)
-}
 
 describe.skipIf(!hasBrowser)('the console in a browser', () => {
   test('the link logs in, its code leaves the address, and a reload stays logged in', async () => {
@@ -248,7 +119,7 @@ describe.skipIf(!hasBrowser)('the console in a browser', () => {
     await provider.getByText('NOT_SET_KEY is unset').waitFor()
     expect(await provider.locator('.state.bad').count()).toBe(1)
     const demo = tab.getByRole('listitem').filter({ hasText: 'demo' }).first()
-    expect(await demo.textContent()).toBe('demonot used yet')
+    expect(await demo.textContent()).toBe('demonot used yetCheck demo')
   })
 
   test('a parked credential is shown with its provider, and for how long', async () => {
@@ -613,9 +484,16 @@ async function takeScreenshots(
   const show = async (view: string) => {
     await tab.screenshot({ path: `${screenshots}/console-${view}-${colorScheme}.png` })
   }
-  await expect.poll(() => tab.getByRole('row').count()).toBe(101)
-  await tab.getByRole('row').filter({ hasText: 'demo-flaky' }).first().getByRole('button').click()
+  const requests = tab.locator('tr.request')
+  await expect.poll(() => requests.count()).toBe(12)
   await show('overview')
+  await goTo(tab, 'Requests')
+  await expect.poll(() => requests.count()).toBe(100)
+  await requests.filter({ hasText: 'demo-flaky' }).first().click()
+  await show('requests')
+  await goTo(tab, 'Models')
+  await tab.locator('tr.opens').first().click()
+  await show('models')
   await tab.getByRole('link', { name: 'Keys' }).click()
   await tab.getByRole('row').filter({ hasText: 'nightly batch' }).waitFor()
   await show('keys')

@@ -1,38 +1,59 @@
-import { signal } from '@preact/signals'
+import { useComputed } from '@preact/signals'
 import type { ComponentType } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Audit } from './audit.tsx'
 import { Chat } from './chat.tsx'
-import { formatTime } from './format.ts'
+import { formatTime, timeZone } from './format.ts'
 import { Keys } from './keys.tsx'
 import { Login } from './login.tsx'
+import { Models } from './models.tsx'
 import { Overview } from './overview.tsx'
+import { linkTo, place } from './place.ts'
+import { Requests } from './requests.tsx'
 import { token } from './session.ts'
 import { Spend } from './spend.tsx'
 import { answeredAt, outage, status } from './state.ts'
 import { changeTheme, theme } from './theme.ts'
 
-interface Page {
+interface View {
   readonly id: string
   readonly title: string
   readonly content: ComponentType
 }
 
-const pages: readonly [Page, ...Page[]] = [
+const views: readonly [View, ...View[]] = [
   { id: 'overview', title: 'Overview', content: Overview },
+  { id: 'requests', title: 'Requests', content: Requests },
+  { id: 'models', title: 'Models', content: Models },
   { id: 'spend', title: 'Spend', content: Spend },
   { id: 'keys', title: 'Keys', content: Keys },
+  { id: 'audit', title: 'Audit', content: Audit },
   { id: 'chat', title: 'Chat', content: Chat },
 ]
 
-const currentPage = signal(readPage())
-addEventListener('hashchange', () => (currentPage.value = readPage()))
-
-/** The whole page. The address after `#` names the current view, so that the browser's back button works. */
+/** The whole page. The address names the present view, so that the browser's back button works. */
 export function App() {
-  if (token.value === undefined) return <Login />
-  const { content: Content, title } = currentPage.value
+  const view = useComputed(() => views.find(({ id }) => id === place.value.view) ?? views[0])
+  const isOpen = token.value !== undefined
+  const { id, title } = view.value
+  useEffect(() => {
+    document.title = `${isOpen ? title : 'Log in'} · Model Gateway`
+  }, [isOpen, title])
+  useEffect(() => scrollTo(0, 0), [id])
+  return isOpen ? <Frame view={view.value} /> : <Login />
+}
+
+function Frame({ view }: { readonly view: View }) {
+  const { id, title, content: Content } = view
+  const main = useRef<HTMLElement>(null)
+  const skip = (event: Event) => {
+    // The address belongs to the views.
+    event.preventDefault()
+    main.current?.focus()
+  }
   return (
     <>
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skip}>
         Skip to content
       </a>
       <header class="bar">
@@ -40,9 +61,13 @@ export function App() {
           <img src="/icon.svg" alt="" width="24" height="24" /> Model Gateway
         </strong>
         <nav aria-label="Views">
-          {pages.map(({ id, title: name }) => (
-            <a key={id} href={`#${id}`} aria-current={name === title ? 'page' : undefined}>
-              {name}
+          {views.map((each) => (
+            <a
+              key={each.id}
+              href={linkTo(each.id)}
+              aria-current={each.id === id ? 'page' : undefined}
+            >
+              {each.title}
             </a>
           ))}
         </nav>
@@ -52,10 +77,20 @@ export function App() {
         </button>
       </header>
       <Outage />
-      <main id="main" tabIndex={-1} class={outage.value === undefined ? undefined : 'stale'}>
+      <main
+        id="main"
+        ref={main}
+        tabIndex={-1}
+        class={outage.value === undefined ? undefined : 'stale'}
+      >
         <h1 class="visually-hidden">{title}</h1>
         <Content />
       </main>
+      <footer class="foot">
+        {timeZone === 'UTC'
+          ? 'Times are in UTC.'
+          : `Times are in ${timeZone}; days of Spend are in UTC.`}
+      </footer>
     </>
   )
 }
@@ -90,9 +125,4 @@ function Connection() {
       {known ? `live, version ${known.version}` : 'connecting'}
     </span>
   )
-}
-
-function readPage(): Page {
-  const id = location.hash.slice(1)
-  return pages.find((page) => page.id === id) ?? pages[0]
 }

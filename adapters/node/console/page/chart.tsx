@@ -1,5 +1,8 @@
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
+import { chartHeight, describeChart, sum, toData } from './chart-look.ts'
+import { timeZone } from './format.ts'
 import { colorChanges } from './theme.ts'
 
 /** One line or one stack of bars. */
@@ -25,29 +28,30 @@ export interface ChartProps {
   /** The seconds from one time to the next. */
   readonly step: number
   readonly formatTime: (seconds: number) => string
+  /** The time zone of the times; by default the browser's. */
+  readonly zone?: string
 }
 
-const height = 180
-
-/** A chart over time. It reads like its summary to those who cannot see it. */
+/** A chart over time. It reads like its summary to those who cannot see it; arrow keys go from time to time. */
 export function Chart(props: ChartProps) {
   const { title, summary, times, series, style, step } = props
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>(undefined)
+  const hovered = useSignal<number | undefined>(undefined)
   const colors = colorChanges.value
   const shape = [step, ...series.map(({ label }) => label)].join()
 
   useEffect(() => {
     const { current: element } = place
     if (!element) return undefined
-    const created = new UPlot(
-      describeChart(props, element.clientWidth),
-      toData({ times, series, style }),
-      element,
-    )
+    const onHover = (index: number | undefined) => {
+      hovered.value = index
+    }
+    const look = { ...props, width: element.clientWidth, onHover }
+    const created = new UPlot(describeChart(look), toData({ times, series, style }), element)
     chart.current = created
     const observer = new ResizeObserver(() =>
-      created.setSize({ width: element.clientWidth, height }),
+      created.setSize({ width: element.clientWidth, height: chartHeight }),
     )
     observer.observe(element)
     return () => {
@@ -58,12 +62,20 @@ export function Chart(props: ChartProps) {
 
   useEffect(() => chart.current?.setData(toData({ times, series, style })), [times, series])
 
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (steps === undefined) return
+    event.preventDefault()
+    const from = hovered.value ?? (steps > 0 ? -1 : times.length)
+    pointAt(chart.current, Math.min(Math.max(0, from + steps), times.length - 1))
+  }
+
   return (
     <figure class="panel chart">
       <figcaption>
         <h2>{title}</h2>
         <p>{summary}</p>
-        <div class="legend" aria-hidden="true">
+        <div class={`legend ${style}`} aria-hidden="true">
           {series.map(({ label, color }) => (
             <span key={label}>
               <span class={`swatch ${color}`} />
@@ -72,92 +84,68 @@ export function Chart(props: ChartProps) {
           ))}
         </div>
       </figcaption>
-      <div ref={place} role="img" aria-label={`${title}: ${summary}`} />
+      <div class="plot">
+        <div
+          ref={place}
+          role="img"
+          aria-label={`${title}: ${summary}`}
+          tabIndex={0}
+          onKeyDown={onKeyDown}
+          onBlur={() => pointAt(chart.current, undefined)}
+        />
+        <Tooltip {...props} chart={chart.current} index={hovered.value} />
+      </div>
     </figure>
   )
 }
 
-type Data = Pick<ChartProps, 'times' | 'series' | 'style'>
+/** Moves the cursor to one of the times; undefined hides it. */
+function pointAt(chart: UPlot | undefined, index: number | undefined): void {
+  const time = index === undefined ? undefined : chart?.data[0][index]
+  const left = time === undefined ? undefined : chart?.valToPos(time, 'x')
+  chart?.setCursor({ left: left ?? -10, top: left === undefined ? -10 : 0 })
+}
 
-/** The columns of uPlot. Stacked bars are drawn from the highest to the lowest. */
-function toData({ times, series, style }: Data): UPlot.AlignedData {
-  const columns = series.map(({ values }, index) =>
-    style === 'lines'
-      ? [...values]
-      : values.map((_, at) => sum(series.slice(0, index + 1).map((each) => each.values[at] ?? 0))),
+interface TooltipProps extends ChartProps {
+  readonly chart: UPlot | undefined
+  /** Which of the times; undefined for none. */
+  readonly index: number | undefined
+}
+
+/** The numbers of one time, beside the pointer. */
+function Tooltip({ chart, index, times, series, style, format, ...props }: TooltipProps) {
+  const time = index === undefined ? undefined : times[index]
+  if (!chart || index === undefined || time === undefined) return null
+  const left = chart.over.offsetLeft + chart.valToPos(time, 'x')
+  const isRight = left > chart.width / 2
+  const values = series.map(({ values: all }) => all[index] ?? null)
+  return (
+    <div
+      class={isRight ? 'tooltip before' : 'tooltip'}
+      style={{ left: `${Math.round(left)}px` }}
+      role="status"
+    >
+      <strong>
+        {props.formatTime(time)} <span class="faint">{props.zone ?? timeZone}</span>
+      </strong>
+      <div class={`values ${style}`}>
+        {series.map(({ label, color }, at) => (
+          <span key={label}>
+            <span class={`swatch ${color}`} />
+            {label}
+            <b>{formatValue(values[at], format)}</b>
+          </span>
+        ))}
+        {style === 'bars' && series.length > 1 && (
+          <span>
+            all<b>{format(sum(values.map((value) => value ?? 0)))}</b>
+          </span>
+        )}
+      </div>
+    </div>
   )
-  return [[...times], ...(style === 'bars' ? columns.toReversed() : columns)]
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-type Look = Omit<ChartProps, 'title' | 'summary' | 'times'>
-
-function describeChart(
-  { series, style, format, minStep, step, formatTime }: Look,
-  width: number,
-): UPlot.Options {
-  const styles = getComputedStyle(document.documentElement)
-  const color = (name: string) => styles.getPropertyValue(`--${name}`).trim()
-  const axis = {
-    stroke: color('faint-text'),
-    font: '11px system-ui',
-    grid: { stroke: color('line'), width: 1 },
-    ticks: { show: false },
-  }
-  const bars = UPlot.paths.bars?.({ size: [0.7, 24], radius: 0.2 })
-  const ordered = style === 'bars' ? series.toReversed() : series
-  return {
-    width,
-    height,
-    padding: [8, 12, 0, 0],
-    cursor: { show: false },
-    legend: { show: false },
-    scales: {
-      // Room for half a bar at both ends.
-      x: { range: (_, min, max) => [min - step / 2, max + step / 2] },
-      y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
-    },
-    axes: [
-      {
-        ...axis,
-        size: 24,
-        grid: { show: false },
-        splits: ({ data: [times] }) => thinOut(times, step, width / 80),
-        values: (_, splits) => splits.map(formatTime),
-      },
-      {
-        ...axis,
-        size: 56,
-        ...(minStep !== undefined && { incrs: listSteps(minStep) }),
-        values: (_, splits) => splits.map(format),
-      },
-    ],
-    series: [
-      {},
-      ...ordered.map(({ label, color: name }) => ({
-        label,
-        ...(style === 'bars'
-          ? { ...(bars && { paths: bars }), fill: color(name), width: 0, points: { show: false } }
-          : { stroke: color(name), width: 2, points: { show: true, size: 5, fill: color(name) } }),
-      })),
-    ],
-  }
-}
-
-/** The distances between marks to choose from: 1, 2 and 5 times the powers of ten of the smallest. */
-function listSteps(min: number): number[] {
-  const powers = Array.from({ length: 12 }, (_, exponent) => min * 10 ** exponent)
-  return powers.flatMap((power) => [power, 2 * power, 5 * power])
-}
-
-/** Every how many steps a time may have a label: the halves and thirds of hours and days. */
-const rhythms = [1, 2, 3, 6, 10, 15, 30]
-
-/** Returns times at round distances, at most about as many as the limit. */
-function thinOut(times: ArrayLike<number>, step: number, limit: number): number[] {
-  const rhythm = rhythms.find((every) => times.length / every <= limit) ?? 60
-  return Array.from(times).filter((time) => (time / step) % rhythm === 0)
+function formatValue(value: number | null | undefined, format: (value: number) => string): string {
+  return value == null ? '–' : format(value)
 }

@@ -1,10 +1,14 @@
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const minute = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
 const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** The browser's time zone, in words: `Europe/Berlin (UTC+1)`. */
+export const timeZone = describeTimeZone()
 
 export function formatCount(count: number): string {
   return count < 10_000 ? whole.format(count) : compact.format(count)
@@ -39,6 +43,11 @@ export function formatClock(seconds: number): string {
   return minute.format(seconds * 1000)
 }
 
+/** The date and the time of day of unix seconds, in the browser's time zone. */
+export function formatDateTime(seconds: number): string {
+  return moment.format(seconds * 1000)
+}
+
 /** The date of unix seconds, in the browser's time zone. */
 export function formatDate(seconds: number): string {
   return day.format(seconds * 1000)
@@ -58,4 +67,13 @@ export function formatSpan(seconds: number): string {
   ] as const
   const [size, unit] = units.find(([length]) => seconds >= length) ?? [1, 's']
   return `${Math.floor(seconds / size)} ${unit}`
+}
+
+function describeTimeZone(): string {
+  const offset = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' })
+    .formatToParts()
+    .find(({ type }) => type === 'timeZoneName')?.value
+  const { timeZone: name } = clock.resolvedOptions()
+  // Of a zone at UTC the offset is a bare `GMT`.
+  return name === 'UTC' || offset === undefined ? name : `${name} (${offset.replace('GMT', 'UTC')})`
 }

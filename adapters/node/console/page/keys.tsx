@@ -5,9 +5,9 @@ import type { Noun } from './account-form.tsx'
 import { change } from './api.ts'
 import { BudgetBar, describeBudget } from './budgets.tsx'
 import { formatDate } from './format.ts'
-import { State } from './providers.tsx'
 import type { Key, Subject } from './shapes.ts'
 import { groups, keys, names, readAccounts } from './state.ts'
+import { State } from './state-word.tsx'
 
 /** The keys and groups, and everything that can be done with them. */
 export function Keys() {

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { linkTo, replaceAddress } from './place.ts'
 import { follow, logIn } from './state.ts'
 import { applyTheme } from './theme.ts'
 
@@ -15,6 +16,6 @@ async function openLink(): Promise<void> {
   const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? []
   if (code === undefined) return
   // The link stays out of the history.
-  history.replaceState(null, '', '#overview')
+  replaceAddress(linkTo('overview'))
   await logIn(code).catch(() => undefined)
 }

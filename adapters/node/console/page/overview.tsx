@@ -8,8 +8,9 @@ import {
   formatSpan,
   formatUsd,
 } from './format.ts'
+import { LastRequests } from './last-requests.tsx'
+import { linkTo } from './place.ts'
 import { Providers } from './providers.tsx'
-import { Requests } from './requests.tsx'
 import type { Minute, Status } from './shapes.ts'
 import { outage, status } from './state.ts'
 
@@ -29,7 +30,7 @@ export function Overview() {
         <Providers status={known} />
         <Budgets />
       </div>
-      <Requests />
+      <LastRequests />
     </>
   )
 }
@@ -58,17 +59,23 @@ function Tiles({ now }: { readonly now: Status }) {
   return (
     <dl class="tiles">
       <Tile name="Running now" value={formatCount(now.in_flight)} note="requests and streams" />
-      <Tile name="Requests" value={formatCount(all)} note={describeWindow(now)} />
+      <Tile
+        name="Requests"
+        value={formatCount(all)}
+        note={describeWindow(now)}
+        href={linkTo('requests')}
+      />
       <Tile
         name="Server errors"
         value={all === 0 ? '–' : formatPercent(failed / all)}
         note={`${formatCount(failed)} of ${formatCount(all)}`}
         isBad={failed > 0}
+        href={linkTo('requests', { status: '5xx' })}
       />
       <Tile
         name="Latency, p95"
         value={latest ? formatDuration(latest.latency_p95_ms ?? 0) : '–'}
-        note={latest ? `median ${formatDuration(latest.latency_p50_ms ?? 0)}` : 'no request yet'}
+        note={latest ? describeLatency(latest) : 'no request yet'}
       />
       <Tile
         name="Spend"
@@ -79,17 +86,24 @@ function Tiles({ now }: { readonly now: Status }) {
   )
 }
 
+/** The percentiles are those of a minute: those of several cannot be joined. */
+function describeLatency({ latency_p50_ms: median, starts_at: startsAt }: Minute): string {
+  return `median ${formatDuration(median ?? 0)}, at ${formatClock(startsAt)}`
+}
+
 interface TileProps {
   readonly name: string
   readonly value: string
   readonly note: string
   readonly isBad?: boolean
+  /** The view that says more. */
+  readonly href?: string
 }
 
-function Tile({ name, value, note, isBad = false }: TileProps) {
+function Tile({ name, value, note, isBad = false, href }: TileProps) {
   return (
     <div class={isBad ? 'panel tile bad' : 'panel tile'}>
-      <dt>{name}</dt>
+      <dt>{href === undefined ? name : <a href={href}>{name}</a>}</dt>
       <dd class="figure">{value}</dd>
       <dd class="note">{note}</dd>
     </div>

@@ -1,4 +1,5 @@
 import { formatSpan } from './format.ts'
+import { ProviderRow } from './provider-check.tsx'
 import type {
   Circuit,
   CredentialState,
@@ -7,6 +8,7 @@ import type {
   Room,
   Status,
 } from './shapes.ts'
+import type { StateProps } from './state-word.tsx'
 
 interface ProvidersProps {
   readonly status: Status
@@ -24,11 +26,11 @@ export function Providers({ status }: ProvidersProps) {
           const parked = allParked.filter(({ provider }) => provider === name)
           const credential = credentials[name]
           return (
-            <li key={name}>
-              <div class="row-head">
-                <strong>{name}</strong>
-                <State {...describeProvider({ health, circuits: own, credential })} />
-              </div>
+            <ProviderRow
+              key={name}
+              name={name}
+              word={describeProvider({ health, circuits: own, credential })}
+            >
               {credential && <CredentialLine credential={credential} />}
               {parked.map((each) => (
                 <ParkedLine key={`${each.credential} ${each.model}`} parked={each} now={now} />
@@ -42,26 +44,11 @@ export function Providers({ status }: ProvidersProps) {
                   <RoomLine key={room.model} room={room} />
                 ))}
               {health.detail !== null && <p class="reason">probe: {health.detail}</p>}
-            </li>
+            </ProviderRow>
           )
         })}
       </ul>
     </section>
-  )
-}
-
-interface StateProps {
-  readonly color: 'good' | 'warn' | 'bad' | 'none'
-  readonly word: string
-}
-
-/** A state in a word, with a color beside it. */
-export function State({ color, word }: StateProps) {
-  return (
-    <span class={`state ${color}`}>
-      <span class={`dot ${color}`} />
-      {word}
-    </span>
   )
 }
 
@@ -137,8 +124,21 @@ function CircuitLine({ circuit, now }: CircuitProps) {
   const { model, state, last_failure: failure } = circuit
   return (
     <p class="reason">
-      <code>{model}</code> {state === 'closed' ? '' : `circuit ${state}, `}
+      <code>{model}</code> {describeCircuit(state)}
       {failure && `${failure.reason} ${formatSpan(Math.max(0, now - failure.at))} ago`}
     </p>
   )
+}
+
+function describeCircuit(state: Circuit['state']): string {
+  switch (state) {
+    case 'closed':
+      return ''
+    case 'open':
+      return 'circuit open, '
+    case 'half-open':
+      return 'circuit half-open, so the next request tries it; '
+    default:
+      return state satisfies never
+  }
 }

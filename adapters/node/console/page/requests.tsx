@@ -1,173 +1,134 @@
 import { useSignal } from '@preact/signals'
-import { formatCount, formatDuration, formatTime, formatUsd } from './format.ts'
-import { State } from './providers.tsx'
-import type { RecentRequest } from './shapes.ts'
-import { isPaused, names, requests } from './state.ts'
+import { Choice } from './choice.tsx'
+import { useHeldRows, useIsScrolled } from './held-rows.ts'
+import { linkTo, place } from './place.ts'
+import { filterRequests, outcomes, type RequestFilter, readFilter } from './request-filter.ts'
+import { RequestTable } from './request-table.tsx'
+import { SearchBox } from './search-box.tsx'
+import { isPaused, keys, names, requests } from './state.ts'
 
-/** The last requests, newest first. A row opens to its attempts. */
+/** The requests that the gateway keeps in memory, newest first, while they come in. */
 export function Requests() {
   const opened = useSignal<number | undefined>(undefined)
+  const shownRows = useSignal(pageRows)
+  const filter = readFilter(place.value.query)
+  const found = filterRequests(requests.value, filter, (id) => names.value.get(id))
+  const isReading = useIsScrolled() || opened.value !== undefined
+  const { shown, waiting, showWaiting } = useHeldRows(found, isReading)
   const toggle = (id: number) => {
     opened.value = opened.value === id ? undefined : id
   }
   return (
     <section class="panel">
       <div class="section-head">
-        <h2>Last requests</h2>
+        <h2>Requests</h2>
+        <PauseButton />
+      </div>
+      <Filters filter={filter} />
+      <p class="hint count" role="status">
+        {describeCount(found.length, filter)}
+      </p>
+      {waiting > 0 && (
         <button
           type="button"
-          class="quiet"
-          aria-pressed={isPaused}
-          onClick={() => (isPaused.value = !isPaused.value)}
+          class="primary new-rows"
+          onClick={() => {
+            showWaiting()
+            scrollTo(0, 0)
+          }}
         >
-          {isPaused.value ? 'Resume' : 'Pause'}
+          Show {waiting} new
         </button>
-      </div>
-      {requests.value.length === 0 && (
-        <p class="empty">
-          No request since the start of the gateway; Spend has the sums of earlier ones. Send one,
-          for example in the <a href="#chat">chat</a>.
-        </p>
       )}
-      {requests.value.length > 0 && (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Status</th>
-                <th scope="col">Model</th>
-                <th scope="col">Provider</th>
-                <th scope="col">Key</th>
-                <th scope="col" class="number">
-                  Latency
-                </th>
-                <th scope="col" class="number">
-                  Tokens
-                </th>
-                <th scope="col" class="number">
-                  Cost
-                </th>
-                <th scope="col" class="number">
-                  Attempts
-                </th>
-              </tr>
-            </thead>
-            {requests.value.map((request) => (
-              <Row
-                key={request.id}
-                request={request}
-                isOpen={opened.value === request.id}
-                toggle={toggle}
-              />
-            ))}
-          </table>
-        </div>
+      {shown.length > 0 && (
+        <RequestTable
+          requests={shown.slice(0, shownRows.value)}
+          opened={opened.value}
+          toggle={toggle}
+        />
+      )}
+      {shown.length > shownRows.value && (
+        <button type="button" class="quiet more" onClick={() => (shownRows.value += pageRows)}>
+          Show older ones
+        </button>
       )}
     </section>
   )
 }
 
-interface RowProps {
-  readonly request: RecentRequest
-  readonly isOpen: boolean
-  readonly toggle: (id: number) => void
+const pageRows = 100
+
+/** Stops the list, so that it can be read or copied. */
+export function PauseButton() {
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-pressed={isPaused}
+      onClick={() => (isPaused.value = !isPaused.value)}
+    >
+      {isPaused.value ? 'Resume' : 'Pause'}
+    </button>
+  )
 }
 
-function Row({ request, isOpen, toggle }: RowProps) {
-  const { id, model, model_used: used, key_id: keyId } = request
+interface FilterProps {
+  readonly filter: RequestFilter
+}
+
+function Filters({ filter }: FilterProps) {
+  const models = listModels(filter.model)
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return (
-    <tbody>
-      <tr>
-        <td>
-          <button type="button" class="link" aria-expanded={isOpen} onClick={() => toggle(id)}>
-            {formatTime(request.ts)}
-          </button>
-        </td>
-        <td>
-          <State {...describeStatus(request)} />
-        </td>
-        <td>
-          {model ?? '–'}
-          {used !== null && used !== model && <span class="faint"> → {used}</span>}
-        </td>
-        <td>{request.provider ?? '–'}</td>
-        <td>{keyId === null ? '–' : (names.value.get(keyId) ?? keyId.slice(0, 8))}</td>
-        <td class="number">{formatDuration(request.latency_ms)}</td>
-        <td class="number">{describeTokens(request)}</td>
-        <td class="number">{formatUsd(request.cost)}</td>
-        <td class="number">{request.cache_hit ? 'cached' : request.attempts}</td>
-      </tr>
-      {isOpen && (
-        <tr>
-          <td colSpan={9}>
-            <Details request={request} />
-          </td>
-        </tr>
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <SearchBox placeholder="Id, name, error or reason" />
+      <Choice
+        name="Status"
+        parameter="status"
+        value={filter.outcome}
+        first="All"
+        choices={outcomes.map(({ id, name }) => [id, name])}
+      />
+      <Choice
+        name="Model"
+        parameter="model"
+        value={filter.model}
+        first="All"
+        choices={models.map((model) => [model, model])}
+      />
+      <Choice
+        name="Key"
+        parameter="key"
+        value={filter.keyId}
+        first="All"
+        choices={listKeys(filter.keyId)}
+      />
+      {isFiltered && (
+        <a class="clear" href={linkTo('requests')}>
+          Clear
+        </a>
       )}
-    </tbody>
+    </form>
   )
 }
 
-function Details({ request }: Pick<RowProps, 'request'>) {
-  const { failed, ttft_ms: ttft, queued_ms: queued, estimated } = request
-  return (
-    <div class="details">
-      <p>
-        <code>{request.request_id}</code> · {request.api}
-        {request.stream && ', streamed'}
-        {queued != null && `, waited ${formatDuration(queued)} for room`}
-        {ttft !== null && `, first token after ${formatDuration(ttft)}`}
-        {estimated && ', tokens estimated'}
-      </p>
-      <ol>
-        {failed.map((link) => (
-          <li key={`${link.provider}/${link.model}`}>
-            <code>
-              {link.provider} → {link.model}
-            </code>{' '}
-            {link.reason}
-            {describeAttempts(link.attempts)}
-          </li>
-        ))}
-        <LastLink request={request} />
-      </ol>
-      {request.error_code !== null && (
-        <p>
-          answered with <code>{request.error_code}</code>
-          {request.reason !== null && `: ${request.reason}`}
-        </p>
-      )}
-    </div>
-  )
+/** The models of the requests, and the chosen one. */
+function listModels(chosen: string | undefined): readonly string[] {
+  const asked = requests.value.flatMap(({ model }) => model ?? [])
+  return [...new Set([...asked, ...(chosen === undefined ? [] : [chosen])])].toSorted()
 }
 
-/** The link that answered. One whose stream broke is among the failed links. */
-function LastLink({ request }: Pick<RowProps, 'request'>) {
-  const { model_used: used, provider, cache_hit: isHit, failed, error_code: code } = request
-  const attempts = failed.reduce((rest, link) => rest - link.attempts, request.attempts)
-  if (used === null || isHit || attempts === 0) return null
-  return (
-    <li>
-      <code>
-        {provider} → {used}
-      </code>{' '}
-      {code === null ? 'served' : 'was answering'}
-      {describeAttempts(attempts)}
-    </li>
-  )
+function listKeys(chosen: string | undefined): readonly (readonly [string, string])[] {
+  const known = keys.value
+    .map(({ id, name }) => [id, name] as const)
+    .toSorted(([, a], [, b]) => a.localeCompare(b))
+  const isUnknown = chosen !== undefined && known.every(([id]) => id !== chosen)
+  return isUnknown ? [...known, [chosen, chosen.slice(0, 8)]] : known
 }
 
-function describeAttempts(attempts: number): string {
-  return attempts > 1 ? `, ${attempts} attempts` : ''
-}
-
-function describeStatus({ status, error_code: code }: RecentRequest) {
-  const color = status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good'
-  return { color, word: code === null ? String(status) : `${status} ${code}` } as const
-}
-
-function describeTokens({ tokens_in: tokensIn, tokens_out: tokensOut }: RecentRequest): string {
-  if (tokensIn === null) return '–'
-  return `${formatCount(tokensIn)} + ${formatCount(tokensOut ?? 0)}`
+function describeCount(count: number, filter: RequestFilter): string {
+  const { length: all } = requests.value
+  if (all === 0) return 'No request since the start of the gateway.'
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  return isFiltered ? `${count} of the last ${all} requests` : `The last ${all} requests`
 }

@@ -74,6 +74,22 @@ export interface CredentialState {
   readonly detail: string
 }
 
+/** What one request with one credential has shown. Null: not known. */
+export interface CheckedCredential {
+  readonly credential: string
+  readonly reachable: boolean | null
+  readonly authenticated: boolean | null
+  readonly model_known: boolean | null
+  readonly first_token_ms: number | null
+  readonly cost: number | null
+  readonly error: string | null
+}
+
+export interface CheckedProvider {
+  readonly model: string
+  readonly credentials: readonly CheckedCredential[]
+}
+
 export interface ParkedCredential {
   readonly provider: string
   /** The variable that holds it. */
@@ -96,6 +112,8 @@ export interface Status {
   readonly parked_credentials: readonly ParkedCredential[]
   readonly circuits: readonly Circuit[]
   readonly rooms: readonly Room[]
+  /** By the name of the provider. */
+  readonly model_lists: Readonly<Record<string, ModelList>>
   readonly minutes: readonly Minute[]
 }
 
@@ -147,4 +165,91 @@ export interface UsagePart {
 export interface UsageInterval {
   readonly start: number
   readonly cost: number
+}
+
+/** A model of the configuration. */
+export interface ModelReport {
+  readonly id: string
+  readonly provider: string
+  readonly kind: string
+  readonly upstream_id: string
+  readonly capabilities: readonly string[]
+  readonly modalities: readonly string[]
+  readonly context_window: number | null
+  readonly max_input_tokens: number | null
+  readonly max_output_tokens: number | null
+  /** Null for a pattern. */
+  readonly fallbacks: readonly string[] | null
+  /** US dollars, by names such as `input_per_1m`. */
+  readonly prices: Readonly<Record<string, number>> | null
+  readonly prices_vary: boolean
+  readonly cost_reported: boolean
+  readonly missing_prices: readonly string[]
+}
+
+/** A model that a vendor lists and a pattern serves. */
+export interface DiscoveredModel {
+  readonly id: string
+  readonly provider: string | null
+}
+
+export interface ModelReports {
+  readonly models: readonly ModelReport[]
+  readonly discovered: readonly DiscoveredModel[]
+}
+
+/** The list of models of a vendor. */
+export interface ModelList {
+  readonly models: number | null
+  readonly listed_at: number | null
+  /** Why it could not be read last. */
+  readonly failure: string | null
+}
+
+export interface RouteLink {
+  readonly model: string
+  readonly provider: string
+  readonly circuit: string
+  readonly in_flight: number
+}
+
+export interface RouteTarget extends RouteLink {
+  readonly weight: number
+  readonly ttft_ms: number | null
+  readonly latency_ms: number | null
+}
+
+export interface RouteReport {
+  readonly id: string
+  readonly strategy: string
+  readonly affinity: 'off' | 'session' | 'prefix'
+  readonly affinity_ttl_seconds: number | null
+  /** Of a switch; null for other routes. */
+  readonly cases: readonly SwitchCase[] | null
+  readonly default: string | null
+  readonly targets: readonly RouteTarget[]
+  readonly fallbacks: readonly RouteLink[]
+}
+
+export interface SwitchCase {
+  readonly target: string
+  readonly conditions: readonly string[]
+}
+
+/** A setting in force. */
+export interface Setting {
+  readonly setting: string
+  readonly value: unknown
+  readonly origin: 'file' | 'environment' | 'default'
+  readonly variable: string | null
+}
+
+/** A change that an operator made. */
+export interface AuditRow {
+  readonly id: number
+  readonly ts: number
+  readonly action: string
+  readonly subject_id: string | null
+  readonly request_id: string | null
+  readonly client: string | null
 }

@@ -11,10 +11,12 @@ interface Interval {
   readonly name: string
   readonly seconds: number
   readonly formatTime: (seconds: number) => string
+  /** The time zone of these times, when it is not the browser's. */
+  readonly zone?: string
 }
 
 const hour: Interval = { name: 'hour', seconds: 3600, formatTime: formatClock }
-const day: Interval = { name: 'day', seconds: 86_400, formatTime: formatUtcDay }
+const day: Interval = { name: 'day', seconds: 86_400, formatTime: formatUtcDay, zone: 'UTC' }
 
 interface Span {
   readonly name: string
@@ -137,6 +139,7 @@ function SpendChart({ sums: { span, starts, groups } }: { readonly sums: Sums })
       format={formatUsd}
       step={interval.seconds}
       formatTime={interval.formatTime}
+      {...(interval.zone !== undefined && { zone: interval.zone })}
       series={[{ label: 'cost', color: 'accent', values: [...costs.values()] }]}
     />
   )

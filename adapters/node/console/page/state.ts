@@ -19,7 +19,8 @@ export const names = computed(
   () => new Map([...keys.value, ...groups.value].map(({ id, name }) => [id, name])),
 )
 
-const requestsShown = 100
+/** As many as the gateway keeps. */
+const maxRequests = 500
 const pollMs = 1000
 /** A gateway that takes longer counts as not reachable. */
 const maxAnswerMs = 10_000
@@ -50,7 +51,7 @@ export async function follow(): Promise<never> {
         if (startedAt !== now.started_at) cursor = 0
         startedAt = now.started_at
         const { rows, next_cursor: next } = await read<RecentPage>(
-          `/admin/requests?limit=500&cursor=${cursor}`,
+          `/admin/requests?limit=${maxRequests}&cursor=${cursor}`,
           limit,
         )
         status.value = now
@@ -58,7 +59,8 @@ export async function follow(): Promise<never> {
           cursor = next
           if (rows.length > 0) addRequests(rows)
         }
-        if (performance.now() - keysReadAt >= keyPollMs) {
+        const isNew = rows.some(({ key_id: id }) => id !== null && !names.value.has(id))
+        if (isNew || performance.now() - keysReadAt >= keyPollMs) {
           await readAccounts()
           keysReadAt = performance.now()
         }
@@ -84,7 +86,7 @@ interface RecentPage {
 }
 
 function addRequests(rows: readonly RecentRequest[]): void {
-  requests.value = [...rows.toReversed(), ...requests.value].slice(0, requestsShown)
+  requests.value = [...rows.toReversed(), ...requests.value].slice(0, maxRequests)
 }
 
 async function attempt(work: () => Promise<void>): Promise<void> {

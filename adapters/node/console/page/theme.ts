@@ -12,6 +12,12 @@ export const theme = signal<Theme>(readTheme())
 export const colorChanges = signal(0)
 
 const darkSystem = matchMedia('(prefers-color-scheme: dark)')
+const forcedColors = matchMedia('(forced-colors: active)')
+
+/** Whether the system replaces all colors by a few, as its mode for high contrast does. */
+export function areColorsForced(): boolean {
+  return forcedColors.matches
+}
 
 /** Applies the theme to the page, now and after each change. */
 export function applyTheme(): void {
@@ -24,6 +30,7 @@ export function applyTheme(): void {
   }
   theme.subscribe(apply)
   darkSystem.addEventListener('change', apply)
+  forcedColors.addEventListener('change', apply)
 }
 
 export function changeTheme(): void {

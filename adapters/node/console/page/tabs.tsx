@@ -1,0 +1,26 @@
+import { linkTo } from './place.ts'
+
+interface TabsProps {
+  /** The view that is divided. */
+  readonly view: string
+  readonly label: string
+  readonly tabs: readonly { readonly id: string; readonly title: string }[]
+  readonly current: string
+}
+
+/** Links to the parts of a view. Each has an address of its own; that of the first is the view's. */
+export function Tabs({ view, label, tabs, current }: TabsProps) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ id, title }, at) => (
+        <a
+          key={id}
+          href={linkTo(view, { tab: at === 0 ? undefined : id })}
+          aria-current={id === current ? 'page' : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  )
+}
