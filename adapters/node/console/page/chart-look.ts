@@ -1,5 +1,5 @@
 import UPlot from 'uplot'
-import type { ChartProps, Series } from './chart.tsx'
+import type { ChartProps, Series } from './chart-props.ts'
 import { areColorsForced } from './theme.ts'
 
 export const chartHeight = 180
