@@ -3,15 +3,16 @@ import { useHeldRows } from './held-rows.ts'
 import { linkTo } from './place.ts'
 import { RequestTable } from './request-table.tsx'
 import { PauseButton } from './requests.tsx'
+import type { RecentRequest } from './shapes.ts'
 import { requests } from './state.ts'
 
 const maxRows = 12
 
 /** The newest requests. An open one stays in its place. */
 export function LastRequests() {
-  const opened = useSignal<number | undefined>(undefined)
+  const opened = useSignal<RecentRequest['id'] | undefined>(undefined)
   const { shown } = useHeldRows(requests.value, opened.value !== undefined)
-  const toggle = (id: number) => {
+  const toggle = (id: RecentRequest['id']) => {
     opened.value = opened.value === id ? undefined : id
   }
   return (

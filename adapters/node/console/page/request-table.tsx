@@ -7,8 +7,8 @@ import { State } from './state-word.tsx'
 interface RequestTableProps {
   readonly requests: readonly RecentRequest[]
   /** The id of the request whose details are shown. */
-  readonly opened: number | undefined
-  readonly toggle: (id: number) => void
+  readonly opened: RecentRequest['id'] | undefined
+  readonly toggle: (id: RecentRequest['id']) => void
 }
 
 /** Requests, one in a row that opens to its details. In a narrow window a row becomes a card. */
@@ -48,7 +48,7 @@ export function RequestTable({ requests, opened, toggle }: RequestTableProps) {
 interface RowProps {
   readonly request: RecentRequest
   readonly isOpen: boolean
-  readonly toggle: (id: number) => void
+  readonly toggle: (id: RecentRequest['id']) => void
 }
 
 function Row({ request, isOpen, toggle }: RowProps) {

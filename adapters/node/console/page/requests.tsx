@@ -5,17 +5,18 @@ import { linkTo, place } from './place.ts'
 import { filterRequests, outcomes, type RequestFilter, readFilter } from './request-filter.ts'
 import { RequestTable } from './request-table.tsx'
 import { SearchBox } from './search-box.tsx'
+import type { RecentRequest } from './shapes.ts'
 import { isPaused, keys, names, requests } from './state.ts'
 
 /** The requests that the gateway keeps in memory, newest first, while they come in. */
 export function Requests() {
-  const opened = useSignal<number | undefined>(undefined)
+  const opened = useSignal<RecentRequest['id'] | undefined>(undefined)
   const shownRows = useSignal(pageRows)
   const filter = readFilter(place.value.query)
   const found = filterRequests(requests.value, filter, (id) => names.value.get(id))
   const isReading = useIsScrolled() || opened.value !== undefined
   const { shown, waiting, showWaiting } = useHeldRows(found, isReading)
-  const toggle = (id: number) => {
+  const toggle = (id: RecentRequest['id']) => {
     opened.value = opened.value === id ? undefined : id
   }
   return (
