@@ -160,6 +160,7 @@ function row(at: number, days: number): NewUsageRow {
     metadata: at % 4 === 0 ? { team: 'search', user: 'u123' } : {},
     ...plainBill,
     queuedMs: null,
+    failure: null,
   }
 }
 

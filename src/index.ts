@@ -99,7 +99,7 @@ export type {
   TraceSettings,
 } from './core/traces.ts'
 export { version } from './core/version.ts'
-export type { Sequence, Topic, Workers } from './core/workers.ts'
+export type { Topic, Workers } from './core/workers.ts'
 export { createGateway } from './gateway.ts'
 export type {
   ExplainedText,

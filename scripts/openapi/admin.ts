@@ -39,6 +39,24 @@ const window = [
   query('until', 'The end, exclusive; by default now.', time),
 ]
 
+const requestFilters = [
+  query('request_id', 'The value of `x-request-id`.'),
+  query('key_id', 'Only this key.'),
+  query('group_id', 'Only this group.'),
+  query('model', 'Only this model, as clients ask for it.'),
+  query('provider', 'Only this provider.'),
+  query('status', 'A status such as `429`, or a class such as `4xx`.', {
+    type: 'string',
+    pattern: '^[1-5](?:[0-9]{2}|[xX]{2})$',
+  }),
+  query('failed', 'Only requests with a status from 400 on, or only others.', {
+    enum: ['true', 'false'],
+  }),
+  query('error_code', 'Only this code, such as `LM-4001`.'),
+]
+
+const position = { type: 'string', pattern: '^[0-9]{1,15}[.][0-9]{1,15}$' }
+
 const includeDeleted = query('include_deleted', 'Whether to list deleted ones too.', {
   type: 'boolean',
   default: false,
@@ -131,14 +149,24 @@ export const admin: Operations = {
   '/admin/usage/export': {
     get: manage('Usage', {
       summary: 'List the rows of the usage log',
-      parameters: [...window, cursor, query('limit', 'How many rows.', integer(1, 10_000, 1000))],
+      parameters: [
+        ...window,
+        ...requestFilters,
+        cursor,
+        query('limit', 'How many rows.', integer(1, 10_000, 1000)),
+      ],
       answers: { 200: { description: 'A page of rows.', schema: 'UsageRows' } },
     }),
   },
   '/admin/usage/parts': {
     get: manage('Usage', {
       summary: 'Sum what the costs of a page of rows are made of',
-      parameters: [...window, cursor, query('limit', 'How many rows.', integer(1, 10_000, 1000))],
+      parameters: [
+        ...window,
+        ...requestFilters,
+        cursor,
+        query('limit', 'How many rows.', integer(1, 10_000, 1000)),
+      ],
       answers: { 200: { description: 'The sums of the lines.', schema: 'UsageParts' } },
     }),
   },
@@ -171,9 +199,24 @@ export const admin: Operations = {
   },
   '/admin/requests': {
     get: manage('Usage', {
-      summary: 'Show the last requests, which are in memory',
-      parameters: [cursor, query('limit', 'How many requests.', integer(1, 500, 100))],
-      answers: { 200: { description: 'The requests.', schema: 'RecentRequests' } },
+      summary: 'List requests with their outcome, refused ones too, newest first',
+      parameters: [
+        query(
+          'since',
+          'Unix seconds or RFC 3339; by default 24 hours before `until` beside a filter by key, group, model or provider, and all that is kept otherwise.',
+          time,
+        ),
+        query('until', 'The end, included; by default now.', time),
+        ...requestFilters,
+        query('cursor', 'The `next_cursor` of the page before.', position),
+        query(
+          'after',
+          'The `after` of an earlier answer: what came later, oldest first.',
+          position,
+        ),
+        query('limit', 'How many requests.', integer(1, 1000, 100)),
+      ],
+      answers: { 200: { description: 'A page of requests.', schema: 'RequestList' } },
     }),
   },
   '/admin/status': {

@@ -229,6 +229,23 @@ const usageSum = z.strictObject({
     .optional(),
 })
 
+const failure = {
+  reason: text.nullable().describe('Why the gateway refused the request by itself.'),
+  failed: z
+    .array(
+      z.strictObject({
+        model: text,
+        provider: text,
+        reason: text,
+        attempts: count,
+        failure: text.describe('The kind of failure, such as `status`, `timeout` or `network`.'),
+        status: count.nullable().describe('The status of the upstream, if it has answered.'),
+        code: text.nullable().describe('The code of the vendor or of the network error.'),
+      }),
+    )
+    .describe('The links that did not serve, and why.'),
+}
+
 const usageRow = z.strictObject({
   id: count,
   ts: time,
@@ -275,6 +292,7 @@ const usageRow = z.strictObject({
   reserved: usd.nullable(),
   cost_calculated: usd.nullable(),
   cost_repriced: usd.nullable(),
+  ...failure,
 })
 
 const explainedRow = usageRow.extend({
@@ -283,8 +301,8 @@ const explainedRow = usageRow.extend({
   is_exact: z.boolean(),
 })
 
-const recentRequest = z.strictObject({
-  id: count,
+const listedRequest = z.strictObject({
+  id: text,
   ts: time,
   request_id: requestId,
   key_id: text.nullable(),
@@ -296,7 +314,6 @@ const recentRequest = z.strictObject({
   provider: text.nullable(),
   status: count,
   error_code: code.nullable(),
-  reason: text.nullable().describe('Why the gateway refused the request by itself.'),
   latency_ms: count,
   ttft_ms: count.nullable(),
   queued_ms: count.nullable().describe('The wait for room at upstreams.'),
@@ -306,9 +323,10 @@ const recentRequest = z.strictObject({
   cost: usd,
   cache_hit: z.boolean(),
   attempts: count,
-  failed: z
-    .array(z.strictObject({ model: text, provider: text, reason: text, attempts: count }))
-    .describe('The links that failed, and why.'),
+  ...failure,
+  count: count.describe(
+    'The requests that the row stands for: more than 1 for many refused alike.',
+  ),
 })
 
 const audit = z.strictObject({
@@ -666,7 +684,13 @@ export const answerSchemas = {
   }),
   UsageRows: z.strictObject({ ...window, rows: z.array(usageRow), next_cursor: cursor }),
   AuditRows: z.strictObject({ ...window, rows: z.array(audit), next_cursor: cursor }),
-  RecentRequests: z.strictObject({ rows: z.array(recentRequest), next_cursor: count }),
+  RequestList: z.strictObject({
+    since: time.nullable(),
+    until: time.nullable(),
+    rows: z.array(listedRequest),
+    next_cursor: text.nullable().describe('For the page of older requests; null after the last.'),
+    after: text.describe('Leads to the requests that are written later.'),
+  }),
   Status: status,
   ModelReports: z.strictObject({
     models: z.array(modelReport),

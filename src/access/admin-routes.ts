@@ -1,4 +1,4 @@
-import type { SpendFlusher } from '../accounting/index.ts'
+import type { RefusedRequests, SpendFlusher } from '../accounting/index.ts'
 import {
   type AdminRequest,
   type AdminRoutes,
@@ -37,12 +37,13 @@ export interface AdminParts {
   readonly webhooks: Webhooks
   readonly accounts: KeyAccounts
   readonly flusher: Pick<SpendFlusher, 'flush'>
+  readonly refused: Pick<RefusedRequests, 'flush'>
   readonly recent: RecentRequests
 }
 
 /** Every route under `/admin`, guarded by the master key. */
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
-  const { store, clock, log, master, webhooks, accounts, flusher, recent } = parts
+  const { store, clock, log, master, webhooks, accounts, flusher, refused, recent } = parts
   const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
   const { inFlight, pins, circuits, pools, rooms, credentials, health, flushRecords } = deps
   const { explain, workers } = deps
@@ -56,7 +57,12 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...usageRoutes({ store, clock }),
     ...repriceRoutes({ ...shared, store, findModel: deps.findModel }),
     ...auditRoutes({ store, clock }),
-    ...requestRoutes({ recent, flushRecords, workers }),
+    ...requestRoutes({
+      store,
+      clock,
+      workers,
+      save: async () => void (await Promise.all([flush(), refused.flush()])),
+    }),
     ...statusRoutes({
       clock,
       recent,
@@ -87,12 +93,12 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     }),
     ...webhookRoutes({ ...shared, webhooks }),
   }
-  const refused = ({ request, context }: AdminRequest) =>
+  const refuse = ({ request, context }: AdminRequest) =>
     refusedLogins.add({
       request,
       origin: context,
       status: 401,
       why: () => explainAdminLogin(request.headers),
     })
-  return requireMasterKey(routes, { master, refused })
+  return requireMasterKey(routes, { master, refused: refuse })
 }

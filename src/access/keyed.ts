@@ -4,6 +4,7 @@ import {
   nameProcess,
   noRowJournal,
   pendingUsageSink,
+  RefusedRequests,
   Retention,
   SpendFlusher,
   UsageLog,
@@ -54,9 +55,15 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
   })
   accounts.load(options.rows, options.before)
   accounts.start()
-  const addRow = usageLogSink(usageLog, clock)
+  const refused = new RefusedRequests({
+    store,
+    clock,
+    log,
+    findGroup: (key) => accounts.registry.getKey(key)?.record.groupId ?? null,
+  })
+  const addRow = usageLogSink(usageLog, { clock, refused: (record) => refused.add(record) })
   const recordPendingRow = pendingUsageSink(usageLog, clock)
-  const recent = new RecentRequests(clock, options.workers.sequence)
+  const recent = new RecentRequests(clock)
   /** Nothing waits between the end of a stream and its last bytes. */
   const endStream = () => {
     rowJournal.write()
@@ -99,7 +106,10 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
       retention.setDays(auth.retention_days)
     },
     adminRoutes: (deps) =>
-      createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher, recent }, deps),
+      createAdminRoutes(
+        { store, clock, log, master, webhooks, accounts, flusher, refused, recent },
+        deps,
+      ),
     ownKeyRoutes: () =>
       ownKeyRoutes({
         store,
@@ -130,7 +140,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
       accounts.refusedLogins.close()
       webhooks.close()
       retention.close()
-      const unsaved = await flusher.close()
+      const [unsaved] = await Promise.all([flusher.close(), refused.close()])
       store.journal?.close()
       await store.close()
       const { rows, spend } = unsaved

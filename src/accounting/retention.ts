@@ -4,10 +4,10 @@ import type { Store } from '../store/index.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 export interface RetentionOptions {
-  readonly store: Pick<Store, 'purgeUsage' | 'purgeAudit'>
+  readonly store: Pick<Store, 'purgeUsage' | 'purgeRefused' | 'purgeAudit'>
   readonly clock: Clock
   readonly log: Log
-  /** The age at which rows of the usage log and the audit log are purged; 0: never. */
+  /** The age at which rows of the usage log, the refused requests and the audit log are purged; 0: never. */
   readonly days: number
 }
 
@@ -17,7 +17,7 @@ const hourMs = 3_600_000
 const sliceRows = 2_000
 const pauseMs = 50
 
-/** Purges old rows of the usage log and the audit log: at once, then every hour. */
+/** Purges old rows of the usage log, the refused requests and the audit log: at once, then every hour. */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #outage: OutageLogger
@@ -69,6 +69,7 @@ export class Retention {
     try {
       const isDone =
         (await store.purgeUsage(before, sliceRows)) < sliceRows &&
+        (await store.purgeRefused(before, sliceRows)) < sliceRows &&
         (await store.purgeAudit(before, sliceRows)) < sliceRows
       this.#outage.recordSuccess()
       return isDone

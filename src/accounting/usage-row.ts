@@ -1,17 +1,22 @@
 import { type Bill, type TokenCounts, writeBill } from '../core/bill.ts'
 import type { BillingFacts, ModalityTokens, ToolCalls } from '../core/billing.ts'
 import type { Clock } from '../core/ports.ts'
+import { writeFailure } from '../core/request-failure.ts'
 import type { RecordPrice, RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ChargedRow, CostSource } from '../store/index.ts'
 import type { UsageLog } from './usage-log.ts'
 
-/** Returns a sink that adds a usage row for every request with an account. */
-export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSink {
+/** Returns a sink that adds a usage row for every request with an account; the others go to `refused`. */
+export function usageLogSink(
+  log: Pick<UsageLog, 'add'>,
+  { clock, refused }: { readonly clock: Clock; readonly refused: RecordSink },
+): RecordSink {
   return (record) => {
     const row = toUsageRow(record, clock)
     if (row) log.add(row)
+    else refused(record)
   }
 }
 
@@ -87,6 +92,7 @@ function toUsageRow(record: RequestRecord, clock: Clock): ChargedRow | undefined
     price: price?.label ?? null,
     bill: describeBill(record),
     queuedMs: record.queued === undefined ? null : Math.round(record.queued),
+    failure: writeFailure(record),
     vectors: price?.prices ?? price?.answers,
     keyTerm: record.keyTerm,
     groupTerm: record.groupTerm,

@@ -2,6 +2,8 @@ import type { GroupState, KeyState } from '../core/accounts.ts'
 import { toUsd } from '../core/money.ts'
 import { asHeaderList, headerList } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
+import { readFailure } from '../core/request-failure.ts'
+import type { FailedLink } from '../core/request-record.ts'
 
 /** The reply to a change without a result. */
 export const noContent: Reply = Object.freeze({ status: 204, headers: headerList({}), body: null })
@@ -55,4 +57,15 @@ function renderLimits(state: KeyState | GroupState): object {
     priority: record.priority,
     in_flight: running,
   }
+}
+
+/** Renders why a request was refused, and the links that failed, as a row keeps it. */
+export function renderFailure(text: string | null) {
+  const { reason, failed } = readFailure(text)
+  return { reason, failed: failed.map(renderLink) }
+}
+
+/** Every member is there, as in all answers. */
+function renderLink(link: FailedLink) {
+  return { ...link, status: link.status ?? null, code: link.code ?? null }
 }

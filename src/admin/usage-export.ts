@@ -7,7 +7,8 @@ import { type Store, type UsageRow, usageFields } from '../store/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import type { AdminRequest } from './input.ts'
-import { parseExportQuery } from './usage-query.ts'
+import { renderFailure } from './render.ts'
+import { parseExportQuery } from './request-filter.ts'
 
 interface ExportDeps {
   readonly store: Pick<Store, 'listUsage'>
@@ -54,7 +55,7 @@ export function renderRow(row: UsageRow): object {
   for (const { field, jsonName, toJson } of shownFields) {
     json[jsonName] = toJson ? toJson(row[field]) : row[field]
   }
-  return Object.assign(json, renderBill(row.bill))
+  return Object.assign(json, renderBill(row.bill), renderFailure(row.failure))
 }
 
 /** The amounts and the id that the text of a bill holds. */
@@ -72,13 +73,16 @@ function toOptionalUsd(amount: NanoUsd | undefined): number | null {
   return amount === undefined ? null : toUsd(amount)
 }
 
-/** The text of a bill is shown by its members. */
-const shownFields = usageFields.filter(({ field }) => field !== 'bill')
+/** The texts of a bill and of a failure are shown by their members. */
+const shownFields = usageFields.filter(({ field }) => field !== 'bill' && field !== 'failure')
 
 const blankJson = Object.fromEntries(
-  ['id', ...shownFields.map(({ jsonName }) => jsonName), ...Object.keys(renderBill(null))].map(
-    (name) => [name, null],
-  ),
+  [
+    'id',
+    ...shownFields.map(({ jsonName }) => jsonName),
+    ...Object.keys(renderBill(null)),
+    ...Object.keys(renderFailure(null)),
+  ].map((name) => [name, null]),
 )
 
 async function joinPieces(pieces: readonly Uint8Array[], slice: TimeSlice): Promise<Uint8Array> {

@@ -5,8 +5,8 @@ import type { Store } from '../store/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import type { AdminRequest } from './input.ts'
+import { parseExportQuery } from './request-filter.ts'
 import { readKnownPrices, toPricedAnswers } from './usage-cost.ts'
-import { parseExportQuery } from './usage-query.ts'
 
 interface PartsDeps {
   readonly store: Pick<Store, 'listUsage' | 'readPrices'>

@@ -5,7 +5,6 @@ import type { Millis } from '../core/ids.ts'
 import {
   type UsageFilter,
   type UsageInterval,
-  type UsageListQuery,
   type UsageSumQuery,
   usageGroupings,
   usageIntervals,
@@ -33,12 +32,6 @@ export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageQuery
     interval: given.interval,
     limit: given.limit,
   }
-}
-
-/** Parses the query of `GET /admin/usage/export` in the same way. */
-export function parseExportQuery(query: URLSearchParams, now: Millis): UsageListQuery {
-  const { cursor, limit, ...bounds } = parseQuery(exportQuery, query)
-  return { ...resolveWindow(bounds, now), cursor, limit }
 }
 
 const day = 24 * 60 * 60
@@ -107,12 +100,6 @@ const sumQuery = z.strictObject({
   group_by: choice(usageGroupings).default('model'),
   interval: choice(usageIntervals).optional(),
   limit: wholeNumber(1, 1000).default(100),
-})
-
-const exportQuery = z.strictObject({
-  ...bounds,
-  cursor: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: wholeNumber(1, 10_000).default(1000),
 })
 
 export function choice<const Choice extends string>(choices: readonly Choice[]) {

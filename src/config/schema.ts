@@ -115,8 +115,8 @@ const auth = setting(
       duration.default(10_000),
     ),
     retention_days: setting(
-      '0 to 36500. The gateway deletes older rows of the usage log and the audit log; `0` keeps ' +
-        'them for ever.',
+      '0 to 36500. The gateway deletes older rows of the usage log, the refused requests and the ' +
+        'audit log; `0` keeps them for ever.',
       wholeNumber(0, 36_500).default(30),
     ),
     usage_channel_capacity: setting(

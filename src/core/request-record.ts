@@ -3,6 +3,7 @@ import type { BilledAnswer, IdentifiedPrices } from './bill.ts'
 import type { BudgetTerm } from './budget-period.ts'
 import type { Api, Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
+import type { UpstreamFailure } from './failure.ts'
 import type { Bytes, GroupId, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Metadata } from './metadata.ts'
 import type { Model } from './provider.ts'
@@ -16,12 +17,19 @@ export interface Media {
   readonly bytes: Bytes
 }
 
-/** A link of a chain that did not serve, as the log describes it. */
+/** A link of a chain that did not serve, as the log describes it. Nothing of it is content. */
 export interface FailedLink {
   readonly model: string
   readonly provider: string
+  /** In words, as a predicate of the provider's name. */
   readonly reason: string
   readonly attempts: number
+  /** `untranslatable`: the link cannot express the request. */
+  readonly failure: UpstreamFailure['kind'] | 'untranslatable'
+  /** The status of the upstream's answer; undefined for a failure without one. */
+  readonly status?: number | undefined
+  /** The vendor's own code, or that of the network failure. */
+  readonly code?: string | undefined
 }
 
 /** Why the gateway refused a request by itself, for its operators. Nothing of it is content. */

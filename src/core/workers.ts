@@ -15,7 +15,6 @@ export interface Workers {
   readonly count: number
   /** The number of this one, from 1. */
   readonly number: number
-  readonly sequence: Sequence
   /** Sets how this worker answers a question, or applies a state. */
   answer<Question, Answer>(
     topic: Topic<Question, Answer>,
@@ -33,14 +32,6 @@ export interface Workers {
   publish<State>(topic: Topic<State, void>, state: State): Promise<void>
   /** Runs the changes of all workers one after the other. */
   inTurn<Result>(change: () => Promise<Result>): Promise<Result>
-}
-
-/** Numbers the records of all workers in the order of their time. */
-export interface Sequence {
-  /** Returns a number greater than `last`, which no other worker uses. */
-  next(last: number): number
-  /** Returns a number so that every later one of any worker is greater. */
-  settled(): number
 }
 
 /** Returns one worker's share of a gateway-wide limit, at least 1. */
@@ -66,7 +57,6 @@ export function soleWorker(): Workers {
   return {
     count: 1,
     number: 1,
-    sequence: { next: (last) => last + 1, settled: () => Number.MAX_SAFE_INTEGER },
     answer(topic, handle) {
       // A topic binds the types of its question and its answer to its name.
       handlers.set(topic.name, handle as (question: unknown) => unknown)

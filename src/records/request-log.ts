@@ -58,12 +58,7 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
 }
 
 /** The provider that served, was called last, or would have been; undefined when the gateway refused to call any. */
-export function findProvider({
-  served,
-  lastCalled,
-  model,
-  refusal,
-}: RequestRecord): string | undefined {
+function findProvider({ served, lastCalled, model, refusal }: RequestRecord): string | undefined {
   return (served ?? lastCalled ?? (refusal ? undefined : model))?.provider?.name
 }
 

@@ -5,6 +5,8 @@ import { readChanges } from './changes.ts'
 import { createGroup, deleteGroup, grantGroup, updateGroup } from './groups.ts'
 import { createKey, deleteKey, grantKey, rotateKey, updateKey } from './keys.ts'
 import { forgetProcess, listProcesses, readShares } from './processes.ts'
+import { addRefused, purgeRefused } from './refused.ts'
+import { listRequests } from './request-list.ts'
 import {
   deleteSealed,
   putSealed,
@@ -94,6 +96,9 @@ const operations: Operations = {
   readPrices,
   writeRepriced,
   listUsage,
+  addRefused,
+  purgeRefused,
+  listRequests,
   readSealed,
   putSealed,
   replaceSealed,

@@ -79,6 +79,9 @@ export const virtualKeys = sqliteTable(
 /** The index of the usage log by time. */
 export const usageLogByTime = 'usage_log_ts'
 
+/** The index of the rows of failed requests. */
+export const usageLogFailed = 'usage_log_failed'
+
 export const usageLog = sqliteTable(
   'usage_log',
   {
@@ -130,12 +133,44 @@ export const usageLog = sqliteTable(
     /** JSON: see `Bill` of src/core/bill.ts; null when there is nothing to say. */
     bill: text(),
     queuedMs: integer('queued_ms'),
+    /** JSON: see `RequestFailure` of src/core/request-failure.ts; null when there is nothing to say. */
+    failure: text(),
   } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [
     index(usageLogByTime).on(table.ts),
+    // Of few rows, so that failed requests are found without reading the others.
+    index(usageLogFailed).on(table.id).where(sql`status >= 400`),
     // The few rows of lost requests.
     index('usage_log_lost').on(table.requestId, table.keyId).where(sql`error_code = 'LM-6002'`),
   ],
+)
+
+/**
+ * The last requests that were refused before they had a row in the usage log: without a valid key, malformed, for an
+ * unknown model, or for one that the key may not use. They count in no sum. Both their number and their age are limited.
+ */
+export const refusedRequests = sqliteTable(
+  'refused_requests',
+  {
+    /** Not reused after a purge, so that cursors stay valid. */
+    id: integer().primaryKey({ autoIncrement: true }),
+    ts: integer().notNull(),
+    requestId: text('request_id').notNull(),
+    keyId: text('key_id'),
+    groupId: text('group_id'),
+    api: text().notNull(),
+    stream: integer({ mode: 'boolean' }).notNull(),
+    /** What the client asked for; null where it is not known. */
+    model: text(),
+    status: integer().notNull(),
+    errorCode: text('error_code'),
+    /** As in the usage log. */
+    failure: text(),
+    latencyMs: integer('latency_ms').notNull(),
+    /** How many alike requests the row stands for, itself included. */
+    count: integer().notNull(),
+  },
+  (table) => [index('refused_requests_ts').on(table.ts)],
 )
 
 /** The prices that rows of the usage log name in `bill`. */

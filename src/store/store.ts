@@ -13,6 +13,7 @@ import type {
   Rotation,
 } from './account-rows.ts'
 import type { Journal } from './journal.ts'
+import type { RefusedBatch, RequestListQuery, RequestPage } from './request-queries.ts'
 import type { ProcessShare, SpendFlush, SubjectSpend } from './spend-rows.ts'
 import type { UsageRow } from './usage-columns.ts'
 import type {
@@ -105,6 +106,16 @@ export interface Store {
   /** Returns rows by increasing id. */
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]>
 
+  /**
+   * Appends refused requests, and deletes the oldest beyond the number that is kept. A batch is written once, no
+   * matter how often it is sent.
+   */
+  addRefused(batch: RefusedBatch): Promise<void>
+  /** Deletes up to `limit` refused requests from before `before`, unix seconds. Resolves to their number. */
+  purgeRefused(before: number, limit: number): Promise<number>
+  /** Returns a page of the rows of the usage log and of the refused requests together. */
+  listRequests(query: RequestListQuery): Promise<RequestPage>
+
   /** Reads the sealed values of a purpose, ordered by name. */
   readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]>
   /** Creates or replaces a sealed value. */
@@ -173,6 +184,9 @@ export const storeMethods = Object.keys({
   readPrices: true,
   writeRepriced: true,
   listUsage: true,
+  addRefused: true,
+  purgeRefused: true,
+  listRequests: true,
   readSealed: true,
   putSealed: true,
   replaceSealed: true,
@@ -278,7 +292,7 @@ export const changeTopics = ['accounts', 'provider-keys', 'webhooks'] as const
 export type ChangeTopic = (typeof changeTopics)[number]
 export type ChangeCounts = Readonly<Record<ChangeTopic, number>>
 
-export interface AuditQuery extends UsageListQuery {
+export interface AuditQuery extends Pick<UsageListQuery, 'since' | 'until' | 'cursor' | 'limit'> {
   readonly action?: AuditAction | undefined
   readonly subjectId?: string | undefined
 }

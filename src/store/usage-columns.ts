@@ -67,6 +67,8 @@ const definitions = {
   bill: nullable(text('bill')),
   /** How long the request waited for room at upstreams; null when it did not. */
   queuedMs: nullable(integer('queued_ms')),
+  /** Why the request was refused, and which links failed, as `writeFailure` writes it; null for neither. */
+  failure: nullable(text('failure')),
 }
 
 type Definitions = typeof definitions
@@ -329,5 +331,6 @@ export function readFields(row: NewUsageRow): readonly unknown[] {
     row.price,
     row.bill,
     row.queuedMs,
+    row.failure,
   ]
 }

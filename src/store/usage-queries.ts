@@ -1,5 +1,6 @@
 import type { Api, Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
+import type { RequestFilter } from './request-queries.ts'
 import type { SpendText } from './spend-rows.ts'
 import type { NewUsageRow, UsageValue } from './usage-columns.ts'
 import type { UsageInterval } from './usage-interval.ts'
@@ -148,13 +149,11 @@ export interface RepricedRow {
   readonly cost: NanoUsd
 }
 
-export interface UsageListQuery {
+export interface UsageListQuery extends RequestFilter {
   /** Both inclusive, unix seconds. */
   readonly since: number
   readonly until: number
   /** Only rows with a greater id. */
   readonly cursor: number
   readonly limit: number
-  /** Only rows of this request: there is no index, so all rows of the window are read. */
-  readonly requestId?: string | undefined
 }

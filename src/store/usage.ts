@@ -11,7 +11,6 @@ import {
   inArray,
   lt,
   max,
-  min,
   type SQL,
   sql,
 } from 'drizzle-orm'
@@ -21,7 +20,8 @@ import type { ClientDatabase } from './audit.ts'
 import { joinAmount } from './money.ts'
 import { writeOnce, writeOnceUnless } from './once.ts'
 import { type PreparedStatement, prepare } from './prepared.ts'
-import { prices, usageLog, usageLogByTime } from './schema.ts'
+import { whereRequests } from './request-list.ts'
+import { prices, usageLog } from './schema.ts'
 import { spendStatements } from './spend.ts'
 import { type UsageColumnName, usageColumns } from './usage-columns.ts'
 import { firstWeek, type UsageInterval } from './usage-interval.ts'
@@ -40,6 +40,7 @@ import type {
   UsageSumQuery,
   UsageText,
 } from './usage-queries.ts'
+import { findSpan, whereInSpan } from './usage-span.ts'
 
 /** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
 export async function addUsage(
@@ -223,7 +224,7 @@ export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Prom
       and(
         gt(usageLog.id, query.cursor),
         whereInSpan(span, query),
-        query.requestId === undefined ? undefined : eq(usageLog.requestId, query.requestId),
+        ...whereRequests(usageLog, query),
       ),
     )
     .orderBy(usageLog.id)
@@ -294,32 +295,6 @@ const intervalStarts: Readonly<Record<UsageInterval, SQL<number>>> = {
   day: sql`${usageLog.ts} - ${usageLog.ts} % 86400`,
   week: sql`${usageLog.ts} - (${usageLog.ts} - ${sql.raw(String(firstWeek))}) % 604800`,
   month: sql`unixepoch(${usageLog.ts}, 'unixepoch', 'start of month')`,
-}
-
-type Window = Pick<UsageFilter, 'since' | 'until'>
-
-interface Span {
-  readonly first: number
-  readonly last: number
-}
-
-/**
- * Returns the range of ids that contains all rows of a window. Rows are written almost in the order
- * of their time, so scanning this range in storage order is faster than looking up each row through
- * the index on time, and a page starts without a scan wherever the window is.
- */
-async function findSpan(db: LibSQLDatabase, window: Window): Promise<Span | undefined> {
-  const [row] = await db
-    .select({ first: min(usageLog.id), last: max(usageLog.id) })
-    .from(sql`${usageLog} indexed by ${sql.identifier(usageLogByTime)}`)
-    .where(between(usageLog.ts, window.since, window.until))
-  const { first = null, last = null } = row ?? {}
-  return first === null || last === null ? undefined : { first, last }
-}
-
-function whereInSpan({ first, last }: Span, { since, until }: Window): SQL | undefined {
-  // The plus sign stops the planner from using the index on time.
-  return and(between(usageLog.id, first, last), between(sql`+${usageLog.ts}`, since, until))
 }
 
 function whereFilters({ keyId, groupId, model, provider, capability, api }: UsageFilter): SQL[] {

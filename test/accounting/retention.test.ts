@@ -4,6 +4,7 @@ import type { UsageRow } from '../../src/store/index.ts'
 import { auditEntry } from '../support/audit.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
+import { refusedBatch } from '../support/usage-batch.ts'
 import { RecordingLog } from './support.ts'
 
 const day = 86_400
@@ -26,6 +27,15 @@ test('rows over the retention age are purged at the start', async () => {
   const { left } = retentionOver(30, [31 * day, 30 * day + 1, 30 * day, day])
   await settled()
   expect(left()).toEqual([30 * day, day])
+})
+
+test('refused requests over the retention age are purged too', async () => {
+  const store = new MemoryStore()
+  const now = new ManualClock().now() / 1000
+  for (const age of [31, 29]) await store.addRefused(refusedBatch({ ts: now - age * day }))
+  retentionOver(30, [], store)
+  await settled()
+  expect(store.refused).toMatchObject([{ ts: now - 29 * day }])
 })
 
 test('rows that reach the retention age are purged every hour', async () => {

@@ -3,6 +3,7 @@ import { noRowJournal } from '../../src/accounting/journal-writer.ts'
 import { UsageLog, type UsageLogOptions } from '../../src/accounting/usage-log.ts'
 import { usageLogSink } from '../../src/accounting/usage-row.ts'
 import type { RequestId } from '../../src/core/ids.ts'
+import { readFailure } from '../../src/core/request-failure.ts'
 import type { RequestRecord } from '../../src/core/request-record.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
@@ -56,7 +57,7 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
     dropped: () => dropped++,
     ...options,
   })
-  const record = usageLogSink(usageLog, clock)
+  const record = usageLogSink(usageLog, { clock, refused() {} })
   /** Records requests `r-<first>` to `r-<last>`. */
   const add = (first: number, last = first) => {
     for (let number = first; number <= last; number++) {
@@ -71,7 +72,8 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
 describe('a row', () => {
   const rowOf = (settlement: RequestRecord): NewUsageRow[] => {
     const rows: NewUsageRow[] = []
-    usageLogSink({ add: (row) => rows.push(row) }, new ManualClock(1_764_000_000_999))(settlement)
+    const clock = new ManualClock(1_764_000_000_999)
+    usageLogSink({ add: (row) => rows.push(row) }, { clock, refused() {} })(settlement)
     return rows
   }
 
@@ -117,6 +119,9 @@ describe('a row', () => {
       media: { count: 1, bytes: 99 },
       latency: 1234.5,
       timeToFirstToken: 45.4,
+      failed: [
+        { model: 'm', provider: 'p', reason: 'x'.repeat(999), attempts: 2, failure: 'network' },
+      ],
       attempts: 3,
       metadata: { team: 'a' },
     }
@@ -163,9 +168,26 @@ describe('a row', () => {
         price: 'above 9',
         bill: '{"price":"0123456789abcdef","written12h":1,"reserved":"77","calculated":"18"}',
         queuedMs: null,
+        failure: `{"failed":[{"model":"m","provider":"p","reason":"${'x'.repeat(300)}","attempts":2,"failure":"network"}]}`,
         vectors: { id: '0123456789abcdef', text: '{}' },
       },
     ])
+  })
+
+  test('a row keeps the reason of a refusal, and at most 16 failed links', () => {
+    const failed = Array.from({ length: 30 }, (_, at) => ({
+      model: `m${at}`,
+      provider: 'p',
+      reason: 'has no room',
+      attempts: 0,
+      failure: 'no-room' as const,
+    }))
+    const refusal = { reason: 'no', model: undefined, scope: undefined, groupId: undefined }
+    const [row] = rowOf({ ...refused, failed, refusal })
+    expect(readFailure(row?.failure ?? null)).toEqual({
+      reason: 'no',
+      failed: failed.slice(0, 16),
+    })
   })
 
   test('the row of a refusal has no tokens and the provider of the requested model', () => {

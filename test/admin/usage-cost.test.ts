@@ -216,7 +216,7 @@ test('10,000 recorded rows cost what their counts cost at the prices that they n
   const clock = new ManualClock()
   const store = new MemoryStore()
   const rows: ChargedRow[] = []
-  const record = usageLogSink({ add: (row) => rows.push(row) }, clock)
+  const record = usageLogSink({ add: (row) => rows.push(row) }, { clock, refused() {} })
   const links = Array.from({ length: 50 }, () => drawLink(draw))
   for (let at = 0; at < 10_000; at++) {
     const served = links[draw(links.length)]

@@ -40,7 +40,16 @@ describe('the request line', () => {
           latency_ms: 100,
           ttft_ms: undefined,
           attempts: 3,
-          failed: [{ model: 'm', provider: 'p', reason: 'answered with status 401', attempts: 2 }],
+          failed: [
+            {
+              model: 'm',
+              provider: 'p',
+              reason: 'answered with status 401',
+              attempts: 2,
+              failure: 'status',
+              status: 401,
+            },
+          ],
           tokens_in: 9,
           tokens_out: 2,
           estimated: false,
@@ -114,7 +123,7 @@ describe('the request line', () => {
     }
     expect(settlement(gateway.log.slice(-1))).toMatchObject({ scope: 'key', group_id: undefined })
     const { body } = await gateway.admin('GET', '/admin/requests')
-    expect((body['rows'] as object[])[0]).toMatchObject({
+    expect((body['rows'] as object[]).at(-1)).toMatchObject({
       model: 'mm',
       reason: expect.stringMatching(/^the model is not configured/),
       provider: null,

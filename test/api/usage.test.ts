@@ -70,6 +70,7 @@ describe('a row of the usage log', () => {
         metadata: { team: 'search', tier: 2, trial: false },
         ...plainBill,
         queuedMs: null,
+        failure: null,
         bill: expect.stringMatching(/^\{"price":"[\da-f]{16}"\}$/),
       },
     ])

@@ -95,16 +95,19 @@ describe('each worker shows what all of them do', () => {
     }
   })
 
-  test('GET /admin/requests lists the requests of all in their order, each once', async () => {
+  test('GET /admin/requests has each worker write its rows first', async () => {
     const { first, second } = await startCrew()
-    const asked = [first, second, second, first]
-    for (const [at, gateway] of asked.entries()) await askOnce(gateway, { model: `none-${at}` })
-    const { body: page } = await first.admin('GET', '/admin/requests?limit=3')
-    expect(page).toMatchObject({ rows: [{ id: 1 }, { id: 2 }, { id: 3 }], next_cursor: 3 })
-    const { body: rest } = await second.admin('GET', '/admin/requests?cursor=3')
-    expect(rest).toMatchObject({ rows: [{ id: 4 }], next_cursor: 4 })
-    const { body: none } = await second.admin('GET', '/admin/requests?cursor=4')
-    expect(none).toEqual({ rows: [], next_cursor: 4 })
+    for (const gateway of [first, second]) {
+      gateway.upstream.next(used(8, 4))
+      await askOnce(gateway)
+      await askOnce(gateway, { ...prompt(), model: 'none' })
+    }
+    expect(second.store.usage).toEqual([])
+    await first.admin('GET', '/admin/requests')
+    for (const { store } of [first, second]) {
+      expect(store.usage).toMatchObject([{ status: 200 }])
+      expect(store.refused).toMatchObject([{ status: 404, model: 'none' }])
+    }
   })
 
   test('GET /admin/routes averages the times of all', async () => {

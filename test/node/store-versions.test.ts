@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
 import { newKey, usageRow } from '../store/support/rows.ts'
-import { usageBatch } from '../support/usage-batch.ts'
+import { refusedBatch, usageBatch } from '../support/usage-batch.ts'
 import { listMigrations, migrationsWith } from './support/migrations.ts'
 import { connect, folder, openStore, threadEntry } from './support/store.ts'
 
@@ -115,6 +115,9 @@ describe('a database of a former version', () => {
     const sealed = [{ sealed: 'sealed 1' }, { sealed: 'sealed 2' }]
     expect(await store.readSealed('canary')).toMatchObject(sealed)
 
+    await store.addRefused(refusedBatch({ requestId: 'new' }))
+    const listed = await store.listRequests({ direction: 'older', limit: 9 })
+    expect(listed.rows.map(({ requestId }) => requestId)).toContain('new')
     await store.createKey(newKey('new'))
     await store.addUsage(usageBatch('new', [usageRow()]))
     expect((await store.readAccounts()).keys).toHaveLength(3)

@@ -122,7 +122,7 @@ describe('the order of those that wait', () => {
     await gateway.finish()
     expect((await gateway.rows()).map(({ queuedMs }) => queuedMs)).toEqual([null, 40])
     const { body } = await gateway.admin('GET', '/admin/requests')
-    expect(body['rows']).toMatchObject([{ queued_ms: null }, { queued_ms: 40 }])
+    expect(body['rows']).toMatchObject([{ queued_ms: 40 }, { queued_ms: null }])
     const exported = await gateway.get('/admin/usage/export', {
       headers: { authorization: `Bearer ${masterKey}` },
     })

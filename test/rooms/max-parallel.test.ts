@@ -299,7 +299,7 @@ describe('a chain', () => {
     expect(answer.headers.get('x-gateway-queued-ms')).toBe(null)
     const line = gateway.log.findLast(({ message }) => message === 'request')
     expect(line?.fields['failed']).toEqual([
-      { model: 'm', provider: 'p', reason: 'has no room', attempts: 0 },
+      { model: 'm', provider: 'p', reason: 'has no room', attempts: 0, failure: 'no-room' },
     ])
   })
 

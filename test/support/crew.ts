@@ -6,7 +6,6 @@ type Handler = (question: unknown) => unknown
 export function createCrew(count: number): readonly Workers[] {
   const handlers = Array.from({ length: count }, () => new Map<string, Handler>())
   const { inTurn } = soleWorker()
-  let last = 0
   const ask = async (answering: readonly Map<string, Handler>[], name: string, value: unknown) =>
     Promise.all(
       answering.map(async (each) => {
@@ -17,7 +16,6 @@ export function createCrew(count: number): readonly Workers[] {
   return handlers.map((own, at) => ({
     count,
     number: at + 1,
-    sequence: { next: () => ++last, settled: () => last },
     answer(topic, handle) {
       own.set(topic.name, handle as Handler)
     },

@@ -22,8 +22,15 @@ import {
   type NewKey,
   type NewUsageRow,
   type ProcessShare,
+  type RefusedBatch,
+  type RefusedRow,
   type RepricedRow,
+  type RequestFilter,
+  type RequestListQuery,
+  type RequestPage,
+  type RequestRow,
   type Rotation,
+  refusedKept,
   type SavedSpend,
   type SealedPurpose,
   type SealedRow,
@@ -63,6 +70,8 @@ export class MemoryStore implements Store {
   readonly keys = new Map<string, KeyRow>()
   readonly groups = new Map<string, GroupRow>()
   readonly usage: UsageRow[] = []
+  /** The rows of refused requests. */
+  readonly refused: (RefusedRow & { readonly id: number })[] = []
   readonly audit: AuditRow[] = []
   readonly flushes = new Map<string, SpendFlush>()
   readonly batches = new Map<string, readonly NewUsageRow[]>()
@@ -82,6 +91,8 @@ export class MemoryStore implements Store {
   readonly #changes = { accounts: 0, 'provider-keys': 0, webhooks: 0 }
   #lastUsageId = 0
   #lastAuditId = 0
+  #lastRefusedId = 0
+  readonly #refusedBatches = new Set<string>()
   #turn: Promise<unknown> = Promise.resolve()
   #gate: Promise<void> = Promise.resolve()
 
@@ -317,9 +328,54 @@ export class MemoryStore implements Store {
     return this.#call('listUsage', () =>
       this.usage
         .filter((row) => row.id > query.cursor && matches(row, query))
-        .filter(({ requestId }) => requestId === (query.requestId ?? requestId))
+        .filter((row) => passes(row, query))
         .slice(0, query.limit),
     )
+  }
+
+  addRefused({ id, rows }: RefusedBatch): Promise<void> {
+    return this.#call('addRefused', () => {
+      if (this.#refusedBatches.has(id)) return
+      this.#refusedBatches.add(id)
+      for (const row of rows) this.refused.push({ ...row, id: ++this.#lastRefusedId })
+      this.refused.splice(0, this.refused.length - refusedKept)
+    })
+  }
+
+  purgeRefused(before: number, limit: number): Promise<number> {
+    return this.#call('purgeRefused', () => {
+      const gone = new Set(this.refused.filter(({ ts }) => ts < before).slice(0, limit))
+      const kept = this.refused.filter((row) => !gone.has(row))
+      this.refused.splice(0, this.refused.length, ...kept)
+      return gone.size
+    })
+  }
+
+  listRequests(query: RequestListQuery): Promise<RequestPage> {
+    return this.#call('listRequests', () => {
+      const newest = { usage: this.#lastUsageId, refused: this.#lastRefusedId }
+      const isOlder = query.direction === 'older'
+      const start =
+        query.position ??
+        (isOlder ? { usage: newest.usage + 1, refused: newest.refused + 1 } : origin)
+      const all: RequestRow[] = [
+        ...this.usage.map((row) => ({ ...row, log: 'usage', count: 1 }) as const),
+        ...this.refused.map((row) => ({ ...row, ...nothingUsed, log: 'refused' }) as const),
+      ]
+      const found = all
+        .filter(({ log, id }) => (isOlder ? id < start[log] : id > start[log]))
+        .filter(({ ts }) => !query.window || (ts >= query.window.since && ts <= query.window.until))
+        .filter((row) => passes(row, query))
+        .sort((a, b) => (isOlder ? -1 : 1) * (a.log === b.log ? a.id - b.id : a.ts - b.ts))
+      const rows = found.slice(0, query.limit)
+      const isLast = rows.length < query.limit
+      const last = (log: RequestRow['log']) => rows.findLast((row) => row.log === log)?.id
+      const behind = {
+        usage: last('usage') ?? start.usage,
+        refused: last('refused') ?? start.refused,
+      }
+      return { rows, end: isLast ? (isOlder ? origin : newest) : behind, newest, isLast }
+    })
   }
 
   readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]> {
@@ -575,6 +631,35 @@ function granted(row: KeyRow | GroupRow, amount: NanoUsd): NanoUsd | GrantError 
 
 function isLost({ errorCode }: UsageRow): boolean {
   return errorCode === 'LM-6002'
+}
+
+const origin = { usage: 0, refused: 0 }
+
+const nothingUsed = {
+  modelUsed: null,
+  provider: null,
+  ttftMs: null,
+  queuedMs: null,
+  tokensIn: 0,
+  tokensOut: 0,
+  estimated: false,
+  cost: 0n as NanoUsd,
+  cacheHit: false,
+  attempts: 0,
+}
+
+type FilteredRow = Pick<
+  RequestRow,
+  'requestId' | 'keyId' | 'groupId' | 'model' | 'provider' | 'errorCode' | 'status'
+>
+
+function passes(row: FilteredRow, filter: RequestFilter): boolean {
+  const { statuses } = filter
+  const members = ['requestId', 'keyId', 'groupId', 'model', 'provider', 'errorCode'] as const
+  return (
+    members.every((member) => (filter[member] ?? row[member]) === row[member]) &&
+    (!statuses || (row.status >= statuses.from && row.status <= statuses.to))
+  )
 }
 
 function matches(row: UsageRow, filter: UsageFilter): boolean {

@@ -38,6 +38,7 @@ export const usageRow: NewUsageRow = {
   metadata: { team: 'search', tier: 2, trial: false },
   ...plainBill,
   queuedMs: null,
+  failure: null,
 }
 
 /** Appends rows like `usageRow`, each with its own differences. */

@@ -92,5 +92,6 @@ function toRow(
     metadata: {},
     ...plainBill,
     queuedMs: null,
+    failure: null,
   }
 }

@@ -61,8 +61,6 @@ export interface WorkerStart {
   readonly path: string | undefined
   readonly env: Environment
   readonly allowSecond: boolean | undefined
-  /** When the gateway started, in nanoseconds on the clock of the system that never jumps. */
-  readonly startedAt: bigint
   /** True for the worker that logs what all of them find at their start. */
   readonly logsStart: boolean
   readonly log: {

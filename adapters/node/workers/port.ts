@@ -1,4 +1,4 @@
-import type { Sequence, Topic, Workers } from '../../../src/core/workers.ts'
+import type { Topic, Workers } from '../../../src/core/workers.ts'
 import type { Channel } from './channel.ts'
 import type { FromPrimary, FromWorker, WorkerStart } from './messages.ts'
 
@@ -7,7 +7,7 @@ type Handler = (question: unknown) => unknown
 /** Creates the port through which a gateway reaches the other workers, by way of the primary process. */
 export function createWorkersPort(
   channel: Channel<FromWorker, FromPrimary>,
-  start: Pick<WorkerStart, 'count' | 'number' | 'startedAt'>,
+  start: Pick<WorkerStart, 'count' | 'number'>,
 ): Workers {
   const handlers = new Map<string, Handler>()
   const answer = async (topic: string, question: unknown) => {
@@ -19,7 +19,6 @@ export function createWorkersPort(
   return {
     count: start.count,
     number: start.number,
-    sequence: createSequence(start),
     answer(topic, handle) {
       // A topic binds the types of its question and its answer to its name.
       handlers.set(topic.name, handle as Handler)
@@ -38,27 +37,5 @@ export function createWorkersPort(
         channel.notify('turnEnded', undefined)
       }
     },
-  }
-}
-
-/** The unit of the sequence, in nanoseconds. A number of 53 bits counts them for a decade. */
-const tick = 10_000n
-
-/**
- * Numbers by the time since the start of the gateway, on a clock that all processes of the system share.
- * Each worker has the numbers with its own remainder.
- */
-function createSequence({
-  count,
-  number,
-  startedAt,
-}: Pick<WorkerStart, 'count' | 'number' | 'startedAt'>): Sequence {
-  const settled = () => Number((process.hrtime.bigint() - startedAt) / tick) * count
-  return {
-    next(last) {
-      const now = settled() + number
-      return now > last ? now : last + count
-    },
-    settled,
   }
 }

@@ -80,7 +80,6 @@ async function serveUntilStopped(options: StartOptions, { count, log }: Crew): P
       path,
       env,
       allowSecond,
-      startedAt: process.hrtime.bigint(),
       log: { colors: wantsColors(env), delay: process.stdout.isTTY ? 0 : delay },
     },
     log,

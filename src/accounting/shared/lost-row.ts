@@ -53,6 +53,7 @@ export function toLostRow(lost: LostRequest): ChargedRow {
     metadata: {},
     ...plainBill,
     queuedMs: null,
+    failure: null,
     // Nothing is known of the answer.
     cacheWriteLongTokens: null,
     costSource: 'estimated',

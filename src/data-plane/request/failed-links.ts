@@ -67,9 +67,18 @@ export function toFailedLink(lost: LinkFailure): FailedLink | undefined {
   const { id: model, provider } = lost.link
   if ('untranslatable' in lost) {
     const field = lost.untranslatable.param ?? 'the request'
-    return { model, provider: provider.name, reason: `cannot express ${field}`, attempts: 0 }
+    const reason = `cannot express ${field}`
+    return { model, provider: provider.name, reason, attempts: 0, failure: 'untranslatable' }
   }
   const { failure, attempts } = lost
   if (isLocalEnd(failure)) return undefined
-  return { model, provider: provider.name, reason: describeFailure(failure), attempts }
+  return {
+    model,
+    provider: provider.name,
+    reason: describeFailure(failure),
+    attempts,
+    failure: failure.kind,
+    status: failure.kind === 'status' ? failure.status : undefined,
+    code: findErrorCode(failure),
+  }
 }

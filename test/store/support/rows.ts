@@ -64,6 +64,7 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     metadata: {},
     ...plainBill,
     queuedMs: null,
+    failure: null,
     ...members,
   }
 }

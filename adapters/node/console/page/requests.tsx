@@ -8,7 +8,7 @@ import { SearchBox } from './search-box.tsx'
 import type { RecentRequest } from './shapes.ts'
 import { isPaused, keys, names, requests } from './state.ts'
 
-/** The requests that the gateway keeps in memory, newest first, while they come in. */
+/** The last requests, newest first, while they come in. */
 export function Requests() {
   const opened = useSignal<RecentRequest['id'] | undefined>(undefined)
   const shownRows = useSignal(pageRows)

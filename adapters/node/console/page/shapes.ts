@@ -1,7 +1,7 @@
 /** The answers of the admin API that the page reads. */
 
 export interface RecentRequest {
-  readonly id: number
+  readonly id: string
   readonly ts: number
   readonly request_id: string
   readonly key_id: string | null
@@ -26,6 +26,8 @@ export interface RecentRequest {
   readonly cache_hit: boolean
   readonly attempts: number
   readonly failed: readonly FailedLink[]
+  /** How many alike requests the row stands for. */
+  readonly count: number
 }
 
 export interface FailedLink {

@@ -39,27 +39,28 @@ interface OpenedSession {
 
 /** Follows the gateway for as long as the page is open. */
 export async function follow(): Promise<never> {
-  let cursor = 0
-  let startedAt: number | undefined
+  let after: string | undefined
   let keysReadAt = Number.NEGATIVE_INFINITY
   for (;;) {
     if (!document.hidden && token.value !== undefined) {
       await attempt(async () => {
         const limit = { signal: AbortSignal.timeout(maxAnswerMs) }
         const now = await read<Status>('/admin/status', limit)
-        // After a restart the sequence of the requests begins again.
-        if (startedAt !== now.started_at) cursor = 0
-        startedAt = now.started_at
-        const { rows, next_cursor: next } = await read<RecentPage>(
-          `/admin/requests?limit=${maxRequests}&cursor=${cursor}`,
+        const page = await read<RequestPage>(
+          after === undefined
+            ? `/admin/requests?limit=${maxRequests}`
+            : `/admin/requests?limit=1000&after=${after}`,
           limit,
         )
         status.value = now
         if (!isPaused.value) {
-          cursor = next
-          if (rows.length > 0) addRequests(rows)
+          // The first page has the newest request first, the later ones the oldest.
+          if (page.rows.length > 0) {
+            addRequests(after === undefined ? page.rows : page.rows.toReversed())
+          }
+          after = page.after
         }
-        const isNew = rows.some(({ key_id: id }) => id !== null && !names.value.has(id))
+        const isNew = page.rows.some(({ key_id: id }) => id !== null && !names.value.has(id))
         if (isNew || performance.now() - keysReadAt >= keyPollMs) {
           await readAccounts()
           keysReadAt = performance.now()
@@ -80,13 +81,14 @@ export async function readAccounts(): Promise<void> {
   groups.value = groupPage.groups
 }
 
-interface RecentPage {
+interface RequestPage {
   readonly rows: readonly RecentRequest[]
-  readonly next_cursor: number
+  /** Leads to the requests that come later. */
+  readonly after: string
 }
 
-function addRequests(rows: readonly RecentRequest[]): void {
-  requests.value = [...rows.toReversed(), ...requests.value].slice(0, maxRequests)
+function addRequests(newestFirst: readonly RecentRequest[]): void {
+  requests.value = [...newestFirst, ...requests.value].slice(0, maxRequests)
 }
 
 async function attempt(work: () => Promise<void>): Promise<void> {
