@@ -2,7 +2,7 @@ import { nearestName } from '../core/nearest-name.ts'
 import type { Environment } from '../core/ports.ts'
 import { parseLenient } from './lenient.ts'
 import { type Finding, formatPath } from './problem.ts'
-import { getTopLevelForm, plainSettings, type Shape } from './schema-tree.ts'
+import { getTopLevelForm, plainSettings, type SettingType } from './schema-tree.ts'
 import { isTable, type Table } from './toml.ts'
 
 /** The settings of the file with the overrides of the environment. */
@@ -95,7 +95,7 @@ function unknownVariable(variable: string): Finding {
 }
 
 /** Parses the text of a variable. A malformed value stays text, which the schema rejects. */
-function parseValue(text: string, shape: Shape): unknown {
+function parseValue(text: string, shape: SettingType): unknown {
   switch (shape) {
     case 'text':
       return text

@@ -3,12 +3,12 @@ import type { Path } from './problem.ts'
 import { configSchema } from './schema.ts'
 
 /** The type of a setting, to which the text of a variable is converted. */
-export type Shape = 'text' | 'number' | 'boolean' | 'list of numbers' | 'list of texts'
+export type SettingType = 'text' | 'number' | 'boolean' | 'list of numbers' | 'list of texts'
 
 /** A setting of the file that is not inside an array of tables. */
 export interface Setting {
   readonly path: readonly string[]
-  readonly shape: Shape
+  readonly shape: SettingType
 }
 
 /** Lists the settings of a table of the file. Empty when the path is not a table. */
@@ -48,7 +48,7 @@ function* walkPlain(path: readonly string[], table: z.core.$ZodType): Generator<
   }
 }
 
-function getShape(schema: z.core.$ZodType): Shape {
+function getShape(schema: z.core.$ZodType): SettingType {
   if (schema instanceof z.ZodArray) {
     return unwrap(schema.element) instanceof z.ZodNumber ? 'list of numbers' : 'list of texts'
   }

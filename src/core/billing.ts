@@ -15,10 +15,10 @@ export const vendorTools = [
   'collections_search',
   'attachment_search',
 ] as const
-export type VendorTool = (typeof vendorTools)[number]
+export type BilledTool = (typeof vendorTools)[number]
 
 /** How often a vendor ran its tools for an answer. */
-export type ToolCalls = Readonly<Partial<Record<VendorTool, number>>>
+export type ToolCalls = Readonly<Partial<Record<BilledTool, number>>>
 
 /** The tokens of an answer that are not text. They are among those of the prompt and of the completion. */
 export interface ModalityTokens {

@@ -4,7 +4,7 @@ import { bracketCode, describeNetworkFailure, type NetworkFailure } from './netw
 import type { VendorError } from './vendor-error.ts'
 
 /** Why an upstream refuses a request whatever its credential: its length, or the vendor's content filter. */
-export type Refusal = 'prompt-too-long' | 'content-filter'
+export type UpstreamRefusal = 'prompt-too-long' | 'content-filter'
 
 /** `asked`: the total time that the client itself has set for its request. */
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total' | 'asked'
@@ -23,7 +23,7 @@ export type UpstreamFailure =
        */
       readonly isRequestFault?: true
       /** Present with status 400, when the vendor's words or codes say more than a status can. */
-      readonly refusal?: Refusal | undefined
+      readonly refusal?: UpstreamRefusal | undefined
     }
   | { readonly kind: 'timeout'; readonly limit: TimeLimit }
   | NetworkFailure
@@ -254,7 +254,7 @@ const refusalErrors = {
     meaning: 'refused the request because the prompt does not fit the model',
   },
   'content-filter': { code: 'LM-2013', meaning: 'refused the request by its content filter' },
-} as const satisfies Record<Refusal, { code: ErrorCode; meaning: string }>
+} as const satisfies Record<UpstreamRefusal, { code: ErrorCode; meaning: string }>
 
 function parkedError(
   failure: UpstreamFailure & { kind: 'credentials-parked' },

@@ -1,10 +1,10 @@
-import { type VendorTool, vendorTools } from './billing.ts'
+import { type BilledTool, vendorTools } from './billing.ts'
 import type { Capability } from './capability.ts'
 import { onlyDecides } from './decisions.ts'
 import { priceNames } from './price-settings.ts'
 import type { MissingPrices } from './prices.ts'
 
-type Costs = Readonly<Partial<Record<VendorTool, number | undefined>>>
+type Costs = Readonly<Partial<Record<BilledTool, number | undefined>>>
 
 /** Prices as the configuration has them. */
 type ConfiguredCosts = {
@@ -79,8 +79,8 @@ export function isFree(model: ConfiguredModel): boolean {
 export function listPricedTools({
   cost_per_1k_web_searches: perSearch,
   tool_costs_per_1k: costs = {},
-}: ConfiguredCosts): ReadonlySet<VendorTool> {
-  const isPriced = (tool: VendorTool) =>
+}: ConfiguredCosts): ReadonlySet<BilledTool> {
+  const isPriced = (tool: BilledTool) =>
     costs[tool] !== undefined || (tool === 'web_search' && perSearch !== undefined)
   return new Set(vendorTools.filter(isPriced))
 }

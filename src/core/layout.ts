@@ -1,5 +1,5 @@
 /** A half-open range of bytes in a body. */
-export interface Span {
+export interface ByteSpan {
   readonly start: number
   readonly end: number
 }
@@ -24,7 +24,7 @@ export interface ObjectLayout<Name extends string> {
   /** That of the mark of prompt caching that keeps longest, at any depth. */
   readonly cacheLife: CacheLife
   /** The values of the requested top-level members; a duplicate key has several. */
-  readonly spans: Readonly<Record<Name, readonly Span[]>>
+  readonly spans: Readonly<Record<Name, readonly ByteSpan[]>>
   /** The requested names that a top-level key spells in a different letter case. */
   readonly misspelled: readonly Name[]
   /** The offset of the object's closing brace. */
@@ -44,4 +44,4 @@ export interface Cut {
 export type OpenContainer =
   | { readonly kind: 'array' }
   /** `key` is the span of the open member's key with its quotes; unused for the innermost object. */
-  | { readonly kind: 'object'; readonly key: Span }
+  | { readonly kind: 'object'; readonly key: ByteSpan }

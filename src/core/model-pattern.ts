@@ -14,14 +14,14 @@ export interface ModelMatch {
 }
 
 /** A model or a route, as far as its name in metrics depends on it. */
-export interface NamedModel {
+export interface MetricsModel {
   readonly id: string
   /** Absent for an id of the configuration. */
   readonly match?: ModelMatch | undefined
 }
 
 /** The name of a model in metrics. Clients may invent ids that a pattern serves: these count as the pattern. */
-export function nameInMetrics({ id, match }: NamedModel): string {
+export function nameInMetrics({ id, match }: MetricsModel): string {
   return match === undefined || match.isListed ? id : match.pattern
 }
 

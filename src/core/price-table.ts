@@ -1,4 +1,4 @@
-import type { VendorTool } from './billing.ts'
+import type { BilledTool } from './billing.ts'
 import type { Millis } from './ids.ts'
 import type { Prices } from './prices.ts'
 
@@ -58,12 +58,12 @@ export interface AskedCalls {
 
 /** Where a request allows the tools of its vendor, as dotted paths. */
 export interface ToolPaths {
-  readonly named: ReadonlyMap<VendorTool, readonly string[]>
+  readonly named: ReadonlyMap<BilledTool, readonly string[]>
   /** The members that may make the vendor run tools that the request does not name. */
   readonly unnamed: readonly string[]
 }
 
-export type AskedTools = ReadonlyMap<VendorTool, AskedCalls>
+export type AskedTools = ReadonlyMap<BilledTool, AskedCalls>
 
 /** The prices of some facts, and the entries of the configuration that they come from. */
 export interface ResolvedPrices {

@@ -1,16 +1,16 @@
-import type { VendorTool } from './billing.ts'
+import type { BilledTool } from './billing.ts'
 import type { Capability } from './capability.ts'
 import type { NanoUsd } from './ids.ts'
 
 /** Prices of the tools that a vendor runs. */
-export type ToolPrices = Readonly<Partial<Record<VendorTool, NanoUsd>>>
+export type ToolPrices = Readonly<Partial<Record<BilledTool, NanoUsd>>>
 
 /** What a reservation counts for the tools of the vendor. */
 export interface ToolReserve {
   /** The calls of each tool that the request does not bound. */
   readonly calls: number
   /** A conversation that the vendor has stored may have tools too: these are counted for it. */
-  readonly ofStored: readonly VendorTool[]
+  readonly ofStored: readonly BilledTool[]
   /** The tokens that each call adds to the prompt. */
   readonly tokens: number
 }

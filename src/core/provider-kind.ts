@@ -47,7 +47,7 @@ export interface KindFacts {
    * Returns what marks the prompt of a request for the cache of the vendor, where it has no mark; undefined for a model
    * that takes none. Absent for kinds without models of Claude.
    */
-  readonly findMarker?: (model: NamedModel) => CacheMarker | undefined
+  readonly findMarker?: (model: ModelNames) => CacheMarker | undefined
 }
 
 /** Marks the prompts of an API for the cache of the vendor. */
@@ -59,7 +59,7 @@ export interface CacheMarker {
 }
 
 /** A model as the configuration names it. */
-export interface NamedModel {
+export interface ModelNames {
   readonly upstreamId: string
   /** The client-facing id. */
   readonly modelId: string

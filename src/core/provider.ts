@@ -1,5 +1,5 @@
 import type { AffinityPolicy } from './affinity.ts'
-import type { VendorTool } from './billing.ts'
+import type { BilledTool } from './billing.ts'
 import type { Capability, Modality } from './capability.ts'
 import type { Cloud, CloudSource } from './cloud-credential.ts'
 import type {
@@ -133,7 +133,7 @@ export interface Model {
   /** By capability: the setting of a price without which the cost of an answer is not known. */
   readonly missingPrices: MissingPrices
   /** The tools of the vendor that have a price, which may be 0. */
-  readonly pricedTools: ReadonlySet<VendorTool>
+  readonly pricedTools: ReadonlySet<BilledTool>
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */
   readonly created: UnixSeconds
   readonly chat: ChatEndpoint | undefined

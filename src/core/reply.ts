@@ -12,7 +12,7 @@ export interface Reply {
 }
 
 /** What the answers of a route have in the manner of the API that the route belongs to. */
-export interface AnswerForm {
+export interface ErrorForm {
   /** Renders the body of an error. */
   readonly renderError: (error: GatewayError, requestId: RequestId) => object
   /** A second header with the request id, which SDKs of this API read. */

@@ -33,7 +33,7 @@ export interface FailedLink {
 }
 
 /** Why the gateway refused a request by itself, for its operators. Nothing of it is content. */
-export interface Refusal {
+export interface RecordedRefusal {
   /** The sentence of the error. */
   readonly reason: string
   /** The model that the request names, when no model or route of this name was found for it. */
@@ -101,7 +101,7 @@ export interface RequestRecord {
   /** The links that did not serve, in order; undefined when there are none. */
   readonly failed: readonly FailedLink[] | undefined
   /** Undefined unless the gateway refused the request by itself. */
-  readonly refusal: Refusal | undefined
+  readonly refusal: RecordedRefusal | undefined
   /** The HTTP status; for a failed stream, the status of the error in its terminal frame. */
   readonly status: number
   readonly errorCode: ErrorCode | undefined

@@ -24,7 +24,7 @@ import { readMetadata } from './request/metadata.ts'
 import type { RequestPorts } from './request/options.ts'
 import { type PendingCount, RecordBuilder } from './request/record-builder.ts'
 import { describeRefusal } from './request/refusal.ts'
-import type { Handler, Service } from './serve/service.ts'
+import type { ServeRequest, Service } from './serve/service.ts'
 
 export interface DataPlaneOptions extends RequestPorts {
   readonly snapshot: () => Snapshot
@@ -155,7 +155,7 @@ export class DataPlane {
   }
 
   /** Makes a route of a handler whose requests are in flight, but not recorded: they cost nothing. */
-  unrecorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
+  unrecorded(api: Api, handler: ServeRequest): (matched: Matched) => Promise<Reply> {
     return async (matched) => {
       const opening = { ...unobserved, ports: this.#options }
       const { record, context } = this.#open(api, matched, opening)

@@ -65,7 +65,7 @@ export type GivenProof = Omit<Proof, 'content'> & { readonly content?: object | 
 export type ExtraContent = z.infer<typeof extraContent>
 export type PastProof = NonNullable<Proof['past']>[number]
 export type CallProof = NonNullable<Proof['calls']>[number]
-export type ThinkingBlock = z.infer<typeof thinkingBlock>
+export type KeptThinking = z.infer<typeof thinkingBlock>
 
 /** How a proof begins: names this gateway and the version, so that the content of others is recognized. */
 export const proofPrefix = 'gateway-1.'
@@ -250,7 +250,7 @@ function addAnswerProofs(
 }
 
 /** Returns the blocks that have a proof. */
-export function readThinkingBlocks(blocks: readonly object[]): ThinkingBlock[] {
+export function readThinkingBlocks(blocks: readonly object[]): KeptThinking[] {
   return blocks.flatMap((block) => thinkingBlock.safeParse(block).data ?? [])
 }
 

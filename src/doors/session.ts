@@ -1,15 +1,15 @@
-import type { Span } from '../core/layout.ts'
+import type { ByteSpan } from '../core/layout.ts'
 import { isObject, tryParseJson } from '../wire/json/parse.ts'
 import { findValueEnd, readItems } from '../wire/json/text.ts'
 
 /** Reads a member that is a text; undefined for any other value. Of a repeated member the last one counts. */
-export function readTextMember(bytes: Uint8Array, spans: readonly Span[]): string | undefined {
+export function readTextMember(bytes: Uint8Array, spans: readonly ByteSpan[]): string | undefined {
   const value = readMember(bytes, spans)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** Reads a short member. */
-export function readMember(bytes: Uint8Array, spans: readonly Span[]): unknown {
+export function readMember(bytes: Uint8Array, spans: readonly ByteSpan[]): unknown {
   const span = spans.at(-1)
   return span && tryParseJson(decode(bytes, span))
 }
@@ -17,9 +17,9 @@ export function readMember(bytes: Uint8Array, spans: readonly Span[]): unknown {
 /** Where the beginning of a prompt is in a body. */
 export interface PrefixPlaces {
   /** The text of the system; absent where it is among the messages. */
-  readonly system?: readonly Span[]
-  readonly tools: readonly Span[]
-  readonly messages: readonly Span[]
+  readonly system?: readonly ByteSpan[]
+  readonly tools: readonly ByteSpan[]
+  readonly messages: readonly ByteSpan[]
 }
 
 /** A shorter prompt is not worth keeping: vendors cache prompts from 1,024 tokens. */
@@ -45,12 +45,12 @@ export function readPrefix(
   return encoder.encode(prefix).length > minPrefixBytes ? prefix : undefined
 }
 
-function readPart(bytes: Uint8Array, spans: readonly Span[]): string {
+function readPart(bytes: Uint8Array, spans: readonly ByteSpan[]): string {
   return normalize(cut(bytes, spans))
 }
 
 /** Decodes what counts of a member, with room for what is left out of it. */
-function cut(bytes: Uint8Array, spans: readonly Span[]): string {
+function cut(bytes: Uint8Array, spans: readonly ByteSpan[]): string {
   const span = spans.at(-1)
   if (!span) return ''
   const { start, end } = span
@@ -86,7 +86,7 @@ function dropMark(name: string, value: unknown): unknown {
   return name === 'cache_control' ? undefined : value
 }
 
-function decode(bytes: Uint8Array, { start, end }: Span): string {
+function decode(bytes: Uint8Array, { start, end }: ByteSpan): string {
   return decoder.decode(bytes.subarray(start, end))
 }
 

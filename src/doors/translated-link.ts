@@ -24,7 +24,7 @@ import type { StreamWriter } from '../stream/stream-writer.ts'
 import { MadeChat, type RequestSize } from './made-chat.ts'
 
 /** A request of another API than chat completions, as its door translates it. */
-export interface TranslatedRequest {
+export interface DoorRequest {
   /** The size of the client's body. */
   readonly size: RequestSize
   readonly stream: boolean
@@ -93,13 +93,13 @@ export class TranslatedLink implements LinkCall {
   readonly streamType: string | undefined
   readonly streamEnd: StreamEnding
   readonly writesAnswer = true
-  readonly #request: TranslatedRequest
+  readonly #request: DoorRequest
   readonly #endpoint: ChatEndpoint
   readonly #model: string
   readonly #target: ChatTarget
   readonly #made: MadeChat
 
-  constructor(request: TranslatedRequest, link: Model) {
+  constructor(request: DoorRequest, link: Model) {
     this.#request = request
     // A route for chat has only links with a chat endpoint.
     this.#endpoint = link.chat as ChatEndpoint

@@ -11,7 +11,7 @@ export interface AnswerForms {
   readonly toStream: (whole: BufferedBody) => BufferedBody
 }
 
-export interface ConvertOptions extends AnswerForms {
+export interface AnswerConversion extends AnswerForms {
   readonly asStream: boolean
   readonly slice: TimeSlice
 }
@@ -19,7 +19,7 @@ export interface ConvertOptions extends AnswerForms {
 /** Returns an answer as a stream or whole. */
 export function convertAnswer(
   { body, isStream }: KeptAnswer,
-  { asStream, slice, toWhole, toStream }: ConvertOptions,
+  { asStream, slice, toWhole, toStream }: AnswerConversion,
 ): BufferedBody | Promise<BufferedBody> {
   if (isStream === asStream) return body
   return asStream ? toStream(body) : toWhole(body, slice)

@@ -1,7 +1,7 @@
 import { type GatewayError, renderError } from '../core/errors.ts'
 import type { RequestId } from '../core/ids.ts'
 import { asHeaderList, type HeaderList, headerList, type ResponseParts } from '../core/ports.ts'
-import { type AnswerForm, jsonReply, type Reply } from '../core/reply.ts'
+import { type ErrorForm, jsonReply, type Reply } from '../core/reply.ts'
 
 /** The headers of every response. */
 const securityHeaders = createSecurityHeaders("default-src 'none'")
@@ -16,14 +16,10 @@ function createSecurityHeaders(contentPolicy: string): HeaderList {
 }
 
 /** The answers of routes without a form of their own: errors as in the OpenAI API. */
-const plainForm: AnswerForm = Object.freeze({ renderError })
+const plainForm: ErrorForm = Object.freeze({ renderError })
 
 /** Renders an error. */
-export function errorReply(
-  error: GatewayError,
-  id: RequestId,
-  form: AnswerForm = plainForm,
-): Reply {
+export function errorReply(error: GatewayError, id: RequestId, form: ErrorForm = plainForm): Reply {
   const reply = jsonReply(form.renderError(error, id), error.status)
   const { retryAfter, headers } = error.detail
   const wait = retryAfter === undefined ? [] : ['retry-after', String(Math.ceil(retryAfter / 1000))]
@@ -34,7 +30,7 @@ export function errorReply(
 export function toResponseParts(
   reply: Reply,
   id: RequestId,
-  form: AnswerForm = plainForm,
+  form: ErrorForm = plainForm,
 ): ResponseParts {
   const { status, headers, body, contentPolicy } = reply
   const security = contentPolicy ? createSecurityHeaders(contentPolicy) : securityHeaders

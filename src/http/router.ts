@@ -1,7 +1,7 @@
 import { Router } from 'itty-router'
 import { GatewayError, invalid } from '../core/errors.ts'
 import { type HeaderList, headerList } from '../core/ports.ts'
-import type { AnswerForm, Reply } from '../core/reply.ts'
+import type { ErrorForm, Reply } from '../core/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -28,7 +28,7 @@ export type Routes<Context, Answer = Reply> = Readonly<Record<string, Route<Cont
 export type Route<Context, Answer = Reply> = Readonly<
   Partial<Record<Method, Handler<Context, Answer>>>
 > & {
-  readonly form?: AnswerForm | ChooseForm
+  readonly form?: ErrorForm | ChooseForm
   /** Headers of its errors, those for a wrong method included; one that the error has itself wins. */
   readonly errorHeaders?: HeaderList
   /** Why a POST is 404, not 405. */
@@ -36,14 +36,14 @@ export type Route<Context, Answer = Reply> = Readonly<
 }
 
 /** Chooses the form by the headers of a request; undefined for that of the OpenAI API. */
-export type ChooseForm = (headers: Headers) => AnswerForm | undefined
+export type ChooseForm = (headers: Headers) => ErrorForm | undefined
 
 /** The route of a path. */
 export interface RouteMatch<Context, Answer = Reply> {
   /** The path as in the documentation, `/v1/models/{id}`; `other` for an unknown path. */
   readonly route: string
   /** The form of its answers, if it has one of its own. */
-  readonly form?: AnswerForm | ChooseForm | undefined
+  readonly form?: ErrorForm | ChooseForm | undefined
   /** Headers of its errors; one that the error has itself wins. */
   readonly errorHeaders?: HeaderList | undefined
   /**

@@ -1,4 +1,4 @@
-import type { AnswerForm } from '../core/reply.ts'
+import type { ErrorForm } from '../core/reply.ts'
 import {
   createChatService,
   createEmbedService,
@@ -15,7 +15,7 @@ export interface ServicePlace {
   /** The paths that are POSTed to. */
   readonly paths: readonly string[]
   /** The form of errors and headers; by default that of chat completions. */
-  readonly form?: AnswerForm | undefined
+  readonly form?: ErrorForm | undefined
 }
 
 /** Every service of the data plane. */

@@ -1,5 +1,5 @@
 import type { TokenCounts } from '../core/bill.ts'
-import { type ModalityTokens, type VendorTool, vendorTools } from '../core/billing.ts'
+import { type BilledTool, type ModalityTokens, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { hasModalityPrice, type Prices, type ToolPrices } from '../core/prices.ts'
 import type { Usage } from '../core/usage.ts'
@@ -145,7 +145,7 @@ export function sumFees(
 
 /** The price of the calls of a vendor's tools, in millionths of a nano-dollar. */
 export function multiplyTools(
-  calls: Readonly<Partial<Record<VendorTool, number | undefined>>>,
+  calls: Readonly<Partial<Record<BilledTool, number | undefined>>>,
   tools: ToolPrices,
 ): bigint {
   return vendorTools.reduce(

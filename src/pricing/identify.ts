@@ -1,5 +1,5 @@
 import type { IdentifiedPrices } from '../core/bill.ts'
-import { type VendorTool, vendorTools } from '../core/billing.ts'
+import { type BilledTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Prices } from '../core/prices.ts'
 import { blake3Hex } from '../wire/digest.ts'
@@ -53,7 +53,7 @@ function writePrices({ tools = {}, ...prices }: Prices): string {
 /** Reads prices that `identifyPrices` has written. */
 export function readPrices(text: string): Prices {
   const { tools, ...amounts } = JSON.parse(text) as Record<string, string> & {
-    readonly tools?: Partial<Record<VendorTool, string>>
+    readonly tools?: Partial<Record<BilledTool, string>>
   }
   const read = (entries: object) =>
     Object.fromEntries(

@@ -1,4 +1,4 @@
-import { type VendorTool, vendorTools } from '../core/billing.ts'
+import { type BilledTool, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
 import type { Prices, ToolPrices } from '../core/prices.ts'
@@ -6,7 +6,7 @@ import type { Model } from '../core/provider.ts'
 import { type Factor, multiplyPrice, one } from './factor.ts'
 
 /** The prices of a thousand calls of the tools that a vendor runs, in US dollars. */
-export type ConfiguredTools = Readonly<Partial<Record<VendorTool, number | undefined>>>
+export type ConfiguredTools = Readonly<Partial<Record<BilledTool, number | undefined>>>
 
 /** The prices of a model in US dollars, as its configuration entry has them. */
 export interface ConfiguredPrices {

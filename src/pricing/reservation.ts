@@ -1,5 +1,5 @@
 import type { UsageEstimate } from '../core/admission.ts'
-import { type ToolCalls, type VendorTool, vendorTools } from '../core/billing.ts'
+import { type BilledTool, type ToolCalls, vendorTools } from '../core/billing.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { CacheLife } from '../core/layout.ts'
 import {
@@ -69,7 +69,7 @@ export interface DearestPrices {
 
 /** The calls of a tool of the vendor that are reserved. */
 export interface ReservedTool {
-  readonly name: VendorTool
+  readonly name: BilledTool
   readonly calls: number
   /** The request says how many calls there are at most. */
   readonly isBounded: boolean
@@ -224,7 +224,7 @@ function listReachableTools(
 }
 
 /** Nothing bounds the tools of a stored conversation. */
-function addStored(tools: AskedTools, stored: readonly VendorTool[]): AskedTools {
+function addStored(tools: AskedTools, stored: readonly BilledTool[]): AskedTools {
   const all = new Map(tools)
   for (const name of stored) all.set(name, { calls: tools.get(name)?.calls ?? 0, isBounded: false })
   return all

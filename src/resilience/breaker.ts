@@ -26,9 +26,9 @@ export interface Permit {
   abandon(): void
 }
 
-export type BreakerDecision = Permit | Refusal
+export type BreakerDecision = Permit | RefusedCall
 
-interface Refusal {
+interface RefusedCall {
   readonly admitted: false
   readonly retryAfter: Millis
 }
@@ -177,7 +177,7 @@ export class Breaker {
 }
 
 /** The probe may take any time, and its failure would start another full cooldown. */
-function refuseBesideProbe({ cooldown }: BreakerPolicy): Refusal {
+function refuseBesideProbe({ cooldown }: BreakerPolicy): RefusedCall {
   return { admitted: false, retryAfter: cooldown }
 }
 

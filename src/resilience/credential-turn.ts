@@ -8,7 +8,7 @@ type Outcome<T> =
   | (T & { readonly ok: true })
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
-interface Refusal {
+interface KeyRefusal {
   readonly call: CredentialCall
   readonly status: number
 }
@@ -22,7 +22,7 @@ export class CredentialTurn {
   readonly #credentials: Credentials
   readonly #link: Model
   readonly #left: UsableCredential[]
-  #refusals: Refusal[] = []
+  #refusals: KeyRefusal[] = []
   #parked: ParkedCredential[] = []
   #isTooLarge = false
   #call: CredentialCall | undefined

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { UsageEstimate } from '../../src/core/admission.ts'
-import type { UsageRun, VendorTool } from '../../src/core/billing.ts'
+import type { BilledTool, UsageRun } from '../../src/core/billing.ts'
 import type { CacheLife } from '../../src/core/layout.ts'
 import {
   type AskedCalls,
@@ -321,7 +321,7 @@ describe('no answer costs more than was reserved', () => {
     toolReserve: fc.record({
       calls: fc.nat(4),
       tokens: fc.constantFrom(0, 0, 300),
-      ofStored: fc.subarray<VendorTool>(['web_search', 'file_search']),
+      ofStored: fc.subarray<BilledTool>(['web_search', 'file_search']),
     }),
     searches: asking,
     fileSearches: asking,
@@ -344,7 +344,7 @@ describe('no answer costs more than was reserved', () => {
   function toAsk(asked: Scenario): PriceAsk {
     const { tier, geo, at, hasStoredPrompt, mayCacheLong, searches, fileSearches } = asked
     const modalities = { input: new Set(asked.sent), output: new Set(asked.asked) }
-    const tools = new Map<VendorTool, AskedCalls>()
+    const tools = new Map<BilledTool, AskedCalls>()
     if (searches) tools.set('web_search', searches)
     if (fileSearches) tools.set('file_search', fileSearches)
     return { tier, geo, at, hasStoredPrompt, mayCacheLong, modalities, tools }
@@ -373,7 +373,7 @@ describe('no answer costs more than was reserved', () => {
     const part = (most: number, used: number) => Math.floor(most * used)
     const most = hasStoredPrompt ? Math.max(asked.promptTokens, maxInputTokens) : asked.promptTokens
     const { toolReserve, choices } = asked
-    const run = (name: VendorTool, named: AskedCalls | undefined, used = 0) => {
+    const run = (name: BilledTool, named: AskedCalls | undefined, used = 0) => {
       const isStored = hasStoredPrompt && toolReserve.ofStored.includes(name)
       const calls = isStored ? { calls: named?.calls ?? 0, isBounded: false } : named
       if (!calls) return 0

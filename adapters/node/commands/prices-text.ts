@@ -1,7 +1,13 @@
 import { describeEntry } from '../../../src/pricing/index.ts'
 import type { Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
-import type { Catalogue, ComparedModel, Entry, ModelWrite, PriceChange } from '../prices/index.ts'
+import type {
+  Catalogue,
+  ComparedModel,
+  ModelWrite,
+  PriceChange,
+  PriceEntrySettings,
+} from '../prices/index.ts'
 
 interface ShownPrices {
   readonly catalogue: Catalogue
@@ -80,7 +86,7 @@ function toRow({ model, provider }: ComparedModel, change: PriceChange, style: S
   ]
 }
 
-function toEntryRow(compared: ComparedModel, entry: Entry, style: Style): string[] {
+function toEntryRow(compared: ComparedModel, entry: PriceEntrySettings, style: Style): string[] {
   const isMissing = compared.missing.includes(entry)
   return [
     style.bold(compared.model),
@@ -99,13 +105,13 @@ function describeValue(value: PriceChange['after']): string {
 }
 
 /** Names the prices of an entry without what all names begin with. */
-function describePrices({ multiply, ...entry }: Entry): string {
+function describePrices({ multiply, ...entry }: PriceEntrySettings): string {
   const named = Object.entries(entry).filter(([name]) => name.startsWith('cost_'))
   const prices = named.map(([name, price]) => `${name.replace('cost_per_1m_', '')} ${price}`)
   return [...(multiply === undefined ? [] : [`x${multiply}`]), ...prices].join(', ')
 }
 
-function describeUpcoming({ model, provider }: ComparedModel, entry: Entry): string {
+function describeUpcoming({ model, provider }: ComparedModel, entry: PriceEntrySettings): string {
   const { from, above_input: above } = entry
   const size = above === undefined ? '' : ` above ${above} tokens`
   return `from ${from} on, ${model} at ${provider}${size}: ${describePrices(entry)}`

@@ -6,7 +6,7 @@ import { PipelineQueue } from './pipeline-queue.ts'
 import { extractPath } from './request-head.ts'
 import type { Warn } from './warn-per-burst.ts'
 
-export interface ConnectionOptions {
+export interface ConnectionLimits {
   readonly activeRequests: ActiveRequests
   readonly limits: Pick<HostLimits, 'maxConnections' | 'healthConnections'>
   /** Undefined when the connections have been limited before. */
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
  * longest. When every connection has a request, a few more are accepted for requests to `/health`.
  * Node's own `maxConnections` makes neither distinction.
  */
-export function limitConnections(server: Server, options: ConnectionOptions): void {
+export function limitConnections(server: Server, options: ConnectionLimits): void {
   const { activeRequests, limits, addresses, warn } = options
   const { maxConnections, healthConnections } = limits
   server.on('connection', (socket) => {
@@ -41,7 +41,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): vo
 /** Wraps a listener so that it serves requests up to the limit and closes the connections of the rest. */
 export function limitRequests(
   listen: RequestListener,
-  { activeRequests, limits, warn }: ConnectionOptions,
+  { activeRequests, limits, warn }: ConnectionLimits,
 ): RequestListener {
   const { maxConnections } = limits
   return (request, response) => {
@@ -54,7 +54,7 @@ export function limitRequests(
 }
 
 /** Closes the connection that has been idle longest. Returns false when every one has a request. */
-function closeLongestIdle({ activeRequests, limits, warn }: ConnectionOptions): boolean {
+function closeLongestIdle({ activeRequests, limits, warn }: ConnectionLimits): boolean {
   const socket = activeRequests.longestIdle
   if (!socket) return false
   const { maxConnections } = limits

@@ -3,7 +3,7 @@ import { isPattern } from '../../../src/core/model-pattern.ts'
 import type { ConfiguredEntry } from '../../../src/pricing/index.ts'
 import type { Catalogue } from './catalogue.ts'
 import { listMissing } from './missing.ts'
-import { type Entry, type Fees, type PriceSettings, tokenPrices } from './settings.ts'
+import { type Fees, type PriceEntrySettings, type PriceSettings, tokenPrices } from './settings.ts'
 import { findVendor, placePrices, type VendorKind } from './vendor.ts'
 
 type Tools = NonNullable<Fees['tool_costs_per_1k']>
@@ -26,7 +26,7 @@ export interface ComparedModel {
   /** All prices of the catalogue. */
   readonly settings: PriceSettings
   /** The entries of the catalogue whose prices the file does not have, those of later dates among them. */
-  readonly missing: readonly Entry[]
+  readonly missing: readonly PriceEntrySettings[]
   /** The entries of the file. */
   readonly own: readonly ConfiguredEntry[]
 }

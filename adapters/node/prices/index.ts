@@ -3,6 +3,6 @@ export { type ComparedModel, comparePrices, type PriceChange } from './compare.t
 export { listFurtherPrices } from './further.ts'
 export { openPrices } from './open.ts'
 export { readCatalogue } from './other-catalogues.ts'
-export type { Entry } from './settings.ts'
+export type { PriceEntrySettings } from './settings.ts'
 export { openShippedTable } from './table.ts'
 export { type ModelWrite, planWrites, writePrices } from './write.ts'

@@ -6,7 +6,7 @@ import {
   type ConfiguredPrices,
   createPriceTable,
 } from '../../../src/pricing/index.ts'
-import type { Entry, PriceSettings } from './settings.ts'
+import type { PriceEntrySettings, PriceSettings } from './settings.ts'
 
 /**
  * Lists the entries of a catalogue that hold at a prompt, a tier, a region or a time for which the entries of the
@@ -16,7 +16,7 @@ import type { Entry, PriceSettings } from './settings.ts'
 export function listMissing(
   own: readonly ConfiguredEntry[],
   settings: PriceSettings,
-): readonly Entry[] {
+): readonly PriceEntrySettings[] {
   const { prices: entries = [] } = settings
   if (entries.length === 0) return []
   const [listed, configured] = [entries, own].map((each) => toTable(settings, each)) as [
@@ -92,7 +92,10 @@ const dayLength: Millis = 86_400_000
 const daysFromMonday = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 
 /** Lists a fact for each size of the prompt and each time at which an entry holds. */
-function listFacts(entry: Entry, entries: readonly Entry[]): readonly PriceFacts[] {
+function listFacts(
+  entry: PriceEntrySettings,
+  entries: readonly PriceEntrySettings[],
+): readonly PriceFacts[] {
   const { above_input: least = 0, tier = 'standard', geo = 'global', hours, days, from } = entry
   const sizes = entries.flatMap(({ above_input: above = 0 }) => (above >= least ? above + 1 : []))
   const begin = from === undefined ? reference : Date.parse(from)

@@ -1,4 +1,4 @@
-import type { VendorTool } from '../../../src/core/billing.ts'
+import type { BilledTool } from '../../../src/core/billing.ts'
 import type { Weekday } from '../../../src/core/price-settings.ts'
 
 /** The settings of prices of tokens, in US dollars per million, in the order in which they are written. */
@@ -26,11 +26,11 @@ export type Cell = Readonly<Partial<Record<TokenPrice, number>>>
 export interface Fees {
   readonly cost_per_1k_searches?: number
   readonly cost_per_1k_requests?: number
-  readonly tool_costs_per_1k?: Readonly<Partial<Record<VendorTool, number>>>
+  readonly tool_costs_per_1k?: Readonly<Partial<Record<BilledTool, number>>>
 }
 
 /** One of `[[providers.models.prices]]`. */
-export interface Entry extends Cell {
+export interface PriceEntrySettings extends Cell {
   readonly above_input?: number
   readonly tier?: string | readonly string[]
   readonly geo?: string
@@ -42,5 +42,5 @@ export interface Entry extends Cell {
 
 /** The prices of a model as the settings of the configuration, which may be written as they are. */
 export interface PriceSettings extends Cell, Fees {
-  readonly prices?: readonly Entry[]
+  readonly prices?: readonly PriceEntrySettings[]
 }

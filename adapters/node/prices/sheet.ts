@@ -10,7 +10,7 @@ export interface Sheet {
   /** A price that a tier does not name is the standard one for the same prompt. */
   readonly tiers: readonly Tier[]
   /** Factors that join all others. */
-  readonly factors: readonly Factor[]
+  readonly factors: readonly PriceFactor[]
   /** Prices at some hours, in UTC. */
   readonly windows: readonly Window[]
   /** Prices that are known for a later date, ascending. */
@@ -33,7 +33,7 @@ export interface Tier {
   readonly steps: readonly Step[]
 }
 
-export interface Factor {
+export interface PriceFactor {
   readonly tier?: string
   readonly geo?: string
   readonly multiply: number

@@ -1,7 +1,7 @@
 import { factorDecimals } from '../../../src/core/price-settings.ts'
 import {
   type Cell,
-  type Entry,
+  type PriceEntrySettings,
   type PriceSettings,
   type TokenPrice,
   tokenPrices,
@@ -48,7 +48,7 @@ export function toSettings(sheet: Sheet): PriceSettings {
 /** Prices that hold under a condition. */
 interface Condition {
   /** What the condition is, in settings. */
-  readonly entry: Entry
+  readonly entry: PriceEntrySettings
   /** The sizes of prompts at which the prices may change, ascending. */
   readonly sizes: readonly (number | undefined)[]
   /** The prices without the condition, for prompts above a size. */
@@ -106,7 +106,10 @@ function pick(cell: Cell, names: readonly TokenPrice[]): Cell {
   return Object.fromEntries(names.flatMap((name) => (name in cell ? [[name, cell[name]]] : [])))
 }
 
-function listEntries(condition: Condition, names: readonly TokenPrice[]): readonly Entry[] {
+function listEntries(
+  condition: Condition,
+  names: readonly TokenPrice[],
+): readonly PriceEntrySettings[] {
   const { entry, sizes, before, after, mayMultiply } = condition
   const pairs = sizes.map((above) => ({
     above,
@@ -154,10 +157,10 @@ function toNanos(usd: number): number {
 }
 
 /** Writes tiers with the same entries as one. */
-function joinTiers(entries: readonly Entry[]): readonly Entry[] {
+function joinTiers(entries: readonly PriceEntrySettings[]): readonly PriceEntrySettings[] {
   const others = entries.filter(({ tier }) => tier === undefined)
   const names = new Set(entries.flatMap(({ tier }) => (typeof tier === 'string' ? tier : [])))
-  const groups = new Map<string, { tiers: string[]; own: readonly Entry[] }>()
+  const groups = new Map<string, { tiers: string[]; own: readonly PriceEntrySettings[] }>()
   for (const name of names) {
     const own = entries.filter(({ tier }) => tier === name)
     const key = JSON.stringify(own.map((entry) => ({ ...entry, tier: undefined })))

@@ -1,9 +1,9 @@
-import type { Entry } from './settings.ts'
+import type { PriceEntrySettings } from './settings.ts'
 
 type Pairs = readonly (readonly [key: string, value: string])[]
 
 /** Writes an entry as keys and values of TOML: first its conditions, then its prices. */
-export function toPairs(entry: Entry): Pairs {
+export function toPairs(entry: PriceEntrySettings): Pairs {
   return Object.entries(entry).map(([key, value]) => [key, toToml(value)])
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { StoreFault } from '../../../src/store/index.ts'
-import { Connection } from './connection.ts'
+import { DatabaseConnection } from './connection.ts'
 import { toFilePath } from './file-path.ts'
 import { isRemote } from './messages.ts'
 import { requireDatabase } from './require-database.ts'
@@ -33,7 +33,7 @@ export function copyDatabase(database: string, file: string): DatabaseCopy {
     throw new StoreFault(`${target}: ${reason}`)
   }
   try {
-    const connection = new Connection(source)
+    const connection = new DatabaseConnection(source)
     try {
       connection.execute({ sql: 'vacuum into ?', args: [target] })
     } finally {

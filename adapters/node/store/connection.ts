@@ -38,7 +38,7 @@ const maxPrepared = 50
  * call fails at once. So no call takes longer than its own work, and a thread can end without
  * waiting for other processes. (Ending a thread inside a failing call would abort the process.)
  */
-export class Connection {
+export class DatabaseConnection {
   readonly #database: Database.Database
   /** By their text. */
   readonly #prepared = new Map<string, Database.Statement>()
@@ -127,7 +127,7 @@ export class Connection {
 }
 
 /** Wraps a connection as a client with the two methods that Drizzle and its migrator call. */
-export function toClient(connection: Connection): Client {
+export function toClient(connection: DatabaseConnection): Client {
   const client = {
     execute: async (statement: Statement) => connection.execute(statement),
     async migrate(statements: readonly Statement[]) {

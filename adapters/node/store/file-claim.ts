@@ -14,7 +14,7 @@ import {
   writeHeldState,
 } from '../../../src/store/database.ts'
 import type { Claim, OtherHolder, TakenClaim } from './claim.ts'
-import { Connection, toClient } from './connection.ts'
+import { DatabaseConnection, toClient } from './connection.ts'
 import { prepareFile } from './file.ts'
 import { isLocked, toOpenFault } from './store-fault.ts'
 
@@ -79,7 +79,7 @@ function createLockFile(database: string): string {
 
 /** The claim of this process. */
 interface Lock {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly id: string | undefined
 }
 
@@ -89,7 +89,7 @@ interface Held {
 }
 
 function lockAlone(file: string): Lock | Held {
-  const connection = new Connection(file)
+  const connection = new DatabaseConnection(file)
   const isLockedAlone = tryLocked(connection, () => connection.run('begin exclusive'))
   if (isLockedAlone) return { connection, id: undefined }
   const sharing = tryLocked(connection, () => readSharing(connection))
@@ -111,7 +111,7 @@ async function lockTogether(file: string, state: OwnState): Promise<Lock | Held>
   const end = performance.now() + maxJoinMs
   let other: { readonly sharing: string; readonly end: Millis } | undefined
   for (;;) {
-    const connection = new Connection(file)
+    const connection = new DatabaseConnection(file)
     // While this read lock is held, no other process can write another name.
     const found = tryLocked(connection, () => {
       connection.run('begin')
@@ -134,7 +134,7 @@ async function lockTogether(file: string, state: OwnState): Promise<Lock | Held>
 
 /** Writes the shared state. False when another gateway holds the claim. */
 function tryWriteSharing(file: string, sharing: string): boolean {
-  const connection = new Connection(file)
+  const connection = new DatabaseConnection(file)
   const written = tryLocked(connection, () => {
     connection.run('begin exclusive')
     connection.run('create table if not exists claim (sharing text); delete from claim')
@@ -146,7 +146,7 @@ function tryWriteSharing(file: string, sharing: string): boolean {
 }
 
 /** Returns the shared state. Locks the file against writers while a transaction is open. */
-function readSharing(connection: Connection): string | undefined {
+function readSharing(connection: DatabaseConnection): string | undefined {
   const query = "select name from sqlite_master where name = 'claim'"
   if (connection.execute({ sql: query, args: [] }).rows.length === 0) return undefined
   const [row] = connection.execute({ sql: 'select sharing from claim', args: [] }).rows
@@ -154,7 +154,10 @@ function readSharing(connection: Connection): string | undefined {
 }
 
 /** Returns the result of `work`; undefined when it meets a lock of another process. */
-function tryLocked<T>(connection: Connection, work: () => T): { readonly value: T } | undefined {
+function tryLocked<T>(
+  connection: DatabaseConnection,
+  work: () => T,
+): { readonly value: T } | undefined {
   try {
     return { value: work() }
   } catch (error) {
@@ -166,7 +169,7 @@ function tryLocked<T>(connection: Connection, work: () => T): { readonly value: 
 
 /** Describes the process that holds the lock. Only reads: it may be of another version. */
 async function readHolder(path: string): Promise<string> {
-  const connection = new Connection(path)
+  const connection = new DatabaseConnection(path)
   const holder = await readLastHolder(drizzle({ client: toClient(connection) })).catch(
     () => undefined,
   )

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Millis } from '../../../src/core/ids.ts'
-import { Connection } from './connection.ts'
+import { DatabaseConnection } from './connection.ts'
 import { isLocked } from './store-fault.ts'
 
 /** Where a process keeps its unsaved usage rows. */
@@ -108,7 +108,7 @@ export const noFiles: LeftFiles = Object.freeze({ files: [], outdated: [], free:
 interface TakenSlot {
   readonly folder: JournalFolder
   readonly slot: string
-  readonly lock: Connection
+  readonly lock: DatabaseConnection
 }
 
 /** The files beside a database file, which must exist: the same for every path that leads to it. */
@@ -176,11 +176,11 @@ function listFiles(prefix: string): FoundFile[] {
 }
 
 /** Returns the locked connection; undefined while another process has the slot. */
-function tryLock(prefix: string, slot: string): Connection | undefined {
+function tryLock(prefix: string, slot: string): DatabaseConnection | undefined {
   const path = `${prefix}${slot}-lock`
   // Only for a new file: closing any descriptor of a file releases the process's locks on it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
-  const connection = new Connection(path)
+  const connection = new DatabaseConnection(path)
   try {
     connection.run('begin exclusive')
     return connection

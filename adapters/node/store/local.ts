@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import type { Bytes } from '../../../src/core/ids.ts'
 import { StoreFault, type StoreReport } from '../../../src/store/index.ts'
 import type { CallDeadline } from './call-deadline.ts'
-import { Connection, DriverError, type Statement, toClient } from './connection.ts'
+import { DatabaseConnection, DriverError, type Statement, toClient } from './connection.ts'
 import { DatabaseFile, prepareFile } from './file.ts'
 import { migrateDatabase } from './migrations.ts'
 import { requireDatabase } from './require-database.ts'
@@ -52,7 +52,7 @@ export class LocalDatabase {
     this.#open = undefined
   }
 
-  async #carryOut<T>(work: (connection: Connection) => T, access: Access): Promise<T> {
+  async #carryOut<T>(work: (connection: DatabaseConnection) => T, access: Access): Promise<T> {
     for (let pause = 5; ; pause = Math.min(2 * pause, 100)) {
       try {
         const { connection, file } = await this.#ready()
@@ -104,7 +104,7 @@ export class LocalDatabase {
 type Access = 'read' | 'write'
 
 interface OpenFile {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly file: DatabaseFile
 }
 
@@ -114,7 +114,7 @@ const lostMessages = {
 }
 
 async function openFile(path: string): Promise<OpenFile> {
-  let connection: Connection | undefined
+  let connection: DatabaseConnection | undefined
   try {
     prepareFile(path)
     const file = new DatabaseFile(path)
@@ -147,8 +147,8 @@ const maxJournalBytes: Bytes = 100_000_000
 const largeJournalMessage =
   'the write-ahead log of the database keeps growing while another program reads the database: end long reads, such as an open transaction of a shell'
 
-function connect(path: string): Connection {
-  const connection = new Connection(path)
+function connect(path: string): DatabaseConnection {
+  const connection = new DatabaseConnection(path)
   try {
     // These settings apply to one connection only.
     connection.run('pragma journal_mode = WAL; pragma synchronous = FULL; pragma foreign_keys = ON')
@@ -161,7 +161,7 @@ function connect(path: string): Connection {
   }
 }
 
-function checkIntegrity(connection: Connection): void {
+function checkIntegrity(connection: DatabaseConnection): void {
   const { rows } = connection.execute({ sql: 'pragma quick_check(1)', args: [] })
   if (rows[0]?.[0] !== 'ok') throw new StoreFault('it is damaged; restore it from a backup')
 }

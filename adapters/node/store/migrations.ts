@@ -5,7 +5,7 @@ import { migrate } from 'drizzle-orm/libsql/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { StoreFault } from '../../../src/store/index.ts'
-import type { Connection } from './connection.ts'
+import type { DatabaseConnection } from './connection.ts'
 
 /**
  * Creates or migrates the tables. Rejects with a `StoreFault` when a newer gateway has changed
@@ -34,7 +34,7 @@ const migrations = sqliteTable('__drizzle_migrations', {
 })
 
 /** Whether a gateway has created or migrated the tables of this database. */
-export function hasMigrationsTable(connection: Connection): boolean {
+export function hasMigrationsTable(connection: DatabaseConnection): boolean {
   const sql = "select 1 from sqlite_master where type = 'table' and name = ?"
   return connection.execute({ sql, args: [getTableName(migrations)] }).rows.length > 0
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { databaseMissing, StoreFault } from '../../../src/store/index.ts'
-import { Connection } from './connection.ts'
+import { DatabaseConnection } from './connection.ts'
 import { requireContent } from './file-path.ts'
 import { hasMigrationsTable } from './migrations.ts'
 
@@ -16,7 +16,7 @@ export function requireDatabase(path: string): void {
 /** Whether the file is a readable database that no gateway has used. */
 function isOther(path: string): boolean {
   if (statSync(path).isDirectory()) return false
-  const connection = new Connection(path)
+  const connection = new DatabaseConnection(path)
   try {
     return !hasMigrationsTable(connection)
   } catch {

@@ -3,14 +3,14 @@ import { Client, type Dispatcher } from 'undici'
 import type { Millis } from '../../../src/core/ids.ts'
 import { type Connector, connect } from './connect.ts'
 
-export interface ConnectionOptions {
+export interface UpstreamConnectionOptions {
   readonly origin: string
   readonly connector: Connector
   readonly connectTimeout: Millis
   /** All open and connecting sockets; the connection adds and removes its own. */
   readonly sockets: Set<Socket>
   /** Called when the socket closes while no request uses it. */
-  readonly onIdleClose: (connection: Connection) => void
+  readonly onIdleClose: (connection: UpstreamConnection) => void
 }
 
 /**
@@ -18,14 +18,20 @@ export interface ConnectionOptions {
  * socket, so that a request knows whether its socket has served before, and can close the socket at any
  * point, even while it connects.
  */
-export class Connection {
+export class UpstreamConnection {
   readonly #client: Client
   #socket: Socket | undefined
   #servedOn: Socket | undefined
   #openedAt = 0
   #busy = false
 
-  constructor({ origin, connector, connectTimeout, sockets, onIdleClose }: ConnectionOptions) {
+  constructor({
+    origin,
+    connector,
+    connectTimeout,
+    sockets,
+    onIdleClose,
+  }: UpstreamConnectionOptions) {
     this.#client = new Client(origin, {
       ...clientOptions,
       connect: (options, callback) => {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Millis } from '../../../src/core/ids.ts'
 import { removeItem } from '../../../src/wire/light-abort-controller.ts'
 import type { Connector } from './connect.ts'
-import { Connection } from './connection.ts'
+import { UpstreamConnection } from './connection.ts'
 
 export interface PoolOptions {
   readonly origin: string
@@ -18,8 +18,8 @@ export interface PoolOptions {
 /** The connections to one origin. The most recently used one is reused first, so surplus ones time out. */
 export class Pool {
   readonly #options: PoolOptions
-  readonly #all = new Set<Connection>()
-  readonly #idle: Connection[] = []
+  readonly #all = new Set<UpstreamConnection>()
+  readonly #idle: UpstreamConnection[] = []
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -30,12 +30,12 @@ export class Pool {
   }
 
   /** Returns an idle connection, or else a new one. */
-  acquire(): Connection {
+  acquire(): UpstreamConnection {
     return this.#idle.pop() ?? this.openConnection()
   }
 
-  openConnection(): Connection {
-    const connection = new Connection({
+  openConnection(): UpstreamConnection {
+    const connection = new UpstreamConnection({
       ...this.#options,
       onIdleClose: (closed) => {
         removeItem(this.#idle, closed)
@@ -48,14 +48,14 @@ export class Pool {
   }
 
   /** Takes back a connection whose request is complete. */
-  release(connection: Connection): void {
+  release(connection: UpstreamConnection): void {
     if (this.#options.canReuse === false || connection.isOld) return this.discard(connection)
     connection.markServed()
     this.#idle.push(connection)
   }
 
   /** Closes a connection and removes it from the pool. */
-  discard(connection: Connection): void {
+  discard(connection: UpstreamConnection): void {
     this.#all.delete(connection)
     if (this.isEmpty) this.#options.pools.delete(this)
     connection.close()

@@ -11,7 +11,7 @@ import {
 } from '../../../src/wire/content-coding.ts'
 import { runAtEndOfTurn } from '../process/end-of-turn.ts'
 import { type BodyDecoder, type BodySink, createBodyDecoder } from './body-decoder.ts'
-import type { Connection } from './connection.ts'
+import type { UpstreamConnection } from './connection.ts'
 import { abortFault, isLostSocket, toUpstreamFault } from './errors.ts'
 import type { Pool } from './pool.ts'
 import type { Proxy } from './proxy.ts'
@@ -75,7 +75,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
   #request: UpstreamRequest
   readonly #pool: Pool
   readonly #options: UpstreamDispatchOptions
-  #connection: Connection | undefined
+  #connection: UpstreamConnection | undefined
   #sentAt = 0
   #sink: BodySink | undefined
   #decoder: BodyDecoder | undefined
@@ -164,7 +164,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     this.#send(this.#pool.openConnection())
   }
 
-  #send(connection: Connection): void {
+  #send(connection: UpstreamConnection): void {
     const { method, body } = this.#request
     const { path, proxy } = this.#options.destination
     this.#connection = connection
@@ -208,7 +208,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
   }
 
   /** Ends the request. Returns its connection on the first call and undefined on later ones. */
-  #finish(): Connection | undefined {
+  #finish(): UpstreamConnection | undefined {
     if (this.#isOver) return undefined
     this.#isOver = true
     UpstreamDispatch.#running--

@@ -4,14 +4,14 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Bytes, Millis } from '../../core/ids.ts'
 import { asHeaderList } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import { type AnswerForm, jsonBytes, type Reply } from '../../core/reply.ts'
+import { type ErrorForm, jsonBytes, type Reply } from '../../core/reply.ts'
 import { RunningByKey } from '../../core/running-by-key.ts'
 import { attemptsHeader } from '../request/admitted.ts'
 import { readTimeout } from '../request/asked-timeout.ts'
 import type { RequestContext } from '../request/context.ts'
 import { cleanReason } from '../request/refusal.ts'
 import type { ReceivedRequest } from '../serve/received-request.ts'
-import type { Handler } from '../serve/service.ts'
+import type { ServeRequest } from '../serve/service.ts'
 import { callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
 
 /** An API that counts the tokens of a prompt without generating anything. */
@@ -19,7 +19,7 @@ export interface CountDoor {
   readonly api: NativeApi
   /** The paths that are POSTed to. */
   readonly paths: readonly string[]
-  readonly form: AnswerForm
+  readonly form: ErrorForm
   /** Reads a request. Throws LM-1001 with the field at fault. */
   read(received: ReceivedRequest): Promise<CountCall>
   /** Renders a count of the gateway's own. */
@@ -45,7 +45,7 @@ const maxCountBytes: Bytes = 64 * 1024
  * Serves counts: asks the model's own upstream if it counts, and estimates otherwise. A count is not
  * charged, and no limit of the key counts it.
  */
-export function serveCounts(door: CountDoor): Handler {
+export function serveCounts(door: CountDoor): ServeRequest {
   const running = new RunningByKey({ max: maxAtOnce, name: 'counts' })
   return async (request, context) => {
     const slice = context.startTimeSlice()

@@ -15,7 +15,7 @@ import type { RequestId } from '../../core/ids.ts'
 import type { CacheLife } from '../../core/layout.ts'
 import type { BufferedBody, Clock, TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
-import type { AnswerForm } from '../../core/reply.ts'
+import type { ErrorForm } from '../../core/reply.ts'
 import type { Steps } from '../../core/steps.ts'
 import type { StreamWriter } from '../../stream/stream-writer.ts'
 import type { TokenCountInput } from '../../tokens/index.ts'
@@ -34,7 +34,7 @@ export interface ChatDoor {
   /** Paths of the API that do not exist here, each with the reason. */
   readonly absent?: Readonly<Record<string, string>>
   /** The form of errors and headers; by default that of chat completions. */
-  readonly form?: AnswerForm
+  readonly form?: ErrorForm
   /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */
   read(received: ReceivedRequest): Promise<DoorCall>
 }

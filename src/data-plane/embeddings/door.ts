@@ -2,7 +2,7 @@ import type { NativeApi } from '../../core/capability.ts'
 import type { EmbedCall } from '../../core/embeddings.ts'
 import type { EmbedEndpoint, NativeEmbedCall, NativeEmbedEndpoint } from '../../core/endpoints.ts'
 import type { Model } from '../../core/provider.ts'
-import type { AnswerForm } from '../../core/reply.ts'
+import type { ErrorForm } from '../../core/reply.ts'
 import type { ModelRoute } from '../../core/route.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ReceivedRequest } from '../serve/received-request.ts'
@@ -12,7 +12,7 @@ export interface EmbedDoor {
   /** The paths that are POSTed to. */
   readonly paths: readonly string[]
   /** The form of errors and headers; by default that of the OpenAI API. */
-  readonly form?: AnswerForm
+  readonly form?: ErrorForm
   /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */
   read(received: ReceivedRequest): Promise<EmbedDoorCall> | EmbedDoorCall
 }

@@ -11,7 +11,7 @@ export const maxEmbedAnswerBytes = 256 * 1024 * 1024
 /** Bytes that take one or two milliseconds to scan. */
 const stepBytes = 128 * 1024
 
-export interface ScanOptions {
+export interface AnswerScanOptions {
   readonly form: NumberForm
   readonly scope: CancelScope
   readonly clock: Clock
@@ -24,7 +24,7 @@ export interface ScanOptions {
 /** Scans an answer with vectors while it arrives, and yields to other work in between. */
 export async function scanAnswer(
   source: ByteSource,
-  { form, scope, clock, held, kept }: ScanOptions,
+  { form, scope, clock, held, kept }: AnswerScanOptions,
 ): Promise<ScannedJson> {
   const scanner = new VectorScanner(form)
   const slice = new TimeSlice(clock, scope)

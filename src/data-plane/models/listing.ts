@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/admission.ts'
-import type { AnswerForm } from '../../core/reply.ts'
+import type { ErrorForm } from '../../core/reply.ts'
 import type { ListedModel } from '../../core/route.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { modelForbidden } from './model-access.ts'
@@ -13,7 +13,7 @@ export interface Listing {
 /** The form in which an API lists models. */
 export interface ModelListing {
   /** The form of errors and headers; by default that of chat completions. */
-  readonly form?: AnswerForm
+  readonly form?: ErrorForm
   /** The paths at which every request asks in the manner of this API, besides `/v1/models`. */
   readonly paths?: readonly string[]
   /** Why a POST below `paths` is 404: the API has methods of models there that are not served. */

@@ -1,4 +1,4 @@
-import { type VendorTool, vendorTools } from '../../core/billing.ts'
+import { type BilledTool, vendorTools } from '../../core/billing.ts'
 import type { AskedCalls, PriceAsk } from '../../core/price-table.ts'
 import { isCount } from '../../core/usage.ts'
 import { isObject, isSet } from '../../wire/json/parse.ts'
@@ -29,10 +29,10 @@ export function listAskedTools(members: ToolMembers): Pick<PriceAsk, 'tools' | '
   const { tools, extraTools, searching, hasStoredTools, mayHaveFiles, maxToolCalls } = members
   const calls = isCount(maxToolCalls) ? Math.min(maxToolCalls, mostCalls) : 0
   const unbounded: AskedCalls = { calls, isBounded: false }
-  const named = new Map<VendorTool, string[]>()
+  const named = new Map<BilledTool, string[]>()
   const unnamed: string[] = []
-  const asked = new Map<VendorTool, AskedCalls>()
-  const add = (tool: VendorTool, own: AskedCalls) => {
+  const asked = new Map<BilledTool, AskedCalls>()
+  const add = (tool: BilledTool, own: AskedCalls) => {
     const known = asked.get(tool)
     asked.set(tool, known ? join(known, own) : own)
   }
@@ -40,7 +40,7 @@ export function listAskedTools(members: ToolMembers): Pick<PriceAsk, 'tools' | '
     unnamed.push(path)
     for (const name of vendorTools) add(name, unbounded)
   }
-  const addNamed = (name: VendorTool, path: string, own: AskedCalls = unbounded) => {
+  const addNamed = (name: BilledTool, path: string, own: AskedCalls = unbounded) => {
     const paths = named.get(name)
     if (paths) paths.push(path)
     else named.set(name, [path])
@@ -85,7 +85,7 @@ function readBound(tool: unknown): AskedCalls | undefined {
 }
 
 /** Undefined for a tool of an unknown form. */
-function nameTools(tool: unknown): readonly VendorTool[] | undefined {
+function nameTools(tool: unknown): readonly BilledTool[] | undefined {
   if (!isObject(tool)) return undefined
   const { type } = tool
   const names = typeof type === 'string' ? [type] : Object.keys(tool)
@@ -98,7 +98,7 @@ function nameTools(tool: unknown): readonly VendorTool[] | undefined {
 }
 
 /** By the beginnings of their types, or of the members that Google names its tools by. */
-const ofVendors: readonly (readonly [string, readonly VendorTool[]])[] = [
+const ofVendors: readonly (readonly [string, readonly BilledTool[]])[] = [
   ['websearch', ['web_search']],
   ['googlesearch', ['web_search']],
   ['webfetch', ['web_fetch']],

@@ -1,4 +1,4 @@
-import type { Span } from '../../core/layout.ts'
+import type { ByteSpan } from '../../core/layout.ts'
 import { isSpace } from '../../wire/json/codes.ts'
 import { tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
@@ -23,7 +23,7 @@ export function startsObject(bytes: Uint8Array): boolean {
 }
 
 /** Another value is not replaced, or a text that is not JSON could become a valid body. */
-function isModelOrNull(bytes: Uint8Array, { start, end }: Span): boolean {
+function isModelOrNull(bytes: Uint8Array, { start, end }: ByteSpan): boolean {
   const first = bytes[start]
   if (first !== quote && first !== letterN) return false
   return tryParseJson(bytes.subarray(start, end)) !== undefined

@@ -2,7 +2,7 @@ import type { UsageEstimate } from '../../core/admission.ts'
 import { readGeo, readTier } from '../../core/billing.ts'
 import type { Api } from '../../core/capability.ts'
 import type { Millis } from '../../core/ids.ts'
-import type { Span } from '../../core/layout.ts'
+import type { ByteSpan } from '../../core/layout.ts'
 import { anyModalities, type PriceAsk } from '../../core/price-table.ts'
 import { hasModalityPrice } from '../../core/prices.ts'
 import type { Model } from '../../core/provider.ts'
@@ -69,7 +69,7 @@ export function readPriceAsk(
   }
   const { spans } = scanLayout(body, names)
   // Of a repeated member the last one counts, as vendors read it.
-  const read = (span: Span | undefined) =>
+  const read = (span: ByteSpan | undefined) =>
     span && tryParseJson(decoder.decode(body.subarray(span.start, span.end)))
   const extra = read(spans.extra_body.at(-1))
   const asked = (name: 'service_tier' | 'speed' | 'inference_geo') =>
@@ -152,7 +152,7 @@ const nothingAsked: Omit<PriceAsk, 'at'> = Object.freeze({
 })
 
 /** In text completions the member is the prompt itself, which may be long: a text or a list. */
-function isStoredPrompt(body: Uint8Array, span: Span | undefined): boolean {
+function isStoredPrompt(body: Uint8Array, span: ByteSpan | undefined): boolean {
   return span !== undefined && body[span.start] === openBrace
 }
 

@@ -9,7 +9,12 @@ import type { Metadata } from '../../core/metadata.ts'
 import type { Clock, Log } from '../../core/ports.ts'
 import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
-import type { FailedLink, Media, Refusal, RequestRecord } from '../../core/request-record.ts'
+import type {
+  FailedLink,
+  Media,
+  RecordedRefusal,
+  RequestRecord,
+} from '../../core/request-record.ts'
 import type { SwitchStep } from '../../core/switch.ts'
 import type { Usage } from '../../core/usage.ts'
 import { type AnsweredRequest, type AnswerPrice, priceAnswer } from '../../pricing/index.ts'
@@ -45,7 +50,7 @@ export interface PendingCount {
 export interface RequestOutcome {
   readonly status: number
   readonly errorCode?: ErrorCode | undefined
-  readonly refusal?: Refusal | undefined
+  readonly refusal?: RecordedRefusal | undefined
   readonly served?: Model | undefined
   readonly usage?: Usage | undefined
   readonly searchUnits?: number | undefined

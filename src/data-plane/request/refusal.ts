@@ -1,6 +1,6 @@
 import type { BudgetScope } from '../../core/accounts.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import type { Refusal } from '../../core/request-record.ts'
+import type { RecordedRefusal } from '../../core/request-record.ts'
 import { tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { maskSecrets } from '../../wire/mask.ts'
@@ -11,7 +11,10 @@ import type { RecordBuilder } from './record-builder.ts'
  * Describes why the gateway refused a request by itself; undefined for failures of an upstream, of which the record
  * lists each link with its reason.
  */
-export function describeRefusal(error: GatewayError, record: RecordBuilder): Refusal | undefined {
+export function describeRefusal(
+  error: GatewayError,
+  record: RecordBuilder,
+): RecordedRefusal | undefined {
   // After a call the words may be those of a vendor, which may quote the request.
   if (record.attempts > 0 || !/^LM-[124]/.test(error.code)) return undefined
   const scope = readScope(error)

@@ -13,10 +13,10 @@ export interface Service {
   /** Reads a request and finds its route, or throws the error that the client gets. Counts nothing. */
   prepare(request: Request, context: RequestContext): Promise<PreparedRequest>
   /** Prepares a request and serves it. Rejects with the error that the client gets. */
-  readonly serve: Handler
+  readonly serve: ServeRequest
 }
 
-export type Handler = (request: Request, context: RequestContext) => Promise<Reply>
+export type ServeRequest = (request: Request, context: RequestContext) => Promise<Reply>
 
 /** What differs between the APIs. */
 export interface ServiceSteps<Prepared extends PreparedRequest> {

@@ -2,7 +2,7 @@ import { validateAsSent } from '../../core/as-sent.ts'
 import type { ImagePart, OutputEstimate } from '../../core/chat.ts'
 import type { NativeCall } from '../../core/endpoints.ts'
 import { invalidField } from '../../core/invalid-field.ts'
-import type { CacheLife, MemberLayout, ObjectLayout, Span } from '../../core/layout.ts'
+import type { ByteSpan, CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import type { TokenEncoding } from '../../core/ports.ts'
 import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
@@ -99,7 +99,7 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
   readonly isLarge: boolean
   readonly #wantsUsageChunk: boolean
   readonly #output: OutputEstimate
-  readonly #sessionSpans: readonly Span[]
+  readonly #sessionSpans: readonly ByteSpan[]
   #request: CompletionRequest | undefined
 
   constructor({ bytes, layout, head, size, parsed }: CompletionSource) {

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { RequestId } from '../../core/ids.ts'
-import type { AnswerForm } from '../../core/reply.ts'
+import type { ErrorForm } from '../../core/reply.ts'
 
 /** The words of google.rpc.Code by HTTP status: https://cloud.google.com/apis/design/errors#handling_errors */
 const words: ReadonlyMap<number, string> = new Map([
@@ -60,4 +60,4 @@ function toText(value: unknown): string {
 }
 
 /** The form of every answer of the Gemini API. */
-export const geminiForm: AnswerForm = Object.freeze({ renderError: renderGeminiError })
+export const geminiForm: ErrorForm = Object.freeze({ renderError: renderGeminiError })

@@ -7,10 +7,10 @@ import {
   type CallProof,
   type ExtraContent,
   type GivenProof,
+  type KeptThinking,
   type PastProof,
   readExtraContent,
   readThinkingBlocks,
-  type ThinkingBlock,
 } from '../proofs.ts'
 import { WholeCharacters } from '../whole-characters.ts'
 import { encodeSignature } from './signatures.ts'
@@ -36,7 +36,7 @@ export class CandidateParts {
   /** The latest call of each index, and of each id that the vendor gave. */
   readonly #byIndex = new Map<number, Call>()
   readonly #byId = new Map<string, Call>()
-  readonly #thinking: ThinkingBlock[] = []
+  readonly #thinking: KeptThinking[] = []
   readonly #past: PastProof[] = []
   readonly #sources: JsonObject[] = []
   #message: ExtraContent | undefined

@@ -25,9 +25,9 @@ import { readPrefix } from '../session.ts'
 import {
   anyTarget,
   type ChatTarget,
+  type DoorRequest,
   type ServedAnswer,
   TranslatedLink,
-  type TranslatedRequest,
 } from '../translated-link.ts'
 import { type GeminiAddress, readAddress } from './address.ts'
 import { renderAnswer } from './answer.ts'
@@ -117,7 +117,7 @@ interface GeminiSource {
 }
 
 /** A Gemini request. A heavy one does not stay parsed: it is parsed again when it is needed. */
-export class ParsedGemini implements DoorCall, TranslatedRequest, NativeRequest {
+export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
   readonly model: string
   readonly stream: boolean
   readonly streamType: string | undefined

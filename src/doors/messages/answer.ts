@@ -6,7 +6,7 @@ import { type ChoiceContent, readChoice } from '../choice.ts'
 import { type GivenProof, readExtraContent } from '../proofs.ts'
 import type { ServedAnswer } from '../translated-link.ts'
 import { repairCharacters } from '../whole-characters.ts'
-import { newMessageId, ToolIds } from './ids.ts'
+import { AnswerToolIds, newMessageId } from './ids.ts'
 import { toStopFields } from './stop-reason.ts'
 import {
   type ProvenBlock,
@@ -44,7 +44,7 @@ export function* renderAnswer(
 
 function toBlocks(choice: ChoiceContent, model: string): readonly object[] {
   const { reasoning, thinkingBlocks, text, refusal } = choice
-  const ids = new ToolIds()
+  const ids = new AnswerToolIds()
   const calls = choice.calls.map((call) => ({ ...call, id: ids.assign(call.id) }))
   const proven = thinkingBlocks.flatMap((block) => readProven(block) ?? [])
   const thinking: readonly ProvenBlock[] =

@@ -3,7 +3,7 @@ import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import type { RequestProofs } from '../request-proofs.ts'
 import type { ChatTarget } from '../translated-link.ts'
-import { type Block, blockSchemas, type Content, checkPart, type Source } from './schema.ts'
+import { type Block, blockSchemas, type Content, checkPart, type MediaSource } from './schema.ts'
 
 /** A part of a chat message, and the path of the block that it comes from. */
 export interface PlacedPart {
@@ -78,12 +78,12 @@ export function joinTexts(texts: readonly (string | null | undefined)[]): string
   return texts.filter(Boolean).join('\n\n')
 }
 
-function toImageUrl(source: Source, path: string): string {
+function toImageUrl(source: MediaSource, path: string): string {
   return toAddress(source, `${path}.source`)
 }
 
 /** Returns a data URI or an address. A stored file exists only at the vendor that stores it. */
-function toAddress({ type, media_type: mediaType, data, url }: Source, path: string): string {
+function toAddress({ type, media_type: mediaType, data, url }: MediaSource, path: string): string {
   switch (type) {
     case 'base64':
       if (!mediaType) throw missing(`${path}.media_type`)
@@ -102,7 +102,7 @@ function missing(path: string): UntranslatableError {
 }
 
 interface DocumentBlock {
-  readonly source: Source
+  readonly source: MediaSource
   readonly title: string | null | undefined
   readonly context: string | null | undefined
   readonly path: string

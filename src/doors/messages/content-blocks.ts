@@ -1,7 +1,7 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import type { CallContent } from '../choice.ts'
 import type { GivenProof } from '../proofs.ts'
-import { ToolIds } from './ids.ts'
+import { AnswerToolIds } from './ids.ts'
 import { type ProvenBlock, toCallProofs, toProofBlocks } from './thinking.ts'
 import { ObjectProgress, toInputText } from './tool-input.ts'
 
@@ -19,7 +19,7 @@ const maxHeld = 8 * 1024 * 1024
 export class ContentBlocks {
   readonly #emit: EmitEvent
   readonly #model: string
-  readonly #ids = new ToolIds()
+  readonly #ids = new AnswerToolIds()
   readonly #queue: Block[] = []
   /** By the vendor's position. */
   readonly #calls = new Map<number, CallBlock>()
@@ -229,7 +229,7 @@ class ProvenThinking implements Block {
 /** A tool call. Its pieces join to one JSON object; no pieces mean an empty one. */
 class CallBlock implements Block {
   readonly isOver = false
-  readonly #ids: ToolIds
+  readonly #ids: AnswerToolIds
   readonly #progress = new ObjectProgress()
   hasStarted = false
   /** As the vendor wrote it. */
@@ -243,7 +243,7 @@ class CallBlock implements Block {
   /** The arguments begin as an object, so they can be sent as they arrive. */
   #isObject = false
 
-  constructor(ids: ToolIds) {
+  constructor(ids: AnswerToolIds) {
     this.#ids = ids
   }
 

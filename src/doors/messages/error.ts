@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { RequestId } from '../../core/ids.ts'
-import type { AnswerForm } from '../../core/reply.ts'
+import type { ErrorForm } from '../../core/reply.ts'
 
 /**
  * The types of errors by status. Any other status is an `api_error`.
@@ -41,7 +41,7 @@ function toMessage({ code, message }: GatewayError): string {
 }
 
 /** The form of every answer of the Messages API. SDKs read the request id from `request-id`. */
-export const messagesForm: AnswerForm = Object.freeze({
+export const messagesForm: ErrorForm = Object.freeze({
   renderError: renderMessagesError,
   requestIdHeader: 'request-id',
 })

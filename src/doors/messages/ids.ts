@@ -9,7 +9,7 @@ export function newMessageId(): string {
 const mark = 'gateway-id-'
 
 /** Gives tool calls ids in the alphabet of the API, `^[a-zA-Z0-9_-]+$`, each once in an answer. */
-export class ToolIds {
+export class AnswerToolIds {
   readonly #taken = new Set<string>()
 
   /** Returns the vendor's id where it is usable, and otherwise one from which `restoreId` makes it again. */
@@ -33,7 +33,7 @@ function encodeId(id: string, copy: number): string {
 }
 
 /**
- * Returns the id that the vendor has given, from one that `ToolIds` has assigned. Further calls with the same id
+ * Returns the id that the vendor has given, from one that `AnswerToolIds` has assigned. Further calls with the same id
  * keep theirs, so that each result finds its call.
  */
 export function restoreId(id: string): string {

@@ -26,9 +26,9 @@ import { readMember, readPrefix } from '../session.ts'
 import {
   anyTarget,
   type ChatTarget,
+  type DoorRequest,
   type ServedAnswer,
   TranslatedLink,
-  type TranslatedRequest,
 } from '../translated-link.ts'
 import { convertAnswer } from '../written-answer.ts'
 import { renderAnswer } from './answer.ts'
@@ -88,7 +88,7 @@ interface MessagesSource {
 }
 
 /** A Messages request. A heavy one does not stay parsed: it is parsed again when it is needed. */
-export class ParsedMessages implements DoorCall, TranslatedRequest, NativeRequest {
+export class ParsedMessages implements DoorCall, DoorRequest, NativeRequest {
   readonly model: string
   readonly stream: boolean
   readonly choices = 1

@@ -107,7 +107,7 @@ const source = loose({
 })
 
 /** Where the data of an image or a document is. */
-export type Source = z.infer<typeof source>
+export type MediaSource = z.infer<typeof source>
 
 const jsonObject = z.custom<Readonly<Record<string, unknown>>>(isObject, 'must be an object')
 

@@ -6,13 +6,13 @@ import type { ServedAnswer } from '../translated-link.ts'
 import { repairCharacters } from '../whole-characters.ts'
 import { ResponseOutput } from './output.ts'
 import { type IncompleteReason, newResponseId, renderPieces } from './response.ts'
-import type { ToolNames } from './tools.ts'
+import type { ToolIdentities } from './tools.ts'
 
 /** What every answer to one request has. */
 export interface AnswerBase {
   /** The text of `renderEcho`. */
   readonly echo: string
-  readonly names: ToolNames
+  readonly names: ToolIdentities
 }
 
 export interface WholeAnswer extends AnswerBase {

@@ -1,19 +1,19 @@
 import { RawJson } from '../../wire/json/raw.ts'
 import { minifyJson } from '../../wire/json/text.ts'
 import { CustomInput } from './custom-input.ts'
-import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
+import type { ItemContext, ItemStatus, OutputItem } from './item.ts'
 import type { ToolIdentity } from './tools.ts'
 
 /** A call of a tool. */
 export class CallItem implements OutputItem {
-  readonly #place: ItemPlace
+  readonly #place: ItemContext
   readonly #tool: ToolIdentity
   readonly #callId: string
   readonly #custom: CustomInput | undefined
   /** The arguments, or the input of a custom tool. */
   #text = ''
 
-  constructor(place: ItemPlace, tool: ToolIdentity, callId: string) {
+  constructor(place: ItemContext, tool: ToolIdentity, callId: string) {
     this.#place = place
     this.#tool = tool
     this.#callId = callId

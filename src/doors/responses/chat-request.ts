@@ -7,7 +7,7 @@ import { fitResults } from '../tool-results.ts'
 import type { ChatTarget } from '../translated-link.ts'
 import { isFileAddress, onlyNative } from './content.ts'
 import type { ResponsesRequest, TranslatedFields } from './fields.ts'
-import type { ChatTools } from './tool-choice.ts'
+import type { ChosenTools } from './tool-choice.ts'
 import type { OfferedTool, Toolbox } from './tools.ts'
 
 /** A request whose items and tools have been read. Nothing in it depends on a link. */
@@ -16,7 +16,7 @@ export interface ReadRequest {
   readonly fields: TranslatedFields
   readonly messages: readonly MadeMessage[]
   readonly toolbox: Toolbox
-  readonly chatTools: ChatTools
+  readonly chatTools: ChosenTools
   /** The paths of the items that are left out. */
   readonly leftOut: readonly string[]
   /** Why no translated link can serve the request. */

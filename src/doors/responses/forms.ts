@@ -5,7 +5,7 @@ import { extractTexts } from '../../wire/json/text.ts'
 import { type AnswerForms, decodeBody } from '../written-answer.ts'
 import { CallItem } from './call-item.ts'
 import { encodeEvent } from './events.ts'
-import type { Emit, ItemPlace, OutputItem } from './item.ts'
+import type { Emit, ItemContext, OutputItem } from './item.ts'
 import { MessageItem } from './message-item.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 
@@ -100,7 +100,7 @@ function toStream(body: BufferedBody): Uint8Array {
   return encoder.encode(events)
 }
 
-interface ReplayPlace extends ItemPlace {
+interface ReplayPlace extends ItemContext {
   readonly model: string
 }
 

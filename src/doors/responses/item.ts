@@ -11,7 +11,7 @@ export interface OutputItem {
 }
 
 /** What every item needs of its response. */
-export interface ItemPlace {
+export interface ItemContext {
   readonly emit: Emit
   readonly outputIndex: number
   readonly id: string

@@ -1,11 +1,11 @@
-import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
+import type { ItemContext, ItemStatus, OutputItem } from './item.ts'
 
 /** A message of the model, with a part of text, a refusal, or both. */
 export class MessageItem implements OutputItem {
-  readonly #place: ItemPlace
+  readonly #place: ItemContext
   readonly #parts: (TextPart | RefusalPart)[] = []
 
-  constructor(place: ItemPlace) {
+  constructor(place: ItemContext) {
     this.#place = place
   }
 

@@ -4,10 +4,10 @@ import type { CallContent, ChoiceContent } from '../choice.ts'
 import { type ExtraContent, readExtraContent, readThinkingBlocks } from '../proofs.ts'
 import { toAnnotations } from './annotations.ts'
 import { CallItem } from './call-item.ts'
-import type { Emit, ItemPlace, ItemStatus, OutputItem } from './item.ts'
+import type { Emit, ItemContext, ItemStatus, OutputItem } from './item.ts'
 import { MessageItem } from './message-item.ts'
 import { ReasoningItem } from './reasoning-item.ts'
-import { findTool, type ToolNames } from './tools.ts'
+import { findTool, type ToolIdentities } from './tools.ts'
 
 export interface OutputOptions {
   readonly emit: Emit
@@ -15,7 +15,7 @@ export interface OutputOptions {
   readonly responseId: string
   /** The client-facing id of the model that answers. */
   readonly model: string
-  readonly names: ToolNames
+  readonly names: ToolIdentities
 }
 
 /** How many calls are added, or items ended, between two yields: less than a millisecond's work. */
@@ -162,7 +162,7 @@ export class ResponseOutput {
     this.#reasoning = undefined
   }
 
-  #open<Item extends OutputItem>(prefix: string, create: (place: ItemPlace) => Item): Open<Item> {
+  #open<Item extends OutputItem>(prefix: string, create: (place: ItemContext) => Item): Open<Item> {
     const { emit, responseId } = this.#options
     const outputIndex = this.#items.length
     // The number keeps the ids of one response apart.

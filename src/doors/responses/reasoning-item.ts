@@ -3,16 +3,16 @@ import {
   type ExtraContent,
   encodeProof,
   type GivenProof,
+  type KeptThinking,
   type PastProof,
-  type ThinkingBlock,
 } from '../proofs.ts'
-import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
+import type { ItemContext, ItemStatus, OutputItem } from './item.ts'
 
 /** The reasoning of the model, with the proofs that its vendor expects back. */
 export class ReasoningItem implements OutputItem {
-  readonly #place: ItemPlace
+  readonly #place: ItemContext
   readonly #model: string
-  readonly #thinking: ThinkingBlock[] = []
+  readonly #thinking: KeptThinking[] = []
   readonly #calls: { readonly id: string; readonly extra: ExtraContent }[] = []
   readonly #past: PastProof[] = []
   #message: ExtraContent | undefined
@@ -20,7 +20,7 @@ export class ReasoningItem implements OutputItem {
   #text: string | undefined
 
   /** `model` is the client-facing id of the model that answers. */
-  constructor(place: ItemPlace, model: string) {
+  constructor(place: ItemContext, model: string) {
     this.#place = place
     this.#model = model
   }
@@ -39,7 +39,7 @@ export class ReasoningItem implements OutputItem {
     this.#past.push({ lineage, form, text, entries: entries && [...entries], gap })
   }
 
-  addThinking(blocks: readonly ThinkingBlock[]): void {
+  addThinking(blocks: readonly KeptThinking[]): void {
     for (const block of blocks) this.#thinking.push(block)
   }
 

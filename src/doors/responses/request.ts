@@ -29,9 +29,9 @@ import { readPrefix, readTextMember } from '../session.ts'
 import {
   anyTarget,
   type ChatTarget,
+  type DoorRequest,
   type ServedAnswer,
   TranslatedLink,
-  type TranslatedRequest,
 } from '../translated-link.ts'
 import { convertAnswer } from '../written-answer.ts'
 import { type AnswerBase, renderAnswer } from './answer.ts'
@@ -109,7 +109,7 @@ interface ResponsesSource {
 }
 
 /** A request of the Responses API. A heavy one does not stay parsed: it is parsed again when needed. */
-export class ParsedResponses implements DoorCall, TranslatedRequest, NativeRequest {
+export class ParsedResponses implements DoorCall, DoorRequest, NativeRequest {
   readonly model: string
   readonly stream: boolean
   readonly choices = 1

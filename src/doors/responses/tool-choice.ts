@@ -2,7 +2,7 @@ import type { ToolChoice } from './fields.ts'
 import type { OfferedTool, Toolbox } from './tools.ts'
 
 /** The tools and the choice among them, as fields of the chat API. */
-export interface ChatTools {
+export interface ChosenTools {
   readonly tools: readonly OfferedTool[]
   /** A word, or the name of the function to call. */
   readonly choice: 'none' | 'auto' | 'required' | { readonly name: string } | undefined
@@ -11,12 +11,15 @@ export interface ChatTools {
 }
 
 /** Applies the choice of a request to its tools. Without a tool there is no choice. */
-export function chooseTools(toolbox: Toolbox, choice: ToolChoice | null | undefined): ChatTools {
+export function chooseTools(toolbox: Toolbox, choice: ToolChoice | null | undefined): ChosenTools {
   const chosen = choose(toolbox.offered, choice)
   return chosen.tools.length > 0 ? chosen : { ...chosen, choice: undefined }
 }
 
-function choose(offered: readonly OfferedTool[], choice: ToolChoice | null | undefined): ChatTools {
+function choose(
+  offered: readonly OfferedTool[],
+  choice: ToolChoice | null | undefined,
+): ChosenTools {
   if (choice === undefined || choice === null) return keep(offered, undefined)
   if (typeof choice === 'string') {
     return isWord(choice) ? keep(offered, choice) : dropChoice(offered)
@@ -40,11 +43,11 @@ function choose(offered: readonly OfferedTool[], choice: ToolChoice | null | und
   }
 }
 
-function keep(tools: readonly OfferedTool[], choice: ChatTools['choice']): ChatTools {
+function keep(tools: readonly OfferedTool[], choice: ChosenTools['choice']): ChosenTools {
   return { tools, choice, isChoiceDropped: false }
 }
 
-function dropChoice(tools: readonly OfferedTool[]): ChatTools {
+function dropChoice(tools: readonly OfferedTool[]): ChosenTools {
   return { tools, choice: undefined, isChoiceDropped: true }
 }
 

@@ -184,12 +184,12 @@ export class ToolCollector {
 export interface Toolbox {
   readonly offered: readonly OfferedTool[]
   /** The tools by the names of their functions, with those that only the conversation calls. */
-  readonly names: ToolNames
+  readonly names: ToolIdentities
   /** The paths of the tools that no chat function can stand in for. */
   readonly vendorRun: readonly string[]
 }
 
-export type ToolNames = ReadonlyMap<string, ToolIdentity>
+export type ToolIdentities = ReadonlyMap<string, ToolIdentity>
 
 interface ToolPlace {
   readonly path: string
@@ -212,7 +212,7 @@ export function getFunctionName(identity: ToolIdentity): string {
 }
 
 /** Finds the tool that the model calls by the name of a function; a name that is unknown is split. */
-export function findTool(names: ToolNames, name: string): ToolIdentity {
+export function findTool(names: ToolIdentities, name: string): ToolIdentity {
   return names.get(name) ?? { type: 'function', ...splitToolName(name) }
 }
 

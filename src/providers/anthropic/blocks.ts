@@ -1,5 +1,5 @@
 import { type CanonicalMessage, unsupportedPart } from '../canonical/messages.ts'
-import type { Block, MarkRules, OtherPart, PartTranslator } from '../claude/cache-marks.ts'
+import type { ClaudeBlock, MarkRules, OtherPart, PartTranslator } from '../claude/cache-marks.ts'
 import { toDocumentBlock, toImageBlock } from './media.ts'
 
 /** For user messages and tool results, which may hold images and documents. */
@@ -12,11 +12,11 @@ export const textParts: PartTranslator = { toTextBlock, toOtherBlock: rejectPart
  * "text content blocks must contain non-whitespace text":
  * https://github.com/anthropics/claude-code/issues/23440
  */
-function toTextBlock(text: string): Block | undefined {
+function toTextBlock(text: string): ClaudeBlock | undefined {
   return text.trim() === '' ? undefined : { type: 'text', text }
 }
 
-function toMediaBlock(part: OtherPart, message: CanonicalMessage): Block {
+function toMediaBlock(part: OtherPart, message: CanonicalMessage): ClaudeBlock {
   switch (part.type) {
     case 'image':
       return toImageBlock(part)
@@ -41,10 +41,10 @@ export const markRules: MarkRules = {
   apply: (block, { control }) => [{ ...block, cache_control: control }],
 }
 
-export function isThinking({ type }: Block): boolean {
+export function isThinking({ type }: ClaudeBlock): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-export function isMarked(block: Block): boolean {
+export function isMarked(block: ClaudeBlock): boolean {
   return 'cache_control' in block
 }

@@ -7,7 +7,7 @@ import {
   type ImageUrlPart,
   listParts,
 } from '../canonical/messages.ts'
-import type { Block } from '../claude/cache-marks.ts'
+import type { ClaudeBlock } from '../claude/cache-marks.ts'
 import { isHttpsUrl } from '../translation/media-uses.ts'
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
@@ -16,7 +16,7 @@ const pdf = 'application/pdf'
 const filePrefix = 'anthropic-file:'
 
 /** Translates a data URI, an address, which the vendor fetches, or a reference to the Files API. */
-export function toImageBlock({ url, path }: ImageUrlPart): Block {
+export function toImageBlock({ url, path }: ImageUrlPart): ClaudeBlock {
   if (isDataUri(url)) return toInlineImage(url, path)
   if (url.startsWith(filePrefix)) {
     return { type: 'image', source: { type: 'file', file_id: url.slice(filePrefix.length) } }
@@ -29,7 +29,7 @@ export function toImageBlock({ url, path }: ImageUrlPart): Block {
 }
 
 /** A PDF that is sent as an image becomes a document block. */
-function toInlineImage(url: string, path: string): Block {
+function toInlineImage(url: string, path: string): ClaudeBlock {
   const uri = parseDataUri(url)
   // `image/jpg` is not a media type, but clients often send it.
   const mediaType = uri?.mediaType === 'image/jpg' ? 'image/jpeg' : (uri?.mediaType ?? '')
@@ -43,7 +43,7 @@ function toInlineImage(url: string, path: string): Block {
 }
 
 /** Translates a file. Text files travel decoded, all others as base64; the vendor fetches an address. */
-export function toDocumentBlock({ data, id, name, path }: FilePart): Block {
+export function toDocumentBlock({ data, id, name, path }: FilePart): ClaudeBlock {
   const title = name === undefined ? {} : { title: name }
   const url = [data, id].find((text) => text !== undefined && isHttpsUrl(text))
   if (url !== undefined) return { type: 'document', source: { type: 'url', url }, ...title }

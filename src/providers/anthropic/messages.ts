@@ -3,9 +3,9 @@ import type { CanonicalMessage, PastAnswer } from '../canonical/messages.ts'
 import { placeholderText } from '../canonical/placeholder.ts'
 import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
 import {
-  type Block,
   type BlockOrMark,
   CacheMark,
+  type ClaudeBlock,
   placeMarks,
   toMarkedBlocks,
 } from '../claude/cache-marks.ts'
@@ -14,18 +14,18 @@ import { readThinkingBlocks } from '../claude/thinking-blocks.ts'
 import { alternateTurns, type Turn, type TurnRules } from '../claude/turns.ts'
 import { contentParts, isMarked, isThinking, markRules, textParts } from './blocks.ts'
 import { contentRules } from './content.ts'
-import { ToolIds, toToolResult, toToolUse } from './tools.ts'
+import { RequestToolIds, toToolResult, toToolUse } from './tools.ts'
 
 /** The fields of the request body that hold the conversation. */
 export interface AnthropicConversation {
-  readonly system: string | readonly Block[] | undefined
+  readonly system: string | readonly ClaudeBlock[] | undefined
   readonly messages: readonly AnthropicMessage[]
 }
 
 interface AnthropicMessage {
   readonly role: Turn['role']
   /** A string if the client wrote a string and nothing was added to it. */
-  readonly content: string | readonly Block[]
+  readonly content: string | readonly ClaudeBlock[]
 }
 
 /** Translates a conversation. */
@@ -33,7 +33,7 @@ export function* toAnthropicMessages(
   messages: readonly CanonicalMessage[],
   model: ClaudeModel,
 ): Steps<AnthropicConversation> {
-  const ids = new ToolIds()
+  const ids = new RequestToolIds()
   const drafts = yield* mapInSteps(messages, (message) => toDraft(message, ids))
   yield
   const { instructions, conversation } = separateInstructions(drafts, model)
@@ -97,7 +97,7 @@ function findPlaced(drafts: readonly Draft[]): ReadonlySet<Draft> {
 }
 
 /** Joins the texts into one string, unless one carries a cache mark. */
-function toSystem(blocks: readonly Block[]): AnthropicConversation['system'] {
+function toSystem(blocks: readonly ClaudeBlock[]): AnthropicConversation['system'] {
   if (blocks.length === 0) return undefined
   return blocks.some(isMarked) ? blocks : blocks.map((block) => block['text']).join('\n')
 }
@@ -110,7 +110,7 @@ interface Draft {
   readonly isText: boolean
 }
 
-function toDraft(message: CanonicalMessage, ids: ToolIds): Draft {
+function toDraft(message: CanonicalMessage, ids: RequestToolIds): Draft {
   const isText = typeof message.content === 'string'
   switch (message.role) {
     case 'system':
@@ -141,7 +141,7 @@ function toDraft(message: CanonicalMessage, ids: ToolIds): Draft {
 function toOwnBlocks(
   own: readonly PastBlock[],
   message: CanonicalMessage,
-  ids: ToolIds,
+  ids: RequestToolIds,
 ): readonly BlockOrMark[] {
   const blocks = listAccepted(own).flatMap(({ members, call }) =>
     call ? toToolUse(call, ids, members) : [members],
@@ -164,7 +164,7 @@ function listAccepted(own: readonly PastBlock[]): readonly PastBlock[] {
   return written.slice(0, written.findLastIndex(({ members }) => !isThinking(members)) + 1)
 }
 
-function isBlank({ type, text }: Block): boolean {
+function isBlank({ type, text }: ClaudeBlock): boolean {
   return type === 'text' && typeof text === 'string' && text.trim() === ''
 }
 
@@ -181,7 +181,7 @@ const turnRules: TurnRules<AnthropicTurn> = {
   opening: { role: 'user', content: [{ type: 'text', text: placeholderText }], isText: true },
 }
 
-function isResult(block: Block): boolean {
+function isResult(block: ClaudeBlock): boolean {
   return block['type'] === 'tool_result'
 }
 

@@ -4,9 +4,9 @@ import type { CanonicalRequest, WebSearch } from '../canonical/request.ts'
 import { type FunctionTool, findToolMember, listOfferedTools } from '../canonical/tools.ts'
 import { anthropicToolMembers } from '../canonical/vendor-fields.ts'
 import {
-  type Block,
   type BlockOrMark,
   CacheMark,
+  type ClaudeBlock,
   placeMarks,
   readMark,
   readToolMark,
@@ -16,7 +16,7 @@ import { limitParallelCalls, toClaudeToolChoice } from '../claude/tool-choice.ts
 import { contentParts, markRules } from './blocks.ts'
 
 export interface ToolFields {
-  readonly tools?: readonly Block[]
+  readonly tools?: readonly ClaudeBlock[]
   readonly tool_choice?: object | undefined
 }
 
@@ -39,7 +39,7 @@ export function toToolFields(request: CanonicalRequest, canForce: boolean): Tool
 function listVendorTools(
   { vendorTools, webSearch, toolChoice }: CanonicalRequest,
   canForce: boolean,
-): readonly Block[] {
+): readonly ClaudeBlock[] {
   const given = vendorTools.map(({ raw }) => raw)
   const isSearching = given.some(({ name }) => name === searchName)
   const own = webSearch && !isSearching ? [...given, toSearchTool(webSearch)] : given
@@ -51,7 +51,7 @@ function listVendorTools(
 const searchName = 'web_search'
 
 /** The version that every model with a search accepts. */
-function toSearchTool({ user_location: location }: WebSearch): Block {
+function toSearchTool({ user_location: location }: WebSearch): ClaudeBlock {
   const { city, region, country, timezone } = location?.approximate ?? {}
   const place = { city, region, country, timezone }
   return {
@@ -66,7 +66,7 @@ function toSearchTool({ user_location: location }: WebSearch): Block {
   }
 }
 
-function toToolBlock(tool: FunctionTool): Block {
+function toToolBlock(tool: FunctionTool): ClaudeBlock {
   const { name, description, parameters, strict } = tool
   return {
     name,
@@ -90,7 +90,11 @@ function readOwnMembers(tool: FunctionTool): object {
 }
 
 /** `own` are the members of the vendor's own block, if the client has returned it. */
-export function toToolUse(call: PastCall, ids: ToolIds, own: Block = {}): readonly BlockOrMark[] {
+export function toToolUse(
+  call: PastCall,
+  ids: RequestToolIds,
+  own: ClaudeBlock = {},
+): readonly BlockOrMark[] {
   const block = {
     ...own,
     type: 'tool_use',
@@ -104,7 +108,7 @@ export function toToolUse(call: PastCall, ids: ToolIds, own: Block = {}): readon
 /** Marks inside of a result stay there. A mark without a block before it moves to the result itself. */
 export function toToolResult(
   message: CanonicalMessage & { readonly role: 'tool' },
-  ids: ToolIds,
+  ids: RequestToolIds,
 ): readonly BlockOrMark[] {
   const own = readMark(message.raw)
   const inner = toMarkedBlocks({ ...message, raw: {} }, contentParts)
@@ -123,7 +127,7 @@ export function toToolResult(
  * Ids of tool calls in the alphabet of the API, `^[a-zA-Z0-9_-]+$`, each used once. Other vendors
  * write ids such as `functions.look:0`, and some clients count from 0 in every turn.
  */
-export class ToolIds {
+export class RequestToolIds {
   readonly #latest = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #copies = new Map<string, number>()

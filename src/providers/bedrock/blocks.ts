@@ -6,8 +6,8 @@ import {
 } from '../canonical/messages.ts'
 import { placeholderText } from '../canonical/placeholder.ts'
 import type {
-  Block,
   CacheMark,
+  ClaudeBlock,
   MarkRules,
   OtherPart,
   PartTranslator,
@@ -16,7 +16,7 @@ import { isTextDocument, type MediaBlocks } from './media.ts'
 import type { BedrockModel } from './models.ts'
 
 /** Fills content that Converse does not allow to be empty. */
-export const placeholder: Block = Object.freeze({ text: placeholderText })
+export const placeholder: ClaudeBlock = Object.freeze({ text: placeholderText })
 
 /** For user messages and tool results, which may hold images and documents. */
 export function createContentParts(media: MediaBlocks): PartTranslator {
@@ -54,12 +54,12 @@ export const instructionParts: PartTranslator = {
  * With a block like this in a request, its guardrail checks only such blocks.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-converse-api.html
  */
-function toGuardedBlock({ text, qualifiers }: GuardedPart): Block {
+function toGuardedBlock({ text, qualifiers }: GuardedPart): ClaudeBlock {
   return { guardContent: { text: { text, qualifiers } } }
 }
 
 /** Converse rejects blank texts. */
-function toTextBlock(text: string): Block | undefined {
+function toTextBlock(text: string): ClaudeBlock | undefined {
   return text.trim() === '' ? undefined : { text }
 }
 
@@ -68,7 +68,7 @@ function rejectPart(part: OtherPart, message: CanonicalMessage): never {
 }
 
 /** Translates a proven block of `thinking_blocks`. */
-export function toReasoningBlock({ thinking, signature, data }: JsonObject): Block {
+export function toReasoningBlock({ thinking, signature, data }: JsonObject): ClaudeBlock {
   return {
     reasoningContent:
       data === undefined
@@ -94,6 +94,6 @@ export const toolMarkRules: MarkRules = {
   apply: (tool, mark) => [tool, toCachePoint(mark)],
 }
 
-function toCachePoint({ control: { ttl } }: CacheMark): Block {
+function toCachePoint({ control: { ttl } }: CacheMark): ClaudeBlock {
   return { cachePoint: { type: 'default', ttl: ttl === '5m' || ttl === '1h' ? ttl : undefined } }
 }

@@ -1,7 +1,7 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
-import type { Block } from '../claude/cache-marks.ts'
+import type { ClaudeBlock } from '../claude/cache-marks.ts'
 import { isS3Place } from '../translation/media-uses.ts'
 
 /**
@@ -55,7 +55,7 @@ const videoFormats: ReadonlyMap<string, string> = new Map([
 const textFormats: ReadonlySet<unknown> = new Set(['csv', 'html', 'txt', 'md'])
 
 /** Whether a block is a text document, behind which AWS rejects a cache point. */
-export function isTextDocument({ document }: Block): boolean {
+export function isTextDocument({ document }: ClaudeBlock): boolean {
   // Only this file writes documents.
   return textFormats.has((document as JsonObject | undefined)?.['format'])
 }
@@ -67,7 +67,7 @@ export class MediaBlocks {
   readonly #copies = new Map<string, number>()
 
   /** A document that is sent as an image becomes a document block. */
-  toImageBlock({ url, path }: ImageUrlPart): Block {
+  toImageBlock({ url, path }: ImageUrlPart): ClaudeBlock {
     const param = `${path}.image_url`
     const uri = parseDataUri(url)
     if (!uri) throw new UntranslatableError(`${param}: must be a base64 data URI`, param)
@@ -82,7 +82,7 @@ export class MediaBlocks {
   }
 
   /** Converse has no file store, so a file comes with its content, or is in S3. */
-  toFileBlock({ member, id, data, name, path }: FilePart): Block {
+  toFileBlock({ member, id, data, name, path }: FilePart): ClaudeBlock {
     const place = [data, id].find((text) => text !== undefined && isS3Place(text))
     if (place !== undefined) return this.#toStoredFile(place, name, path)
     if (data === undefined) {
@@ -102,7 +102,7 @@ export class MediaBlocks {
     throw new UntranslatableError(`${param}: must be one of ${formats}`, param)
   }
 
-  #toStoredFile(uri: string, filename: string | undefined, path: string): Block {
+  #toStoredFile(uri: string, filename: string | undefined, path: string): ClaudeBlock {
     const found = findByExtension(uri) ?? findByExtension(filename)
     if (!found) {
       const rule = 'must have the extension of an image, a video or a document'
@@ -114,7 +114,7 @@ export class MediaBlocks {
     return this.#toDocument(format, source, filename ?? uri.slice(uri.lastIndexOf('/') + 1))
   }
 
-  #toDocument(format: string, source: object, filename: string | undefined): Block {
+  #toDocument(format: string, source: object, filename: string | undefined): ClaudeBlock {
     return { document: { format, name: this.#uniqueName(filename), source } }
   }
 

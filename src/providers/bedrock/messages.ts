@@ -4,9 +4,9 @@ import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { type PastBlock, readProviderContent } from '../canonical/provider-content.ts'
 import {
-  type Block,
   type BlockOrMark,
   CacheMark,
+  type ClaudeBlock,
   placeMarks,
   readMark,
   toMarkedBlocks,
@@ -29,7 +29,7 @@ import { ToolUseIds } from './tools.ts'
 
 /** The fields of the request body that hold the conversation. */
 export interface ConverseConversation {
-  readonly system?: readonly Block[] | undefined
+  readonly system?: readonly ClaudeBlock[] | undefined
   readonly messages: readonly Turn[]
 }
 
@@ -127,7 +127,7 @@ class MessageTranslator {
   }
 
   /** `own` is the service's own `toolUse`, if the client has returned it. */
-  #toToolUse(call: PastCall, own: unknown = {}): Block {
+  #toToolUse(call: PastCall, own: unknown = {}): ClaudeBlock {
     return {
       toolUse: {
         ...(isObject(own) && dropClientType(own)),

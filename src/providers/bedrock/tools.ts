@@ -4,7 +4,7 @@ import { isObject } from '../../wire/json/parse.ts'
 import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
-import { type Block, placeMarks, readToolMark } from '../claude/cache-marks.ts'
+import { type ClaudeBlock, placeMarks, readToolMark } from '../claude/cache-marks.ts'
 import {
   type ClaudeToolChoice,
   limitParallelCalls,
@@ -117,7 +117,7 @@ function toMarkedSpecs(tools: readonly FunctionTool[], { request, model }: ToolI
   return placeMarks([marked], toolMarkRules).flat()
 }
 
-function toToolSpec({ name, description, parameters, strict }: FunctionTool): Block {
+function toToolSpec({ name, description, parameters, strict }: FunctionTool): ClaudeBlock {
   return {
     toolSpec: {
       name,

@@ -44,7 +44,7 @@ export const maxContentLength = 4 * 1024 * 1024
 export const maxBlocks = 5_000
 
 /** A block of an answer, and its place among all blocks of the answer. */
-export interface PlacedBlock<Block> {
+export interface IndexedBlock<Block> {
   readonly block: Block
   readonly index: number
 }
@@ -53,7 +53,7 @@ export interface PlacedBlock<Block> {
 export function selectBlocks<Block>(
   blocks: readonly Block[],
   isReturned: (block: Block) => boolean,
-): readonly PlacedBlock<Block>[] {
+): readonly IndexedBlock<Block>[] {
   return blocks.flatMap((block, index) => (isReturned(block) ? [{ block, index }] : []))
 }
 
@@ -79,7 +79,7 @@ export function createProviderContent(
 
 /** Reads the JSON texts of blocks one after the other. */
 export function* readBlockTexts(
-  blocks: readonly PlacedBlock<unknown>[],
+  blocks: readonly IndexedBlock<unknown>[],
   readJson: (index: number) => string,
 ): Generator<string> {
   for (const { index } of blocks) yield readJson(index)

@@ -1,9 +1,9 @@
 import {
   editText,
-  type Place,
   placeItems,
   placeMembers,
   type TextEdit,
+  type ValueRange,
 } from '../../wire/json/entries.ts'
 import { isObject, parseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
@@ -26,13 +26,13 @@ export interface Marking {
   /** The member of the body that holds the tools. */
   readonly toolMember: string
   /** Finds the list of tools in that member. */
-  readonly findTools: (json: string, member: Place) => Place | undefined
+  readonly findTools: (json: string, member: ValueRange) => ValueRange | undefined
   /** Whether a mark may follow a block, or a tool. */
   readonly canCarry: (block: unknown) => boolean
   /** True for a block, or a tool, that is or has a mark. */
   readonly isMark: (block: JsonObject) => boolean
   /** Marks a block. */
-  readonly mark: (json: string, block: Place) => TextEdit
+  readonly mark: (json: string, block: ValueRange) => TextEdit
   /** Writes a text as a list with one marked block; absent where a text is no content. */
   readonly markText?: (json: string) => string
 }
@@ -45,7 +45,7 @@ export function markBody(body: Uint8Array, marking: Marking): Uint8Array {
   const { toolMember } = marking
   const { spans, cacheLife } = scanLayout(body, [toolMember, 'system', 'messages'])
   if (cacheLife !== 'none') return body
-  const edit = (name: string, list: (json: string, value: Place) => readonly TextEdit[]) => {
+  const edit = (name: string, list: (json: string, value: ValueRange) => readonly TextEdit[]) => {
     // Of a repeated member the last one counts.
     const span = spans[name]?.at(-1)
     if (!span) return []
@@ -85,7 +85,11 @@ export function listMarks(body: JsonObject, marking: Marking): readonly string[]
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Marks the last block of a list that can carry a mark. */
-function markList(json: string, list: Place | undefined, marking: Marking): readonly TextEdit[] {
+function markList(
+  json: string,
+  list: ValueRange | undefined,
+  marking: Marking,
+): readonly TextEdit[] {
   if (!list) return []
   const { canCarry, mark, markText } = marking
   if (json[list.start] === '"') {
@@ -105,11 +109,11 @@ const maxTried = 100
 const maxMessages = 1000
 
 /** The contents of messages of the user that follow each other, the latest first. */
-type Turn = readonly Place[]
+type Turn = readonly ValueRange[]
 
 /** Returns the last turns of the user, the latest first. */
-function listTurns(json: string, list: Place): readonly Turn[] {
-  const turns: Place[][] = []
+function listTurns(json: string, list: ValueRange): readonly Turn[] {
+  const turns: ValueRange[][] = []
   let isOpen = false
   for (const message of placeItems(json, list).slice(-maxMessages).toReversed()) {
     const members = placeMembers(json, message.start)

@@ -9,7 +9,7 @@ import {
 import { type FunctionTool, findToolMember } from '../canonical/tools.ts'
 
 /** A content block in the vendor's own form. Members that are undefined do not reach the wire. */
-export type Block = JsonObject
+export type ClaudeBlock = JsonObject
 
 /** A client's `cache_control`. It follows the block that it marks, until `placeMarks` applies it. */
 export class CacheMark {
@@ -20,7 +20,7 @@ export class CacheMark {
   }
 }
 
-export type BlockOrMark = Block | CacheMark
+export type BlockOrMark = ClaudeBlock | CacheMark
 
 /** Returns the mark on a part, a message, a call or a tool of the client, if it has one. */
 export function readMark({ cache_control: control }: JsonObject): readonly CacheMark[] {
@@ -32,9 +32,9 @@ const none: readonly CacheMark[] = []
 /** How the parts of one message become blocks. */
 export interface PartTranslator {
   /** Returns undefined for a blank text, which the vendors refuse. */
-  readonly toTextBlock: (text: string) => Block | undefined
+  readonly toTextBlock: (text: string) => ClaudeBlock | undefined
   /** Throws `UntranslatableError` for a part that this message cannot hold. */
-  readonly toOtherBlock: (part: OtherPart, message: CanonicalMessage) => Block
+  readonly toOtherBlock: (part: OtherPart, message: CanonicalMessage) => ClaudeBlock
 }
 
 export type OtherPart = Exclude<CanonicalPart, TextPart>
@@ -82,9 +82,9 @@ export function readToolMark(tool: FunctionTool): readonly CacheMark[] {
 /** How a vendor marks a block. */
 export interface MarkRules {
   /** Whether the vendor accepts a mark on this block. */
-  readonly canCarry: (block: Block) => boolean
+  readonly canCarry: (block: ClaudeBlock) => boolean
   /** Returns the marked block, or the block and the cache point behind it. */
-  readonly apply: (block: Block, mark: CacheMark) => readonly Block[]
+  readonly apply: (block: ClaudeBlock, mark: CacheMark) => readonly ClaudeBlock[]
 }
 
 /**
@@ -95,10 +95,10 @@ export interface MarkRules {
 export function placeMarks(
   lists: readonly (readonly BlockOrMark[])[],
   { canCarry, apply }: MarkRules,
-): readonly (readonly Block[])[] {
+): readonly (readonly ClaudeBlock[])[] {
   if (hasNoMarks(lists)) return lists
-  const marks = new Map<Block, CacheMark>()
-  let carrier: Block | undefined
+  const marks = new Map<ClaudeBlock, CacheMark>()
+  let carrier: ClaudeBlock | undefined
   for (const item of lists.flat()) {
     if (!(item instanceof CacheMark)) carrier = canCarry(item) ? item : carrier
     else if (carrier && !marks.has(carrier)) marks.set(carrier, item)
@@ -115,6 +115,6 @@ export function placeMarks(
 /** True for most conversations, which then need no copy of their lists. */
 function hasNoMarks(
   lists: readonly (readonly BlockOrMark[])[],
-): lists is readonly (readonly Block[])[] {
+): lists is readonly (readonly ClaudeBlock[])[] {
   return lists.every((list) => list.every((item) => !(item instanceof CacheMark)))
 }

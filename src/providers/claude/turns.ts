@@ -1,15 +1,15 @@
-import type { Block } from './cache-marks.ts'
+import type { ClaudeBlock } from './cache-marks.ts'
 
 /** A message in the vendor's form. */
 export interface Turn {
   /** `system` only at Anthropic, between a user and an assistant. */
   readonly role: 'user' | 'assistant' | 'system'
-  readonly content: readonly Block[]
+  readonly content: readonly ClaudeBlock[]
 }
 
 export interface TurnRules<Each extends Turn> {
   /** Orders the blocks of a user's turn as the vendor requires. */
-  readonly arrange: (blocks: readonly Block[]) => readonly Block[]
+  readonly arrange: (blocks: readonly ClaudeBlock[]) => readonly ClaudeBlock[]
   /** The user turn in front of a conversation that has none, or that the assistant opens. */
   readonly opening: Each
 }
@@ -42,7 +42,7 @@ function groupByRole<Each extends Turn>(turns: readonly Each[]): [Each, ...Each[
   return groups
 }
 
-function mergeContent(group: readonly [Turn, ...Turn[]]): readonly Block[] {
+function mergeContent(group: readonly [Turn, ...Turn[]]): readonly ClaudeBlock[] {
   return group.length === 1 ? group[0].content : group.flatMap(({ content }) => content)
 }
 

@@ -11,7 +11,12 @@ import { isStatedError, toAnswerFailure, toShapeFailure } from '../base/hidden-e
 import { type Annotation, countCharacters, limitAnnotations } from '../canonical/annotations.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { type Citation, citationSchema, toAnnotations } from './citations.ts'
-import { type AnswerContent, type AnswerShape, carryContent, isEmptyArguments } from './content.ts'
+import {
+  type AnswerContent,
+  type ContentCounts,
+  carryContent,
+  isEmptyArguments,
+} from './content.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
@@ -112,7 +117,7 @@ function describe({
   tool_plan: plan,
   tool_calls: calls,
   citations,
-}: z.infer<typeof message>): AnswerShape {
+}: z.infer<typeof message>): ContentCounts {
   let texts = 0
   let thoughts = 0
   for (const part of content ?? []) {

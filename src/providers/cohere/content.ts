@@ -66,7 +66,7 @@ export interface AnswerContent {
 }
 
 /** What decides whether an answer is carried. */
-export interface AnswerShape {
+export interface ContentCounts {
   readonly texts: number
   readonly thoughts: number
   readonly hasPlan: boolean
@@ -79,7 +79,7 @@ export interface AnswerShape {
  * unchanged, or the vendor refuses them: it takes no text beside calls.
  */
 export function carryContent(
-  { texts, thoughts, hasPlan, calls, citations }: AnswerShape,
+  { texts, thoughts, hasPlan, calls, citations }: ContentCounts,
   read: () => AnswerContent,
 ): ProviderContent | undefined {
   const isPlain = thoughts + citations === 0 && !hasPlan

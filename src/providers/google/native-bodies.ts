@@ -1,4 +1,4 @@
-import type { Span } from '../../core/layout.ts'
+import type { ByteSpan } from '../../core/layout.ts'
 import { concat } from '../../wire/byte-list.ts'
 import { cutPaths } from '../../wire/json/cut.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
@@ -64,7 +64,7 @@ function nameCount(bytes: Uint8Array, json: string): Uint8Array {
   return concat([encoder.encode('{"generateContentRequest":'), named, encoder.encode('}')])
 }
 
-function nameInside(bytes: Uint8Array, { start, end }: Span, json: string) {
+function nameInside(bytes: Uint8Array, { start, end }: ByteSpan, json: string) {
   const layout = scanLayout(bytes.subarray(start, end), ['model'])
   return nameModel(layout, json).map(({ span }) => ({
     span: { start: start + span.start, end: start + span.end },

@@ -19,7 +19,7 @@ import { findFailedChoice } from './failed-choice.ts'
 import { readAnswerUsage, reportTier } from './usage.ts'
 
 /** How the answers of one API hold what was generated. */
-export interface AnswerForm {
+export interface ChoiceForm {
   /** Returns the generated text of a choice. */
   readonly readText: (choice: RawChoice) => string
   /** False for a choice in which nothing is: neither content nor the reason why there is none. */
@@ -34,7 +34,7 @@ export interface AnswerForm {
  */
 export function parseOpenAiAnswer(
   body: AnswerBody,
-  { readText, isAnswer, readCost }: AnswerForm,
+  { readText, isAnswer, readCost }: ChoiceForm,
   reader?: ChoiceReader,
 ): ChatResult {
   const { value } = body

@@ -10,7 +10,7 @@ import { profiledForm } from '../base/request-form.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { hasContent, joinGeneratedText } from '../canonical/text.ts'
 import type { ResolvedProfile } from '../profiles/index.ts'
-import { type AnswerForm, parseOpenAiAnswer } from './answer.ts'
+import { type ChoiceForm, parseOpenAiAnswer } from './answer.ts'
 import { writeAnswerEvents } from './answer-events.ts'
 import { buildVerbatimBody, cutProviderContent, encodeModel } from './body.ts'
 import { bindMadeChats } from './made-chat.ts'
@@ -40,7 +40,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   const { url, modelId, profile } = options
   const model = encodeModel(options.upstreamId)
   const { readCost } = options
-  const answers: AnswerForm = { ...completions, readCost }
+  const answers: ChoiceForm = { ...completions, readCost }
   const chunks: ChunkForm = { ...chatChunks, readCost }
   const made = bindMadeChats(profile, { model: modelId })
   const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
@@ -82,7 +82,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   }
 }
 
-const completions: AnswerForm = {
+const completions: ChoiceForm = {
   readText: ({ message }) => (isObject(message) ? joinGeneratedText(message) : ''),
   isAnswer({ message, finish_reason: reason }) {
     if (!isObject(message)) return false

@@ -4,7 +4,7 @@ import type { RawChoice } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider-kind.ts'
 import { unrequestedTexts } from '../../stream/chunk-writer.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
-import { type AnswerForm, parseOpenAiAnswer } from './answer.ts'
+import { type ChoiceForm, parseOpenAiAnswer } from './answer.ts'
 import { writeAnswerEvents } from './answer-events.ts'
 import { buildVerbatimBody, encodeModel, readStreamOptions } from './body.ts'
 import { type ChunkForm, createOpenAiDecoder } from './stream.ts'
@@ -52,7 +52,7 @@ function readText({ text }: RawChoice): string {
   return typeof text === 'string' ? text : ''
 }
 
-const texts: AnswerForm = {
+const texts: ChoiceForm = {
   readText,
   isAnswer: ({ text, finish_reason: reason }) =>
     typeof text === 'string' && (text !== '' || typeof reason === 'string'),

@@ -5,14 +5,17 @@ import { findValueEnd, readItems, readMembers, skipSpace } from './text.ts'
  */
 
 /** Where a value stands in a text: from its first character to before the one behind its last. */
-export interface Place {
+export interface ValueRange {
   readonly start: number
   readonly end: number
 }
 
 /** Returns the values of the members of the object at `start`; of repeated names the last one, as in `JSON.parse`. */
-export function placeMembers(json: string, start = skipSpace(json, 0)): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>()
+export function placeMembers(
+  json: string,
+  start = skipSpace(json, 0),
+): ReadonlyMap<string, ValueRange> {
+  const places = new Map<string, ValueRange>()
   if (json[start] !== '{') return places
   readMembers(json, start, (at, name) => {
     const end = findValueEnd(json, at)
@@ -23,8 +26,8 @@ export function placeMembers(json: string, start = skipSpace(json, 0)): Readonly
 }
 
 /** Returns the items of an array; none for another value. */
-export function placeItems(json: string, array: Place | undefined): readonly Place[] {
-  const places: Place[] = []
+export function placeItems(json: string, array: ValueRange | undefined): readonly ValueRange[] {
+  const places: ValueRange[] = []
   if (!array || json[array.start] !== '[') return places
   readItems(json, array.start, (at) => {
     const end = findValueEnd(json, at)
@@ -35,7 +38,7 @@ export function placeItems(json: string, array: Place | undefined): readonly Pla
 }
 
 /** Replaces a part of a text; an empty place is one to insert at. */
-export interface TextEdit extends Place {
+export interface TextEdit extends ValueRange {
   readonly text: string
 }
 

@@ -1,4 +1,4 @@
-import type { Span } from '../../core/layout.ts'
+import type { ByteSpan } from '../../core/layout.ts'
 import { backslash, letterU } from './codes.ts'
 
 /** A key that matches a name, exactly or in another letter case. */
@@ -14,7 +14,7 @@ export interface KeyMatch<Name extends string> {
  */
 export function matchName<Name extends string>(
   bytes: Uint8Array,
-  span: Span,
+  span: ByteSpan,
   names: readonly Name[],
 ): KeyMatch<Name> | undefined {
   for (const name of names) {
@@ -27,7 +27,7 @@ export function matchName<Name extends string>(
 /** Compares code unit by code unit without decoding, since a body may have any number of keys. */
 function compareKey(
   bytes: Uint8Array,
-  { start, end }: Span,
+  { start, end }: ByteSpan,
   name: string,
 ): 'exact' | 'in another case' | 'other' {
   let isExact = true

@@ -1,4 +1,4 @@
-import type { CacheLife, MemberLayout, ObjectLayout, Span } from '../../core/layout.ts'
+import type { ByteSpan, CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
 import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
 import {
   backslash,
@@ -74,7 +74,7 @@ const maxCountedKeys = 20_000
 
 interface MatcherOptions {
   /** Gets the values of the described members of the outermost object. */
-  readonly spans: Record<string, readonly Span[]>
+  readonly spans: Record<string, readonly ByteSpan[]>
   readonly limits: JsonLimits
 }
 
@@ -85,7 +85,7 @@ class Matcher {
   cacheLife: CacheLife = 'none'
   readonly #bytes: Uint8Array
   readonly #strings: JsonStringReader
-  readonly #spans: Record<string, readonly Span[]>
+  readonly #spans: Record<string, readonly ByteSpan[]>
   readonly #limits: JsonLimits
   #depth = 0
   #tally = 0

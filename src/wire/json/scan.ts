@@ -1,4 +1,4 @@
-import type { CacheLife, Cut, ObjectLayout, OpenContainer, Span } from '../../core/layout.ts'
+import type { ByteSpan, CacheLife, Cut, ObjectLayout, OpenContainer } from '../../core/layout.ts'
 import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
 import { backslash, comma as commaByte, isSpace, openBracket, quote as quoteByte } from './codes.ts'
 import { matchName } from './key.ts'
@@ -40,7 +40,7 @@ export function scanLayout<Name extends string>(
   { limits = unlimited, stepBytes = defaultStepBytes }: ScanOptions = {},
 ): ObjectLayout<Name> {
   // Without a prototype, so that a key such as `constructor` finds no inherited member.
-  const spans: Record<Name, Span[]> = Object.create(null)
+  const spans: Record<Name, ByteSpan[]> = Object.create(null)
   for (const name of names) spans[name] = []
   const misspelled: Name[] = []
   const cuts: Cut[] = []
@@ -207,7 +207,7 @@ function listOpenContainers(bytes: Uint8Array, depth: number): OpenContainer[] {
   })
 }
 
-function trim(bytes: Uint8Array, start: number, end: number): Span {
+function trim(bytes: Uint8Array, start: number, end: number): ByteSpan {
   let from = start
   let to = end
   while (isSpace(bytes[from])) from++

@@ -1,4 +1,4 @@
-import type { Span } from '../../core/layout.ts'
+import type { ByteSpan } from '../../core/layout.ts'
 
 /*
  * Descriptions of JSON for `matchJson`: what a value must be, and which of its bytes count. They say less
@@ -37,7 +37,7 @@ export interface Shape {
 /** The shape of an object with members of these names. */
 export interface ObjectShape<Name extends string> extends Shape {
   /** No span for any of them. A copy of it takes a tenth of the time of adding each. */
-  readonly noSpans: Readonly<Record<Name, readonly Span[]>>
+  readonly noSpans: Readonly<Record<Name, readonly ByteSpan[]>>
 }
 
 export interface ShapeMembers {
@@ -139,7 +139,7 @@ export function objectOf<const Members extends MemberShapes>(
     // Has the keys of the type.
     noSpans: Object.fromEntries(listed.map(({ name }) => [name, nowhere])) as Record<
       keyof Members & string,
-      readonly Span[]
+      readonly ByteSpan[]
     >,
     members: createMembers(listed, toBits(listed, required)),
   }
@@ -149,7 +149,7 @@ function toBits(members: readonly ShapeMember[], names: readonly string[] = []):
   return members.reduce((all, { name, bit }) => (names.includes(name) ? all | bit : all), 0)
 }
 
-const nowhere: readonly Span[] = Object.freeze([])
+const nowhere: readonly ByteSpan[] = Object.freeze([])
 
 /** The members that follow the type of an object. */
 export interface Variant {

@@ -1,10 +1,10 @@
-import type { MemberLayout, Span } from '../../core/layout.ts'
+import type { ByteSpan, MemberLayout } from '../../core/layout.ts'
 
 const encoder = new TextEncoder()
 
 /** One change to a body: replaces `span` by `json`, given as text or bytes. */
 export interface Splice {
-  readonly span: Span
+  readonly span: ByteSpan
   readonly json: string | Uint8Array
 }
 
@@ -37,12 +37,12 @@ export function splice(bytes: Uint8Array, changes: readonly Splice[]): Uint8Arra
   return result
 }
 
-function holds(bytes: Uint8Array, { start, end }: Span, patch: Uint8Array): boolean {
+function holds(bytes: Uint8Array, { start, end }: ByteSpan, patch: Uint8Array): boolean {
   return end - start === patch.length && patch.every((byte, at) => byte === bytes[start + at])
 }
 
 /** Returns the splices that replace each of these spans by the same JSON. */
-export function replaceEach(spans: readonly Span[], json: string | Uint8Array): Splice[] {
+export function replaceEach(spans: readonly ByteSpan[], json: string | Uint8Array): Splice[] {
   return spans.map((span) => ({ span, json }))
 }
 

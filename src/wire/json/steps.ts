@@ -1,4 +1,4 @@
-import type { Cut, Span } from '../../core/layout.ts'
+import type { ByteSpan, Cut } from '../../core/layout.ts'
 import { defineMember } from './define-member.ts'
 
 type JsonArray = unknown[]
@@ -89,6 +89,6 @@ function mergePiece(
   return whole
 }
 
-function readKey(decoder: TextDecoder, bytes: Uint8Array, { start, end }: Span): string {
+function readKey(decoder: TextDecoder, bytes: Uint8Array, { start, end }: ByteSpan): string {
   return String(JSON.parse(decoder.decode(bytes.subarray(start, end))))
 }

@@ -1,4 +1,4 @@
-import type { Span } from '../../core/layout.ts'
+import type { ByteSpan } from '../../core/layout.ts'
 import { letterE, minus, plus, point, zero } from './codes.ts'
 import { isDigit } from './digits.ts'
 
@@ -35,7 +35,7 @@ export function findWordEnd(bytes: Uint8Array, start: number, word: Uint8Array):
 const maxPlainDigits = 15
 
 /** Counts the bytes that `JSON.stringify` writes for a number. */
-export function countNumberBytes(bytes: Uint8Array, { start, end }: Span): number {
+export function countNumberBytes(bytes: Uint8Array, { start, end }: ByteSpan): number {
   const number = bytes.subarray(start, end)
   const isPlain = number.length <= maxPlainDigits && number[0] !== zero && number.every(isDigit)
   return isPlain ? number.length : JSON.stringify(Number(decoder.decode(number))).length

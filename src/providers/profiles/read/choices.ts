@@ -3,7 +3,7 @@ import type { PastReasoning } from '../../../core/past-reasoning.ts'
 import type { Profile } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import type { ToolNames } from '../../../wire/tool-names.ts'
-import type { Recipient } from '../write/history.ts'
+import type { TargetModel } from '../write/history.ts'
 import type { JsonObject } from '../write/message.ts'
 import { mapFinishReason } from './finish-reason.ts'
 import { ReasoningCollector, readReasoning } from './reasoning.ts'
@@ -11,7 +11,7 @@ import { ThinkTags } from './think-tags.ts'
 
 export interface ReadContext {
   readonly profile: Profile
-  readonly maker: Recipient
+  readonly maker: TargetModel
   readonly names: ToolNames
 }
 

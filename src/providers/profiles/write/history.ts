@@ -6,7 +6,7 @@ import { joinPieces } from '../entries.ts'
 import { type JsonObject, listCalls, toParts, type WrittenMessage } from './message.ts'
 
 /** The model that a request is written for. */
-export interface Recipient {
+export interface TargetModel {
   /** The client-facing id. */
   readonly model: string
   readonly lineage: string | undefined
@@ -18,7 +18,7 @@ export interface Recipient {
  */
 export function readHistory(
   messages: readonly ChatMessage[],
-  { profile, recipient }: { readonly profile: Profile; readonly recipient: Recipient },
+  { profile, recipient }: { readonly profile: Profile; readonly recipient: TargetModel },
 ): readonly WrittenMessage[] {
   const returns = findReturning(messages, profile)
   return messages.map((given, index) => {
@@ -60,7 +60,7 @@ function listPast(value: unknown): readonly PastReasoning[] {
  */
 function isOwn(
   { model, lineage }: PastReasoning,
-  { profile, recipient }: { readonly profile: Profile; readonly recipient: Recipient },
+  { profile, recipient }: { readonly profile: Profile; readonly recipient: TargetModel },
 ): boolean {
   if (model === undefined) return !profile.reasoningSigned && profile.reasoningField !== 'auto'
   if (model === recipient.model) return true

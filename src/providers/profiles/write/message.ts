@@ -10,24 +10,24 @@ export interface WrittenMessage {
   readonly reasoning?: readonly PastReasoning[]
 }
 
-export type Content = ChatMessage['content']
+export type ChatContent = ChatMessage['content']
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Separates texts that become one. */
 const blankLine = '\n\n'
 
 /** Returns whether a content has nothing in it. */
-export function isEmptyContent(content: Content): boolean {
+export function isEmptyContent(content: ChatContent): boolean {
   return content === undefined || content === null || content.length === 0
 }
 
 /** Joins two contents as `joinAllContents` does. */
-export function joinContents(first: Content, second: Content): Content {
+export function joinContents(first: ChatContent, second: ChatContent): ChatContent {
   return joinAllContents([first, second])
 }
 
 /** Joins contents in their order. Texts become one; with any other part the content is a list. */
-export function joinAllContents(contents: readonly Content[]): Content {
+export function joinAllContents(contents: readonly ChatContent[]): ChatContent {
   const filled = contents.filter((content) => !isEmptyContent(content))
   if (filled.length < 2) return filled[0] ?? contents.at(-1)
   const firstList = filled.findIndex((content) => typeof content !== 'string')
@@ -38,12 +38,12 @@ export function joinAllContents(contents: readonly Content[]): Content {
 }
 
 /** Returns a content as a string where all of its parts are plain text. */
-export function toPlainContent(content: Content): Content {
+export function toPlainContent(content: ChatContent): ChatContent {
   if (!Array.isArray(content) || !content.every(isPlainText)) return content
   return content.map(({ text }) => text).join(blankLine)
 }
 
-export function toParts(content: Content): readonly ContentPart[] {
+export function toParts(content: ChatContent): readonly ContentPart[] {
   if (content === undefined || content === null) return []
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }

@@ -4,7 +4,7 @@ import { mapInSteps, type Steps } from '../../../core/steps.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import { createToolNames, sameNames, type ToolNames } from '../../../wire/tool-names.ts'
 import { writeFormat } from './format.ts'
-import { addReasoning, type Recipient, readHistory } from './history.ts'
+import { addReasoning, readHistory, type TargetModel } from './history.ts'
 import { useNineLetterIds } from './ids.ts'
 import {
   isEmptyContent,
@@ -31,7 +31,7 @@ export interface WrittenRequest {
 /** What a request is written for. */
 export interface WriteTarget {
   readonly profile: Profile
-  readonly recipient: Recipient
+  readonly recipient: TargetModel
 }
 
 /**
