@@ -2,7 +2,7 @@ import type { Audit } from '../core/audit.ts'
 import { errorFields } from '../core/error-fields.ts'
 import type { Clock, Log } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { auditLog } from '../records/index.ts'
+import { createAuditLogger } from '../records/index.ts'
 import type { Store } from '../store/index.ts'
 
 export interface AuditOptions {
@@ -13,7 +13,7 @@ export interface AuditOptions {
 
 /** Creates the audit log: a line in the log and a row in the database for each change. */
 export function createAudit({ store, clock, log }: AuditOptions): Audit {
-  const writeLine = auditLog(log)
+  const writeLine = createAuditLogger(log)
   return Object.freeze<Audit>({
     describe: (change, { id, client }) => ({
       ts: unixSeconds(clock),

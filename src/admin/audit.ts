@@ -5,7 +5,7 @@ import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import type { AuditQuery, AuditRow, Store } from '../store/index.ts'
 import type { AdminRequest, AdminRoutes } from './input.ts'
-import { bounds, choice, name, parseQuery, resolveWindow, wholeNumber } from './usage-query.ts'
+import { bounds, choice, name, parseQuery, queryNumber, resolveWindow } from './usage-query.ts'
 
 export interface AuditRouteDeps {
   readonly store: Pick<Store, 'listAudit'>
@@ -21,8 +21,8 @@ const auditQuery = z.strictObject({
   ...bounds,
   action: choice(auditActions).optional(),
   subject_id: name.optional(),
-  cursor: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: wholeNumber(1, 1000).default(1000),
+  cursor: queryNumber(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: queryNumber(1, 1000).default(1000),
 })
 
 function parseAuditQuery(query: URLSearchParams, now: Millis): AuditQuery {

@@ -5,7 +5,7 @@ import { invalid } from '../core/errors.ts'
 import type { Explain } from '../core/explain.ts'
 import type { KeyId } from '../core/ids.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
-import { type AdminRequest, type AdminRoutes, type BodyOptions, readMembers } from './input.ts'
+import { type AdminRequest, type AdminRoutes, type BodyOptions, readJsonMembers } from './input.ts'
 
 export interface ExplainRouteDeps extends BodyOptions {
   readonly explain: Explain
@@ -42,7 +42,7 @@ export const explainBody = z.strictObject({
 })
 
 async function explainOne(matched: AdminRequest, deps: ExplainRouteDeps): Promise<Reply> {
-  const { value, members } = await readMembers(matched, explainBody, deps)
+  const { value, members } = await readJsonMembers(matched, explainBody, deps)
   const { path, key_id: keyId, session, metadata } = value
   // The bytes themselves: an upstream that speaks the client's API gets them unchanged.
   const body = members.body

@@ -106,7 +106,7 @@ export interface BodyMembers<Value> {
  * Like `readJson`, for a body with a member that may be as large as a body of the data plane. Each member
  * may occur once.
  */
-export async function readMembers<Shape extends z.ZodRawShape>(
+export async function readJsonMembers<Shape extends z.ZodRawShape>(
   matched: AdminRequest,
   schema: z.ZodObject<Shape, z.core.$strict>,
   options: BodyOptions,

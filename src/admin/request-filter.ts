@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Millis } from '../core/ids.ts'
 import type { RequestFilter, StatusRange, UsageListQuery } from '../store/index.ts'
-import { bounds, choice, name, parseQuery, resolveWindow, wholeNumber } from './usage-query.ts'
+import { bounds, choice, name, parseQuery, queryNumber, resolveWindow } from './usage-query.ts'
 
 /** A status such as `429`, or a class such as `4xx`. */
 const status = z
@@ -59,6 +59,6 @@ export function parseExportQuery(query: URLSearchParams, now: Millis): UsageList
 const exportQuery = z.strictObject({
   ...bounds,
   ...requestParameters,
-  cursor: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: wholeNumber(1, 10_000).default(1000),
+  cursor: queryNumber(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: queryNumber(1, 10_000).default(1000),
 })

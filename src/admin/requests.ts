@@ -8,7 +8,7 @@ import type { RequestListQuery, RequestPosition, RequestRow, Store } from '../st
 import type { AdminRequest, AdminRoutes } from './input.ts'
 import { renderFailure } from './render.ts'
 import { requestParameters, toRequestFilter } from './request-filter.ts'
-import { bounds, parseQuery, resolveWindow, wholeNumber } from './usage-query.ts'
+import { bounds, parseQuery, queryNumber, resolveWindow } from './usage-query.ts'
 
 export interface RequestRouteDeps {
   readonly store: Pick<Store, 'listRequests'>
@@ -40,7 +40,7 @@ const requestQuery = z.strictObject({
   ...requestParameters,
   cursor: position.optional(),
   after: position.optional(),
-  limit: wholeNumber(1, 1000).default(100),
+  limit: queryNumber(1, 1000).default(100),
 })
 
 type Given = z.infer<typeof requestQuery>

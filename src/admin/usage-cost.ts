@@ -9,7 +9,7 @@ import {
   type CostLine,
   listLines,
   type PricedPart,
-  readPrices,
+  parsePrices,
   sumParts,
 } from '../pricing/index.ts'
 import type { Store, UsageRow } from '../store/index.ts'
@@ -50,7 +50,7 @@ export async function readKnownPrices(
     for (const { prices } of listAnswers(row, readBill(row.bill)).flat()) ids.add(prices)
   }
   const texts = await store.readPrices([...ids])
-  return new Map([...texts].map(([id, text]) => [id, readPrices(text)]))
+  return new Map([...texts].map(([id, text]) => [id, parsePrices(text)]))
 }
 
 /** Returns the answers that a row is charged for, each with the parts whose prices are known. */

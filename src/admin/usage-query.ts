@@ -99,14 +99,14 @@ const sumQuery = z.strictObject({
   ...bounds,
   group_by: choice(usageGroupings).default('model'),
   interval: choice(usageIntervals).optional(),
-  limit: wholeNumber(1, 1000).default(100),
+  limit: queryNumber(1, 1000).default(100),
 })
 
 export function choice<const Choice extends string>(choices: readonly Choice[]) {
   return z.enum(choices, { error: `must be one of ${choices.join(', ')}` })
 }
 
-export function wholeNumber(min: number, max: number) {
+export function queryNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`
   return z
     .string()

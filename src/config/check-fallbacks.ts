@@ -1,6 +1,6 @@
 import { indexModels } from './known-models.ts'
 import type { LenientConfig, LenientModel } from './lenient.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { type Finding, type Path, quoteName } from './problem.ts'
 
 /**
  * Checks that every fallback exists, is another model, and has every capability of the model that it
@@ -34,7 +34,7 @@ function* checkCapabilities(
   for (const capability of wanted.filter((each) => !served.includes(each))) {
     yield {
       path,
-      message: `model ${quote(id)} lacks ${quote(capability)}, so it cannot be a fallback here`,
+      message: `model ${quoteName(id)} lacks ${quoteName(capability)}, so it cannot be a fallback here`,
     }
   }
 }

@@ -5,7 +5,7 @@ import type { KindFacts } from '../core/provider-kind.ts'
 import { isRegion } from './addresses.ts'
 import type { LenientProvider } from './lenient.ts'
 import { findPeerKind } from './peer-names.ts'
-import { type Finding, type Path, quote, withNote } from './problem.ts'
+import { type Finding, type Path, quoteName, withNote } from './problem.ts'
 import type { ParsedConfig } from './schema.ts'
 
 /** Checks every provider against its kind: address, settings, and the capabilities of its models. */
@@ -37,12 +37,12 @@ export function* checkKinds(
 
 function unknownKind(name: string, named: ReadonlyMap<string, KindFacts>): Omit<Finding, 'path'> {
   const peer = findPeerKind(name)
-  const message = withNote(`unknown kind ${quote(name)}`, peer?.note)
+  const message = withNote(`unknown kind ${quoteName(name)}`, peer?.note)
   return { message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
 }
 
 function noList({ name }: KindFacts): Omit<Finding, 'path'> {
-  const message = `is not available: kind ${quote(name)} has no list of models that the gateway can read`
+  const message = `is not available: kind ${quoteName(name)} has no list of models that the gateway can read`
   return { message }
 }
 
@@ -72,7 +72,7 @@ function* checkAddress(path: Path, provider: LenientProvider, kind: KindFacts): 
     if (kind.defaultBaseUrl !== undefined) return
     yield {
       path: address,
-      message: `is required: kind ${quote(kind.name)} has no default address`,
+      message: `is required: kind ${quoteName(kind.name)} has no default address`,
     }
   } else if (isRegion(provider.base_url ?? '') && kind.acceptsRegion !== true) {
     yield { path: address, message: 'must be an http or https URL' }
@@ -87,8 +87,8 @@ function* checkCloud(path: Path, provider: LenientProvider, kind: KindFacts): Ge
     return
   }
   if (kind.cloud !== provider.credentials) {
-    const allowed = kind.cloud === undefined ? 'a key' : quote(kind.cloud)
-    const message = `kind ${quote(kind.name)} takes ${allowed}, not ${quote(provider.credentials)}`
+    const allowed = kind.cloud === undefined ? 'a key' : quoteName(kind.cloud)
+    const message = `kind ${quoteName(kind.name)} takes ${allowed}, not ${quoteName(provider.credentials)}`
     yield { path: [...path, 'credentials'], message }
   }
   const others = {
@@ -115,7 +115,7 @@ function* checkOwnSettings(
     if (!(setting in provider) || kind.ownSettings?.includes(setting)) continue
     yield {
       path: [...path, setting],
-      message: `kind ${quote(kind.name)} does not have this setting`,
+      message: `kind ${quoteName(kind.name)} does not have this setting`,
     }
   }
 }
@@ -127,7 +127,7 @@ function* checkCosts(path: Path, provider: LenientProvider, kind: KindFacts): Ge
   for (const [m, model] of provider.models.entries()) {
     const at = [...path, 'models', m]
     if (model.cost_field !== undefined && !kind.ownSettings?.includes('cost_field')) {
-      const message = `kind ${quote(kind.name)} does not have this setting`
+      const message = `kind ${quoteName(kind.name)} does not have this setting`
       yield { path: [...at, 'cost_field'], message }
     }
     const inherited = { cost: model.cost, field: model.cost_field ?? field, unit: model.cost_unit }
@@ -141,8 +141,8 @@ function* checkMarks(path: Path, provider: LenientProvider, kind: KindFacts): Ge
     const { cache_marks: marks, id = '', upstream_id: upstreamId = id } = model
     if (marks === undefined || kind.findMarker?.({ upstreamId, modelId: id })) continue
     const message = kind.findMarker
-      ? `is for models of Claude, which ${quote(upstreamId)} is not`
-      : `is for models of Claude, which kind ${quote(kind.name)} does not serve`
+      ? `is for models of Claude, which ${quoteName(upstreamId)} is not`
+      : `is for models of Claude, which kind ${quoteName(kind.name)} does not serve`
     yield { path: [...path, 'models', m, 'cache_marks'], message }
   }
 }
@@ -162,7 +162,7 @@ function* checkCost(
     yield { path: [...path, 'cost_unit'], message: 'needs cost_field' }
   }
   if (cost !== 'reported' || field !== undefined || statesCost) return
-  const message = `needs cost_field: answers of kind ${quote(name)} do not say what they cost`
+  const message = `needs cost_field: answers of kind ${quoteName(name)} do not say what they cost`
   yield { path: [...path, 'cost'], message }
 }
 
@@ -191,7 +191,7 @@ function* checkInputTypes(
     // The names that a pattern stands for are not known.
     const allowed = isPattern(id) ? undefined : kind.listInputTypes?.(upstreamId)
     if (type === undefined || !allowed || allowed.includes(type)) continue
-    const message = `must be one of ${allowed.map(quote).join(', ')}`
+    const message = `must be one of ${allowed.map(quoteName).join(', ')}`
     yield {
       path: [...path, 'models', m, 'input_type'],
       message,
@@ -210,7 +210,7 @@ function* checkDecisions(
   for (const [m, model] of models.entries()) {
     for (const setting of ['decisions', 'decisions_path'] as const) {
       if (model[setting] === undefined) continue
-      const message = `kind ${quote(name)} does not have this setting`
+      const message = `kind ${quoteName(name)} does not have this setting`
       yield { path: [...path, 'models', m, setting], message }
     }
   }
@@ -233,7 +233,7 @@ function* checkProfiles(
     if (setting === undefined) continue
     const at = [...place, 'profile']
     if (!profileNames) {
-      yield { path: at, message: `kind ${quote(kind)} does not have this setting` }
+      yield { path: at, message: `kind ${quoteName(kind)} does not have this setting` }
       continue
     }
     const isName = typeof setting === 'string'
@@ -241,7 +241,7 @@ function* checkProfiles(
     if (name === undefined || profileNames.includes(name)) continue
     yield {
       path: isName ? at : [...at, 'base'],
-      message: `no profile has the name ${quote(name)}`,
+      message: `no profile has the name ${quoteName(name)}`,
       suggestion: nearestName(name, profileNames),
     }
   }
@@ -252,11 +252,11 @@ function findUnserved(
   provider: LenientProvider,
   kind: KindFacts,
 ): string | undefined {
-  const name = quote(kind.name)
+  const name = quoteName(kind.name)
   if (capability === 'embed' && kind.embedNeedsBaseUrl) {
     if ('base_url' in provider) return undefined
     return `kind ${name} has no embeddings API: "embed" needs the base_url of a server that has one`
   }
   if (kind.capabilities.includes(capability)) return undefined
-  return `kind ${name} serves ${kind.capabilities.map(quote).join(', ')}, not ${quote(capability)}`
+  return `kind ${name} serves ${kind.capabilities.map(quoteName).join(', ')}, not ${quoteName(capability)}`
 }

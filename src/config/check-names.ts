@@ -1,5 +1,5 @@
 import type { LenientConfig } from './lenient.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { type Finding, type Path, quoteName } from './problem.ts'
 
 /**
  * Checks that ids are unique among models and routes, names among providers, and the variables of keys
@@ -37,6 +37,6 @@ function* findRepeated(what: string, entries: readonly Named[]): Generator<Findi
     if (name === undefined) continue
     const clash = first.get(name)
     if (clash === undefined) first.set(name, path)
-    else yield { path, message: `${what} ${quote(name)} is already taken by`, clash }
+    else yield { path, message: `${what} ${quoteName(name)} is already taken by`, clash }
   }
 }

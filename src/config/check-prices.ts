@@ -1,6 +1,6 @@
 import { priceNames } from '../core/price-settings.ts'
 import type { LenientPriceEntry, LenientProvider } from './lenient.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { type Finding, type Path, quoteName } from './problem.ts'
 
 /** Checks the entries of `[[providers.models.prices]]`. */
 export function* checkPrices(providers: readonly LenientProvider[]): Generator<Finding> {
@@ -54,7 +54,7 @@ export function* checkHours(
   }
   const { time_zone: zone } = window
   if (zone !== undefined && !isTimeZone(zone)) {
-    yield { path: [...path, 'time_zone'], message: `unknown time zone ${quote(zone)}` }
+    yield { path: [...path, 'time_zone'], message: `unknown time zone ${quoteName(zone)}` }
   }
 }
 

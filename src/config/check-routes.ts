@@ -1,7 +1,7 @@
 import { capabilities as allCapabilities, type Capability } from '../core/capability.ts'
 import { indexModels, type KnownModels } from './known-models.ts'
 import type { LenientConfig, LenientModel, LenientRoute } from './lenient.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { type Finding, type Path, quoteName } from './problem.ts'
 
 /**
  * Checks that the targets and fallbacks of every route are models, that the targets share a capability
@@ -49,11 +49,11 @@ function* checkFallbacks(path: Path, route: LenientRoute, known: KnownModels): G
       continue
     }
     if (route.targets?.some(({ model }) => model === id)) {
-      yield { path: place, message: `model ${quote(id)} is a target of this route already` }
+      yield { path: place, message: `model ${quoteName(id)} is a target of this route already` }
     }
     const { capabilities: served } = known.find(id) ?? {}
     for (const capability of shared.filter((each) => served?.includes(each) === false)) {
-      const lacks = `model ${quote(id)} lacks ${quote(capability)}`
+      const lacks = `model ${quoteName(id)} lacks ${quoteName(capability)}`
       yield { path: place, message: `${lacks}, so it cannot be a fallback here` }
     }
   }
@@ -77,6 +77,8 @@ function listTargets(
 function describeTargets(route: LenientRoute, known: KnownModels): string {
   return (route.targets ?? [])
     .map(({ model: id = '' }) => ({ id, capabilities: known.find(id)?.capabilities }))
-    .map(({ id, capabilities }) => `${quote(id)} has ${capabilities?.map(quote).join(', ')}`)
+    .map(
+      ({ id, capabilities }) => `${quoteName(id)} has ${capabilities?.map(quoteName).join(', ')}`,
+    )
     .join('; ')
 }

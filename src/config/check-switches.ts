@@ -2,7 +2,7 @@ import { nearestName } from '../core/nearest-name.ts'
 import { checkHours } from './check-prices.ts'
 import { indexModels } from './known-models.ts'
 import type { LenientConfig, LenientRoute } from './lenient.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { type Finding, type Path, quoteName } from './problem.ts'
 
 /** How many routes a request may pass on its way to a model. */
 const maxDepth = 4
@@ -171,7 +171,7 @@ interface PlacedRoute {
 
 function show(way: readonly string[]): string {
   const shown = way.length > maxShown ? [...way.slice(0, maxShown - 1), '…', ...way.slice(-1)] : way
-  return shown.map((id) => (id === '…' ? id : quote(id))).join(' -> ')
+  return shown.map((id) => (id === '…' ? id : quoteName(id))).join(' -> ')
 }
 
 const maxShown = 8

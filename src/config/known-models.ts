@@ -1,7 +1,7 @@
 import { isPattern, PatternIndex } from '../core/model-pattern.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import type { LenientModel, LenientProvider, LenientRoute } from './lenient.ts'
-import { type Finding, quote } from './problem.ts'
+import { type Finding, quoteName } from './problem.ts'
 
 /** The ids of a configuration that settings may name. */
 export interface KnownModels {
@@ -31,12 +31,16 @@ export function indexModels(
     find,
     explain(id, role, except) {
       if (find(id)) return undefined
-      if (routeIds.has(id)) return { message: `${quote(id)} is a route: ${role} must be a model` }
+      if (routeIds.has(id))
+        return { message: `${quoteName(id)} is a route: ${role} must be a model` }
       if (patterns.has(id)) {
-        return { message: `${quote(id)} is a pattern: ${role} must be an id that it serves` }
+        return { message: `${quoteName(id)} is a pattern: ${role} must be an id that it serves` }
       }
       const others = [...models.keys()].filter((other) => other !== except)
-      return { message: `no model has the id ${quote(id)}`, suggestion: nearestName(id, others) }
+      return {
+        message: `no model has the id ${quoteName(id)}`,
+        suggestion: nearestName(id, others),
+      }
     },
   }
 }

@@ -25,7 +25,7 @@ export interface Problem {
 
 /** Renders one line: `server.prot (line 3): unknown setting; did you mean "port"?` */
 export function renderProblem({ setting, line, column, message, suggestion }: Problem): string {
-  const hint = suggestion === undefined ? '' : `; did you mean ${quote(suggestion)}?`
+  const hint = suggestion === undefined ? '' : `; did you mean ${quoteName(suggestion)}?`
   const place = setting === '' ? `line ${line}, column ${column}` : formatSetting(setting, line)
   return `${place}: ${message}${hint}`
 }
@@ -45,7 +45,7 @@ export function formatSetting(setting: string, line: number | undefined): string
 export function formatPath(path: Path): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${part}]`
-    const key = bareKey.test(part) ? part : quote(part)
+    const key = bareKey.test(part) ? part : quoteName(part)
     return name === '' ? key : `${name}.${key}`
   }, '')
 }
@@ -53,7 +53,7 @@ export function formatPath(path: Path): string {
 const bareKey = /^[A-Za-z0-9_-]{1,100}$/
 
 /** Quotes a name from the file, escaped and shortened for a line of output. */
-export function quote(name: string): string {
+export function quoteName(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 

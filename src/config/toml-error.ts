@@ -1,5 +1,5 @@
 import type { TomlError } from 'smol-toml'
-import { type Problem, quote, withNote } from './problem.ts'
+import { type Problem, quoteName, withNote } from './problem.ts'
 
 /**
  * Explains why and where a text is not TOML. Of the text it quotes only a header or a key made of words, since
@@ -39,7 +39,7 @@ function explainHeader(found: string): string | undefined {
   const [, opening = '', name, closing = ''] = headerForm.exec(found) ?? []
   if (name === undefined || closing.length === opening.length) return undefined
   const whole = `${opening}${name}${opening === '[' ? ']' : ']]'}`
-  return `not TOML: the brackets of ${quote(`${opening}${name}${closing}`)} do not match: write ${whole}`
+  return `not TOML: the brackets of ${quoteName(`${opening}${name}${closing}`)} do not match: write ${whole}`
 }
 
 function explainLine(found: string, error: TomlError): string {
@@ -47,7 +47,7 @@ function explainLine(found: string, error: TomlError): string {
   const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
   const [, opening = '', table, closing = ''] = headerForm.exec(found) ?? []
   const start = table === undefined ? keyForm.exec(found)?.[1] : `${opening}${table}${closing}`
-  return withNote(`not TOML: ${reason}`, start && `in the line of ${quote(start)}`)
+  return withNote(`not TOML: ${reason}`, start && `in the line of ${quoteName(start)}`)
 }
 
 /** Finds the first header of a table inside the given one, before the given one begins. */

@@ -2,7 +2,7 @@ import { findMissingPrices } from '../core/known-prices.ts'
 import { isPattern, PatternIndex } from '../core/model-pattern.ts'
 import { priceNames } from '../core/price-settings.ts'
 import type { ModelConfig } from './model-schema.ts'
-import { quote } from './problem.ts'
+import { quoteName } from './problem.ts'
 import type { ProviderConfig } from './provider-schema.ts'
 import type { RouteConfig } from './route-schema.ts'
 import type { Config } from './schema.ts'
@@ -62,7 +62,8 @@ function findPriceWarnings(
     return models
       .filter((model) => !hasPrice(model))
       .map(
-        ({ id }) => `model ${quote(id)} has no price, so it costs nothing and no budget limits it`,
+        ({ id }) =>
+          `model ${quoteName(id)} has no price, so it costs nothing and no budget limits it`,
       )
   }
   const whose = unpriced === 'refuse' ? 'requests' : 'requests of keys and groups with a cap'
@@ -71,7 +72,7 @@ function findPriceWarnings(
     .flatMap((model) =>
       [...new Set(Object.values(findMissingPrices(model)))].map(
         (setting) =>
-          `model ${quote(model.id)} has no ${setting}, so auth.unpriced refuses ${whose} to it`,
+          `model ${quoteName(model.id)} has no ${setting}, so auth.unpriced refuses ${whose} to it`,
       ),
     )
 }
@@ -101,7 +102,7 @@ function findRouteWarnings(
         })
         .map(
           ({ model }) =>
-            `model ${quote(model)} has no price, so route ${quote(id)} takes it for the cheapest`,
+            `model ${quoteName(model)} has no price, so route ${quoteName(id)} takes it for the cheapest`,
         ),
     )
 }
@@ -112,8 +113,11 @@ function findRoomWarnings(
   workers: Config['server']['workers'],
 ): readonly string[] {
   const named = providers.flatMap((provider) => [
-    { name: `provider ${quote(provider.name)}`, ...pickRoom(provider) },
-    ...provider.models.map((model) => ({ name: `model ${quote(model.id)}`, ...pickRoom(model) })),
+    { name: `provider ${quoteName(provider.name)}`, ...pickRoom(provider) },
+    ...provider.models.map((model) => ({
+      name: `model ${quoteName(model.id)}`,
+      ...pickRoom(model),
+    })),
   ])
   return named.flatMap(({ name, maxParallel, queueMax, queueMs }) => {
     if (maxParallel === undefined) {
@@ -145,7 +149,7 @@ function findSwitchWarnings(routes: readonly RouteConfig[]): readonly string[] {
     cases.flatMap(({ when }, at) => {
       const name = (['key', 'group', 'budget_used'] as const).find((one) => when[one] !== undefined)
       if (name === undefined) return []
-      return `auth is off, so case ${at + 1} of route ${quote(id)} never holds: it asks for ${name}`
+      return `auth is off, so case ${at + 1} of route ${quoteName(id)} never holds: it asks for ${name}`
     }),
   )
 }
@@ -160,7 +164,7 @@ function findCacheWarnings(
   }
   if (enabled) return []
   return allowing.map(
-    ({ id }) => `model ${quote(id)} sets cache = true, but cache.enabled is not true`,
+    ({ id }) => `model ${quoteName(id)} sets cache = true, but cache.enabled is not true`,
   )
 }
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
 import { findPeerSetting, findPeerStrategy, type UnknownKey } from './peer-names.ts'
-import { type Finding, type Path, quote, withNote } from './problem.ts'
+import { type Finding, type Path, quoteName, withNote } from './problem.ts'
 import { getTopLevelForm, listDottedNames, listNames } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
@@ -71,7 +71,7 @@ function isOtherType({ code, path }: z.core.$ZodIssue): boolean {
 }
 
 function formatChoices(values: readonly unknown[]): string {
-  const names = values.map((value) => quote(String(value)))
+  const names = values.map((value) => quoteName(String(value)))
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
 }
 

@@ -6,7 +6,7 @@ import type { Usage } from './usage.ts'
  * Returns the sum of the usage of two calls, as a row of the usage log has it. The facts that cannot be added are
  * those of the second call.
  */
-export function addUsage(first: Usage, second: Usage): Usage {
+export function combineUsage(first: Usage, second: Usage): Usage {
   const add = (name: CountName) => addOptional(first[name], second[name])
   return {
     promptTokens: first.promptTokens + second.promptTokens,

@@ -250,7 +250,7 @@ function addAnswerProofs(
 }
 
 /** Returns the blocks that have a proof. */
-export function readThinkingBlocks(blocks: readonly object[]): KeptThinking[] {
+export function readKeptThinking(blocks: readonly object[]): KeptThinking[] {
   return blocks.flatMap((block) => thinkingBlock.safeParse(block).data ?? [])
 }
 

@@ -3,7 +3,7 @@ import type { NanoUsd } from '../core/ids.ts'
 import type { Meters, Sample } from '../core/metrics.ts'
 import { toUsd } from '../core/money.ts'
 import { toLabelValue } from './label-value.ts'
-import { table } from './table.ts'
+import { seriesTable } from './table.ts'
 
 /** A key or a group with the spend of its budget. */
 export interface BudgetReading {
@@ -28,11 +28,11 @@ export interface BudgetSeriesOptions {
 /** Adds the series of budgets, which are read at each scrape. */
 export function addBudgetGauges(meters: Meters, options: BudgetSeriesOptions): void {
   meters.read({
-    ...table.budgetSpent,
+    ...seriesTable.budgetSpent,
     samples: () => readBudgets(options, ({ spent, max }) => divide(spent, max)),
   })
   meters.read({
-    ...table.budgetRemaining,
+    ...seriesTable.budgetRemaining,
     // A difference of amounts is an amount.
     samples: () => readBudgets(options, ({ spent, max }) => toUsd((max - spent) as NanoUsd)),
   })

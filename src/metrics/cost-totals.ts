@@ -2,9 +2,9 @@ import type { NanoUsd } from '../core/ids.ts'
 import type { Meters, ReadMetric, Sample } from '../core/metrics.ts'
 import { toUsd } from '../core/money.ts'
 import { LabelledSeries, type LabelsOf } from './labelled-series.ts'
-import { table } from './table.ts'
+import { seriesTable } from './table.ts'
 
-const { name, help, type, labelNames } = table.cost
+const { name, help, type, labelNames } = seriesTable.cost
 
 /**
  * The counter of costs. It adds whole nano-dollars and converts the sum at the scrape, because a sum of

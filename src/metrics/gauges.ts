@@ -1,7 +1,7 @@
 import type { Bytes } from '../core/ids.ts'
 import type { Meters, RuntimeReadings, Sample } from '../core/metrics.ts'
 import { version } from '../core/version.ts'
-import { table } from './table.ts'
+import { seriesTable } from './table.ts'
 
 /** The values that gauges read at each scrape. */
 export interface GaugeSources {
@@ -54,18 +54,18 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
   const { runtime, isReady, isSharedStateUp, circuits, inFlight, loads, bufferedBytes } = sources
   const { cache, pins, pools, queues, health, modelLists, nameModel } = sources
   meters.read({
-    ...table.build,
+    ...seriesTable.build,
     samples: () => [{ labels: { version, node: runtime?.node ?? '' }, value: 1 }],
   })
-  meters.read({ ...table.ready, samples: () => one(isReady() ? 1 : 0) })
-  meters.read({ ...table.inFlight, samples: () => one(inFlight()) })
-  meters.read({ ...table.eventLoopLag, samples: () => readLag(runtime) })
-  meters.read({ ...table.bufferedBytes, samples: () => one(bufferedBytes()) })
-  meters.read({ ...table.affinityPins, samples: () => one(pins()) })
-  meters.read({ ...table.cacheBytes, samples: () => one(cache.bytes) })
-  meters.read({ ...table.cacheEntries, samples: () => one(cache.entries) })
+  meters.read({ ...seriesTable.ready, samples: () => one(isReady() ? 1 : 0) })
+  meters.read({ ...seriesTable.inFlight, samples: () => one(inFlight()) })
+  meters.read({ ...seriesTable.eventLoopLag, samples: () => readLag(runtime) })
+  meters.read({ ...seriesTable.bufferedBytes, samples: () => one(bufferedBytes()) })
+  meters.read({ ...seriesTable.affinityPins, samples: () => one(pins()) })
+  meters.read({ ...seriesTable.cacheBytes, samples: () => one(cache.bytes) })
+  meters.read({ ...seriesTable.cacheEntries, samples: () => one(cache.entries) })
   meters.read({
-    ...table.upstreamInFlight,
+    ...seriesTable.upstreamInFlight,
     samples: () =>
       joinSamples(
         Array.from(loads(), ({ provider, model, isStream, inFlight: value }) => ({
@@ -76,7 +76,7 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
       ),
   })
   meters.read({
-    ...table.upstreamQueue,
+    ...seriesTable.upstreamQueue,
     samples: () =>
       joinSamples(
         Array.from(queues(), ({ provider, model, waiting: value }) => ({
@@ -86,9 +86,9 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
         (a, b) => a + b,
       ),
   })
-  meters.read({ ...table.sharedStateUp, samples: () => readUp(isSharedStateUp()) })
+  meters.read({ ...seriesTable.sharedStateUp, samples: () => readUp(isSharedStateUp()) })
   meters.read({
-    ...table.circuits,
+    ...seriesTable.circuits,
     samples: () =>
       joinSamples(
         Array.from(circuits(), ({ provider, model, state }) => ({
@@ -99,18 +99,18 @@ export function addGauges(meters: Meters, sources: GaugeSources): void {
       ),
   })
   meters.read({
-    ...table.parkedCredentials,
+    ...seriesTable.parkedCredentials,
     samples: () => Array.from(pools()).flatMap((pool) => countParked(pool, nameModel)),
   })
   meters.read({
-    ...table.listedModels,
+    ...seriesTable.listedModels,
     samples: () =>
       Array.from(modelLists()).flatMap(({ provider, models }): Sample[] =>
         models === undefined ? [] : [{ labels: { provider }, value: models }],
       ),
   })
   meters.read({
-    ...table.providerUp,
+    ...seriesTable.providerUp,
     samples: () =>
       Array.from(health()).flatMap(([provider, result]): Sample[] =>
         result ? [{ labels: { provider }, value: result.status === 'up' ? 1 : 0 }] : [],

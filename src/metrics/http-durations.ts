@@ -1,7 +1,7 @@
 import type { Meters } from '../core/metrics.ts'
 import { Histogram } from './histogram.ts'
 import type { LabelsOf } from './labelled-series.ts'
-import { table } from './table.ts'
+import { seriesTable } from './table.ts'
 
 const methods: ReadonlySet<string> = new Set([
   'GET',
@@ -18,7 +18,7 @@ export class HttpDurations {
   readonly #histogram: Histogram<'route' | 'method' | 'status'>
 
   constructor(meters: Meters) {
-    this.#histogram = new Histogram(meters, table.httpDuration)
+    this.#histogram = new Histogram(meters, seriesTable.httpDuration)
   }
 
   /** Unknown methods share one series, because clients can invent any number of them. */

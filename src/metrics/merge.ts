@@ -1,5 +1,5 @@
 import type { Labels, MetricValues, Sample } from '../core/metrics.ts'
-import { type AcrossWorkers, table } from './table.ts'
+import { type AcrossWorkers, seriesTable } from './table.ts'
 
 /** The metrics of one process of a gateway. */
 export interface MetricPage {
@@ -9,7 +9,7 @@ export interface MetricPage {
 }
 
 const rules = new Map<string, AcrossWorkers>(
-  Object.values(table).map((series) => [
+  Object.values(seriesTable).map((series) => [
     series.name,
     series.type === 'gauge' ? series.acrossWorkers : 'sum',
   ]),

@@ -21,7 +21,7 @@ const model = ['model', 'provider'] as const
 const capability = ['capability', ...model] as const
 
 /** Every series of the gateway. `docs/operations.md` explains each; a test compares the two. */
-export const table = Object.freeze({
+export const seriesTable = Object.freeze({
   build: {
     type: 'gauge',
     acrossWorkers: 'max',

@@ -51,7 +51,7 @@ function writePrices({ tools = {}, ...prices }: Prices): string {
 }
 
 /** Reads prices that `identifyPrices` has written. */
-export function readPrices(text: string): Prices {
+export function parsePrices(text: string): Prices {
   const { tools, ...amounts } = JSON.parse(text) as Record<string, string> & {
     readonly tools?: Partial<Record<BilledTool, string>>
   }

@@ -4,7 +4,7 @@ export {
   priceAnswer,
 } from './answer-price.ts'
 export { calculateCost } from './cost.ts'
-export { readPrices } from './identify.ts'
+export { parsePrices } from './identify.ts'
 export { type CostLine, listLines, type PricedPart, readFees, sumParts } from './parts.ts'
 export {
   type ConfiguredEntry,

@@ -2,7 +2,7 @@ import { type AuditEntry, getAuditScope } from '../core/audit.ts'
 import type { Log } from '../core/ports.ts'
 
 /** Logs one line for each change made through the admin API. */
-export function auditLog(log: Log): (entry: AuditEntry) => void {
+export function createAuditLogger(log: Log): (entry: AuditEntry) => void {
   return ({ action, subjectId, requestId, client }) =>
     log.write('info', 'audit', {
       action,

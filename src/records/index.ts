@@ -1,4 +1,4 @@
-export { auditLog } from './audit-log.ts'
+export { createAuditLogger } from './audit-log.ts'
 export { RecordBatcher } from './batcher.ts'
 export { findQuantile } from './latency-histogram.ts'
 export { joinMinutes, type MinuteTotal } from './minute-totals.ts'

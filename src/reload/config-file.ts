@@ -15,7 +15,7 @@ export interface ConfigText {
 }
 
 /** Reads the file for display. Bytes that are not UTF-8 become U+FFFD; the hash is of the bytes. */
-export async function readText(file: ConfigFile): Promise<ConfigText> {
+export async function readConfigText(file: ConfigFile): Promise<ConfigText> {
   const bytes = await file.read()
   return { config: lenientUtf8.decode(bytes), hash: blake3Hex(bytes) }
 }

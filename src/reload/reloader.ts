@@ -25,8 +25,8 @@ import {
   checkHash,
   type FileContent,
   parseReplacement,
+  readConfigText,
   readContent,
-  readText,
   rejectConfig,
 } from './config-file.ts'
 import { keepRestartOnly } from './restart-only.ts'
@@ -165,7 +165,7 @@ export class ConfigReloader {
 
   /** The text of the file and its hash, for `GET /admin/config`. */
   get(): Promise<ConfigText> {
-    return readText(this.#options.file)
+    return readConfigText(this.#options.file)
   }
 
   /**

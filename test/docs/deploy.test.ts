@@ -9,7 +9,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { nodeMetrics } from '../../adapters/node/ports/metrics.ts'
 import { operations } from '../../scripts/openapi/document.ts'
 import { checkConfig, version } from '../../src/index.ts'
-import { table } from '../../src/metrics/table.ts'
+import { seriesTable } from '../../src/metrics/table.ts'
 import { isInstalled } from '../node/support/daemon.ts'
 import { masterKey } from '../support/keyed-gateway.ts'
 import { blocksOf } from './shell.ts'
@@ -64,7 +64,7 @@ describe('the dashboard and the alert rules', () => {
     const known = new Map<string, readonly string[] | undefined>(
       ofNode.map((name) => [name, undefined]),
     )
-    for (const spec of Object.values(table)) {
+    for (const spec of Object.values(seriesTable)) {
       const labels: readonly string[] = 'labelNames' in spec ? spec.labelNames : []
       const suffixes = spec.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
       for (const suffix of suffixes) known.set(spec.name + suffix, labels)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { table } from '../../src/metrics/table.ts'
+import { seriesTable } from '../../src/metrics/table.ts'
 
 interface Row {
   readonly name: string
@@ -20,7 +20,7 @@ const documented: readonly Row[] = Array.from(
 )
 
 test('docs/operations.md lists every series once, with its type and its labels', () => {
-  const specs = Object.values(table).map((spec) => ({
+  const specs = Object.values(seriesTable).map((spec) => ({
     name: spec.name,
     type: spec.type,
     labels: 'labelNames' in spec ? [...spec.labelNames] : [],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { MetricValues } from '../../src/index.ts'
-import { keepCounters, mergeMetrics, table } from '../../src/metrics/index.ts'
+import { keepCounters, mergeMetrics, seriesTable } from '../../src/metrics/index.ts'
 
 const gauge = (name: string, value: number, labels = {}): MetricValues => ({
   name,
@@ -84,7 +84,7 @@ describe('the metrics of several workers', () => {
 
   test('docs/workers.md names every gauge of the gateway that is not added', () => {
     const page = readFileSync('docs/workers.md', 'utf8')
-    const special = Object.values(table).filter(
+    const special = Object.values(seriesTable).filter(
       (series) => series.type === 'gauge' && series.acrossWorkers !== 'sum',
     )
     const missing = special.map(({ name }) => name).filter((name) => !page.includes(`\`${name}\``))

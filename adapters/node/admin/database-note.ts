@@ -1,5 +1,5 @@
-import { describeDatabase, hasContent, toFilePath } from '../store/file-path.ts'
-import { isRemote } from '../store/messages.ts'
+import { describeDatabase, hasFileContent, toFilePath } from '../store/file-path.ts'
+import { isServerAddress } from '../store/messages.ts'
 
 /** What a command says about the database that it opens. */
 export interface DatabaseNote {
@@ -13,7 +13,7 @@ export interface DatabaseNote {
  * always names the database with its absolute path.
  */
 export function noteDatabase(path: string): DatabaseNote {
-  const isNew = !isRemote(path) && !hasContent(toFilePath(path))
+  const isNew = !isServerAddress(path) && !hasFileContent(toFilePath(path))
   const verb = isNew ? 'created' : 'using'
   return { text: `${verb} the database ${describeDatabase(path)}`, isNew }
 }

@@ -86,18 +86,18 @@ export function standardOutput(): LogOutput {
   ignoreWriteErrors(stdout)
   if (stdout.isTTY) setNonBlocking(stdout)
   return {
-    delay: stdout.isTTY ? 0 : delay,
+    delay: stdout.isTTY ? 0 : outputDelay,
     write: (text, done) => void stdout.write(text, done),
   }
 }
 
 /** The delay of every output but a terminal, in milliseconds. */
-export const delay: Millis = 100
+export const outputDelay: Millis = 100
 
 /** Returns a file descriptor as a log output. Writes run on Node's thread pool and do not hang. */
 export function fileOutput(file: number): LogOutput {
   return {
-    delay,
+    delay: outputDelay,
     write(text, done) {
       const bytes = Buffer.from(text)
       const writeFrom = (start: number) =>

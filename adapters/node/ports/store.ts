@@ -23,7 +23,7 @@ import { FileJournal } from '../store/file-journal.ts'
 import { requireContent, toFilePath } from '../store/file-path.ts'
 import type { LeftFiles } from '../store/journal-place.ts'
 import {
-  isRemote,
+  isServerAddress,
   type StoreCall,
   type StoreMessage,
   type ThreadMessage,
@@ -83,7 +83,7 @@ export async function copyNodeDatabase(
 
 /** Says that there is no file before the thread starts, which looks into the file. */
 function requireFile(path: string): void {
-  if (!isRemote(path)) requireContent(toFilePath(path))
+  if (!isServerAddress(path)) requireContent(toFilePath(path))
 }
 
 function createStore(
@@ -164,7 +164,11 @@ class StoreThread {
 
   constructor(settings: StoreSettings, options: NodeStoreOptions) {
     const { path, token, journalFolder, claim, onMissing, report = () => {} } = settings
-    const { timeout = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
+    const {
+      timeout = isServerAddress(path) ? 10_000 : 3_000,
+      lease = 30_000,
+      entry = ownEntry,
+    } = options
     // Threads after a crash use the same identity for the claim.
     const holder = claim && { ...claim, ...identifyProcess() }
     this.#settings = { path, token, journalFolder, claim: holder, onMissing, lease }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { StoreFault } from '../../../src/store/index.ts'
 import { DatabaseConnection } from './connection.ts'
 import { toFilePath } from './file-path.ts'
-import { isRemote } from './messages.ts'
+import { isServerAddress } from './messages.ts'
 import { requireDatabase } from './require-database.ts'
 import { toStoreFault } from './store-fault.ts'
 
@@ -18,7 +18,7 @@ export interface DatabaseCopy {
  * while a gateway writes. Throws a `StoreFault`; then there is no new file.
  */
 export function copyDatabase(database: string, file: string): DatabaseCopy {
-  if (isRemote(database)) {
+  if (isServerAddress(database)) {
     throw new StoreFault('auth.db_path is the address of a server: use the backups of that server')
   }
   const source = toFilePath(database)

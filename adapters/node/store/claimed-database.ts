@@ -20,7 +20,7 @@ import {
   noFiles,
 } from './journal-place.ts'
 import { LocalDatabase } from './local.ts'
-import { isRemote, type ThreadSettings } from './messages.ts'
+import { isServerAddress, type ThreadSettings } from './messages.ts'
 import { extractHost, RemoteDatabase } from './remote.ts'
 import { requireDatabase } from './require-database.ts'
 import { ServerClaim } from './server-claim.ts'
@@ -53,7 +53,7 @@ export interface ClaimedDatabaseOptions {
 }
 
 export function createClaimedDatabase(options: ClaimedDatabaseOptions): ClaimedDatabase {
-  return isRemote(options.settings.path) ? createForServer(options) : createForFile(options)
+  return isServerAddress(options.settings.path) ? createForServer(options) : createForFile(options)
 }
 
 function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): ClaimedDatabase {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { databaseMissing, StoreFault } from '../../../src/store/index.ts'
-import { isRemote } from './messages.ts'
+import { isServerAddress } from './messages.ts'
 
 /** Returns the absolute path of a database file, which may be given as a `file:` address. */
 export function toFilePath(database: string): string {
@@ -10,13 +10,14 @@ export function toFilePath(database: string): string {
 }
 
 /** Whether there is a file with content. A file of 0 bytes is an empty database to SQLite. */
-export function hasContent(path: string): boolean {
+export function hasFileContent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /** Throws a `StoreFault` with the code `DATABASE_MISSING` unless there is a file with content. */
 export function requireContent(path: string): void {
-  if (!hasContent(path)) throw new StoreFault(`there is no database at ${path}`, databaseMissing)
+  if (!hasFileContent(path))
+    throw new StoreFault(`there is no database at ${path}`, databaseMissing)
 }
 
 /**
@@ -24,7 +25,7 @@ export function requireContent(path: string): void {
  * secrets that it may contain.
  */
 export function describeDatabase(database: string): string {
-  if (!isRemote(database)) return toFilePath(database)
+  if (!isServerAddress(database)) return toFilePath(database)
   if (!URL.canParse(database)) return 'at an invalid address'
   const { protocol, host, pathname } = new URL(database)
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`

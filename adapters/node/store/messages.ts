@@ -22,7 +22,7 @@ export interface ThreadSettings
 export interface ClaimSettings extends Holder, StoreClaim {}
 
 /** Whether a path is the address of a libSQL server. */
-export function isRemote(path: string): boolean {
+export function isServerAddress(path: string): boolean {
   return /^(libsql|https?):/i.test(path)
 }
 

@@ -5,7 +5,7 @@ import {
   keepCounters,
   type MetricPage,
   metricsTopic,
-  table,
+  seriesTable,
 } from '../../../src/metrics/index.ts'
 import { addProcessSeries, createMetrics } from '../ports/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -27,10 +27,10 @@ export class PoolMetrics {
     addProcessSeries(registry)
     this.#own = createMetrics(registry)
     this.#own.read({
-      ...table.workers,
+      ...seriesTable.workers,
       samples: () => [{ labels: {}, value: countWorkers() }],
     })
-    const ended = new Counter(this.#own, table.workersEnded)
+    const ended = new Counter(this.#own, seriesTable.workersEnded)
     this.#countEnded = () => ended.inc({})
   }
 

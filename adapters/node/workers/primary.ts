@@ -13,7 +13,7 @@ import { AddressLimit } from '../http/address-limit.ts'
 import { hostLimits } from '../http/limits.ts'
 import { warnPerBurst } from '../http/warn-per-burst.ts'
 import { logLevel, type NodeLog, nodeLog } from '../log/log.ts'
-import { delay } from '../log/log-output.ts'
+import { outputDelay } from '../log/log-output.ts'
 import { wantsColors } from '../output/style.ts'
 import { readText } from '../process/system.ts'
 import { logUncaughtErrors } from '../process/uncaught-errors.ts'
@@ -80,7 +80,7 @@ async function serveUntilStopped(options: StartOptions, { count, log }: Crew): P
       path,
       env,
       allowSecond,
-      log: { colors: wantsColors(env), delay: process.stdout.isTTY ? 0 : delay },
+      log: { colors: wantsColors(env), delay: process.stdout.isTTY ? 0 : outputDelay },
     },
     log,
     dealer,

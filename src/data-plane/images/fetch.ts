@@ -7,7 +7,7 @@ import { concat } from '../../wire/byte-list.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import { isAddress, isPublicAddress } from '../../wire/public-address.ts'
-import { findRefusal, getHost, parseImageType } from './policy.ts'
+import { findPolicyViolation, getHost, parseImageType } from './policy.ts'
 
 export interface ImageFetch {
   readonly policy: ImageFetchPolicy
@@ -54,7 +54,7 @@ async function visit(
   { policy, port, scope }: ImageFetch,
   signal: LightAbortController,
 ): Promise<FetchedImage | URL> {
-  const objection = findRefusal(url, policy)
+  const objection = findPolicyViolation(url, policy)
   if (objection !== undefined) return refused(objection)
   const host = getHost(url)
   const addresses = isAddress(host) ? [host] : await scope.race(port.resolve(host, { url, signal }))

@@ -4,7 +4,7 @@ import type { ImageFetchPolicy } from '../../snapshot/index.ts'
  * Finds why a URL must not be fetched, without resolving its host; undefined when the policy allows it.
  * Where both lists are set, both must allow it.
  */
-export function findRefusal(
+export function findPolicyViolation(
   url: URL,
   { schemes, hosts, prefixes }: ImageFetchPolicy,
 ): string | undefined {
@@ -19,7 +19,7 @@ export function findRefusal(
 
 /** Finds why the address of an image must not be fetched; undefined when the policy allows it. */
 export function findAddressRefusal(address: string, policy: ImageFetchPolicy): string | undefined {
-  return URL.canParse(address) ? findRefusal(new URL(address), policy) : 'address'
+  return URL.canParse(address) ? findPolicyViolation(new URL(address), policy) : 'address'
 }
 
 /** Returns the host as a name, or as an address without brackets. A trailing dot is removed. */

@@ -20,8 +20,8 @@ import type { RequestContextOptions } from './options.ts'
 import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
 import { RequestFacts, type SwitchedRequest } from './switch-facts.ts'
 import {
-  findMissingPrices,
   findUnpriced,
+  findUnpricedLinks,
   leaveOut,
   type MissingPrice,
   noUnpriced,
@@ -221,7 +221,7 @@ export class AuthenticatedRequest {
 
   /** Finds what the links lack on which the cost of the request is not known, also where that refuses nothing. */
   findMissingPrices(prepared: EstimatedRequest): ReadonlyMap<Model, MissingPrice> {
-    return findMissingPrices(this.#toPriced(prepared, this.#readAsk(prepared, true)))
+    return findUnpricedLinks(this.#toPriced(prepared, this.#readAsk(prepared, true)))
   }
 
   /** Finds the links on which the cost of the request is not known, where that matters for the sender. */

@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../core/ids.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ChargedCall } from '../../core/request-record.ts'
 import type { Usage } from '../../core/usage.ts'
-import { addUsage } from '../../core/usage-sum.ts'
+import { combineUsage } from '../../core/usage-sum.ts'
 import { type AnswerPrice, readFees } from '../../pricing/index.ts'
 
 /** An upstream call that its vendor bills. */
@@ -32,7 +32,7 @@ export function sumCalls(
   }
   const calls = served ? [...failed, served] : failed
   return {
-    usage: calls.map(({ usage }) => usage).reduce(addUsage),
+    usage: calls.map(({ usage }) => usage).reduce(combineUsage),
     price: joinPrices(calls),
     charged: calls.map(({ link, usage, price }) => ({ link, usage, cost: price?.cost ?? free })),
   }

@@ -21,14 +21,14 @@ export type UnpricedLinks = ReadonlyMap<Model, GatewayError>
 /** Finds the links on which the cost of a request is not known. */
 export function findUnpriced(request: PricedRequest): UnpricedLinks {
   let found: Map<Model, GatewayError> | undefined
-  for (const [link, missing] of findMissingPrices(request)) {
+  for (const [link, missing] of findUnpricedLinks(request)) {
     ;(found ??= new Map()).set(link, unpriced(link, missing))
   }
   return found ?? noUnpriced
 }
 
 /** Finds what the links lack on which the cost of a request is not known. */
-export function findMissingPrices(request: PricedRequest): ReadonlyMap<Model, MissingPrice> {
+export function findUnpricedLinks(request: PricedRequest): ReadonlyMap<Model, MissingPrice> {
   let found: Map<Model, MissingPrice> | undefined
   for (const link of request.route.chain) {
     const missing = findMissing(link, request)

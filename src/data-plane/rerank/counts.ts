@@ -38,7 +38,7 @@ export function estimateSearchUnits({ documents }: RerankCall): number {
 }
 
 /** The `usage` object of the answer. Vendors bill by one of the two counts, so each has its own flag. */
-export function renderCounts({ tokens, searchUnits }: RerankCounts): object {
+export function renderRerankUsage({ tokens, searchUnits }: RerankCounts): object {
   return {
     search_units: searchUnits.value,
     total_tokens: tokens.value,

@@ -10,7 +10,7 @@ import type { RequestContext } from '../request/context.ts'
 import { type ArrivedRequest, PreparedRequest } from '../serve/prepared-request.ts'
 import { createService, type Service } from '../serve/service.ts'
 import { callRerank, type RankedPart, type RerankPart, splitDocuments } from './call.ts'
-import { countRerank, estimateUsage, renderCounts, toUsage } from './counts.ts'
+import { countRerank, estimateUsage, renderRerankUsage, toUsage } from './counts.ts'
 import { readRerank } from './input.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
@@ -99,7 +99,7 @@ function reply(
     JSON.stringify({
       model: link.id,
       results: results.map((result) => renderResult(result, call)),
-      usage: renderCounts(counts),
+      usage: renderRerankUsage(counts),
     }),
   )
   const usage = toUsage(counts)

@@ -20,7 +20,7 @@ export function measurePrompts({ count, texts, tokenIds }: Prompts, suffix = '')
 }
 
 /** A token id counts as one token, and the suffix counts for each prompt. */
-export function estimatePromptTokens({ count, texts, tokenIds, suffix }: PromptSize): number {
+export function estimatePrompt({ count, texts, tokenIds, suffix }: PromptSize): number {
   const suffixTokens = estimateTextTokens(suffix) * count
   return texts.reduce((sum, bytes) => sum + estimateTextTokens(bytes), tokenIds + suffixTokens)
 }

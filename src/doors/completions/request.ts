@@ -19,12 +19,7 @@ import { parseObject, readJsonBody } from '../../wire/json/body.ts'
 import { isHeavyBody, isLargeBody } from '../body-weight.ts'
 import { NativeLink, type NativeRequest } from '../native-link.ts'
 import { readTextMember } from '../session.ts'
-import {
-  estimateOutput,
-  estimatePromptTokens,
-  measurePrompts,
-  type PromptSize,
-} from './estimate.ts'
+import { estimateOutput, estimatePrompt, measurePrompts, type PromptSize } from './estimate.ts'
 import { type CompletionFields, type CompletionHead, completionRequest } from './fields.ts'
 import { matchCompletion } from './match.ts'
 import { type Prompts, readPrompts } from './prompts.ts'
@@ -107,7 +102,7 @@ export class ParsedCompletion implements DoorCall, NativeRequest {
     this.stream = head.stream === true
     this.call = { bytes, layout, stream: this.stream, headers: {}, query: '' }
     this.choices = (head.n ?? 1) * size.count
-    this.promptTokens = estimatePromptTokens(size)
+    this.promptTokens = estimatePrompt(size)
     this.cacheLife = layout.cacheLife
     this.isHeavy = isHeavyBody(bytes, layout.values)
     this.isLarge = isLargeBody(bytes)

@@ -10,7 +10,7 @@ import {
   type KeptThinking,
   type PastProof,
   readExtraContent,
-  readThinkingBlocks,
+  readKeptThinking,
 } from '../proofs.ts'
 import { WholeCharacters } from '../whole-characters.ts'
 import { encodeSignature } from './signatures.ts'
@@ -53,7 +53,7 @@ export class CandidateParts {
   add(choice: ChoiceContent): void {
     const { past, thinkingBlocks, annotations, extra, content, refusal, finishReason } = choice
     for (const call of choice.calls) this.#addCall(call)
-    for (const block of readThinkingBlocks(thinkingBlocks)) this.#thinking.push(block)
+    for (const block of readKeptThinking(thinkingBlocks)) this.#thinking.push(block)
     if (past) {
       const { lineage, form, text, entries, gap } = past
       this.#past.push({ lineage, form, text, entries: entries && [...entries], gap })

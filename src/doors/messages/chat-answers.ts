@@ -7,7 +7,7 @@ import {
   type ConversationOptions,
   type PlacedBlock,
   type PlacedPart,
-  readMark,
+  readCacheControl,
   toBlockParts,
   toContent,
 } from './chat-parts.ts'
@@ -124,7 +124,12 @@ function toCall(
   const called = { name, arguments: readInput(`${path}.input`) }
   return {
     path,
-    call: { id: restoreId(id), type: 'function', function: called, ...readMark(block, target) },
+    call: {
+      id: restoreId(id),
+      type: 'function',
+      function: called,
+      ...readCacheControl(block, target),
+    },
   }
 }
 

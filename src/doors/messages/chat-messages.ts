@@ -9,7 +9,7 @@ import {
   type ConversationOptions,
   type PlacedBlock,
   type PlacedPart,
-  readMark,
+  readCacheControl,
   toBlockParts,
   toContent,
   toParts,
@@ -128,7 +128,7 @@ function toResult(block: Block, path: string, target: ChatTarget): MadeMessage {
     tool_call_id: restoreId(id),
     content: toContent(parts, target),
     ...(isError && { is_error: true }),
-    ...readMark(block, target),
+    ...readCacheControl(block, target),
   }
   return placeMessage(message, path, parts)
 }

@@ -35,7 +35,7 @@ export function toParts(content: Content, path: string, target: ChatTarget): Pla
 /** Writes one block as parts. */
 export function toBlockParts(block: Block, path: string, target: ChatTarget): PlacedPart[] {
   const parts = writeBlock(block, path, target)
-  const mark = readMark(block, target)
+  const mark = readCacheControl(block, target)
   const last = parts.at(-1)
   if (!mark || !last) return parts
   return [...parts.slice(0, -1), { path: last.path, part: { ...last.part, ...mark } }]
@@ -141,7 +141,7 @@ function toDocumentParts(document: DocumentBlock): PlacedPart[] {
 type CacheMark = { readonly cache_control: object }
 
 /** Returns the `cache_control` of a block or a tool, for a target that has it. */
-export function readMark(
+export function readCacheControl(
   marked: Readonly<Record<string, unknown>>,
   { takesCacheControl }: ChatTarget,
 ): CacheMark | undefined {

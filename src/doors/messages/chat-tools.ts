@@ -1,7 +1,7 @@
 import { isClientToolType } from '../../core/client-tools.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { ChatTarget } from '../translated-link.ts'
-import { readMark } from './chat-parts.ts'
+import { readCacheControl } from './chat-parts.ts'
 import { listPlacedTools } from './offered-tools.ts'
 import { type CountRequest, checkPart, inputSchema, type Tool } from './schema.ts'
 
@@ -70,7 +70,7 @@ function toChatTool(
       parameters,
       ...(strict && { strict }),
     },
-    ...readMark(tool, target),
+    ...readCacheControl(tool, target),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ChatDoor } from '../../data-plane/index.ts'
 import { messagesForm } from './error.ts'
-import { readMessages } from './request.ts'
+import { readMessagesRequest } from './request.ts'
 
 /** The Messages API of Anthropic. */
 export const messagesDoor: ChatDoor = Object.freeze({
@@ -11,5 +11,5 @@ export const messagesDoor: ChatDoor = Object.freeze({
       'no such route; below /v1/messages there is only POST /v1/messages/count_tokens',
   },
   form: messagesForm,
-  read: readMessages,
+  read: readMessagesRequest,
 } satisfies ChatDoor)

@@ -49,7 +49,7 @@ const unique = ['model', 'stream', 'max_tokens'] as const
 const names = [...unique, 'system', 'tools', 'messages', 'metadata', 'stream_options'] as const
 
 /** Reads a request of the Messages API, or throws LM-1001 with the field at fault. */
-export async function readMessages({
+export async function readMessagesRequest({
   bytes,
   request,
   slice,

@@ -9,7 +9,7 @@ import type { RequestProofs } from '../request-proofs.ts'
 import { itemContent, onlyNative, parseFields, toChatParts, toTexts } from './content.ts'
 import { ConversationBuilder } from './conversation.ts'
 import type { Item } from './fields.ts'
-import { readReasoningText, reasoningFields } from './reasoning-input.ts'
+import { readReasoningText, reasoningItemFields } from './reasoning-input.ts'
 import { type ToolCollector, type ToolIdentity, toolSearch } from './tools.ts'
 
 const text = z.string().nullish()
@@ -161,7 +161,7 @@ export class ItemReader {
   }
 
   #readReasoning(item: Item, path: string): void {
-    const { encrypted_content: content } = parseFields(reasoningFields, item, path)
+    const { encrypted_content: content } = parseFields(reasoningItemFields, item, path)
     if (content) {
       const proof = this.#body.proofs.read(content)
       if (proof) this.conversation.addProof(proof, path)

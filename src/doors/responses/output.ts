@@ -1,7 +1,7 @@
 import { newCallId } from '../../core/ids.ts'
 import type { Steps } from '../../core/steps.ts'
 import type { CallContent, ChoiceContent } from '../choice.ts'
-import { type ExtraContent, readExtraContent, readThinkingBlocks } from '../proofs.ts'
+import { type ExtraContent, readExtraContent, readKeptThinking } from '../proofs.ts'
 import { toAnnotations } from './annotations.ts'
 import { CallItem } from './call-item.ts'
 import type { Emit, ItemContext, ItemStatus, OutputItem } from './item.ts'
@@ -58,7 +58,7 @@ export class ResponseOutput {
   }: ChoiceContent): void {
     if (reasoning !== '') this.#openReasoning().addText(reasoning)
     if (past) this.#openReasoning().addPast(past)
-    const thinking = readThinkingBlocks(thinkingBlocks)
+    const thinking = readKeptThinking(thinkingBlocks)
     if (thinking.length > 0) this.#openReasoning().addThinking(thinking)
     if (content) this.#openReasoning().addContent(content)
     if (text !== '') this.#openMessage().addText(text)

@@ -4,7 +4,7 @@ import { isObject } from '../../wire/json/parse.ts'
 import type { Item } from './fields.ts'
 
 /** The fields of an item of reasoning that are checked for every translated link. */
-export const reasoningFields = loose({ encrypted_content: z.string().nullish() })
+export const reasoningItemFields = loose({ encrypted_content: z.string().nullish() })
 
 /** True for reasoning that is plain text, as models without encryption write it. */
 export function isUnsignedItem({ type, summary, encrypted_content: content }: Item): boolean {

@@ -22,17 +22,17 @@ import { isEmptyAnswer } from './native-answer.ts'
 import { parseUsage } from './usage.ts'
 
 /** A string; any other value reads as absent, because new block types may use the same member names. */
-export const optionalText = z.string().optional().catch(undefined)
+export const lenientText = z.string().optional().catch(undefined)
 
 export const contentBlock = z.looseObject({
   type: z.string(),
-  text: optionalText,
-  thinking: optionalText,
-  id: optionalText,
-  name: optionalText,
+  text: lenientText,
+  thinking: lenientText,
+  id: lenientText,
+  name: lenientText,
 })
 
-export const stopDetails = z.looseObject({ explanation: optionalText }).nullish().catch(undefined)
+export const stopDetails = z.looseObject({ explanation: lenientText }).nullish().catch(undefined)
 
 /**
  * The container in which the vendor ran code. A later request may name its `id`:
@@ -42,9 +42,9 @@ export const container = z.looseObject({ id: z.string() }).nullish().catch(undef
 
 /** Compatible servers omit the members that may be null. */
 const messageBody = z.looseObject({
-  id: optionalText,
+  id: lenientText,
   content: z.array(contentBlock),
-  stop_reason: optionalText,
+  stop_reason: lenientText,
   stop_details: stopDetails,
   container,
   usage: z.unknown().optional(),

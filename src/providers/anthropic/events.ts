@@ -2,16 +2,16 @@ import * as z from 'zod'
 import { eventLimits, isObject, tryParseEvent } from '../../wire/json/parse.ts'
 import type { RepeatedJsonOptions } from '../../wire/json/repeated.ts'
 import { isHiddenError } from '../base/hidden-error.ts'
-import { container, contentBlock, optionalText, stopDetails } from './answer.ts'
+import { container, contentBlock, lenientText, stopDetails } from './answer.ts'
 
 const blockDelta = z.object({
-  type: optionalText,
-  text: optionalText,
-  thinking: optionalText,
-  signature: optionalText,
-  partial_json: optionalText,
+  type: lenientText,
+  text: lenientText,
+  thinking: lenientText,
+  signature: lenientText,
+  partial_json: lenientText,
   citation: z.unknown().optional(),
-  stop_reason: optionalText,
+  stop_reason: lenientText,
   stop_details: stopDetails,
   container,
 })
@@ -22,11 +22,11 @@ const blockDelta = z.object({
  */
 const streamEvent = z.object({
   /** Repeats the name of the event. */
-  type: optionalText,
+  type: lenientText,
   index: z.number().catch(0),
   message: z
     .object({
-      id: optionalText,
+      id: lenientText,
       content: z.array(contentBlock).optional().catch(undefined),
       /** A container that an earlier request has opened is known from the start. */
       container,

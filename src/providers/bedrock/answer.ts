@@ -18,7 +18,7 @@ import type { ProviderContent } from '../canonical/provider-content.ts'
 import { hasContent } from '../canonical/text.ts'
 import { collectThinking } from '../claude/thinking-blocks.ts'
 import { toAnnotations } from './citations.ts'
-import { carryContent, isServerCall, readText } from './content.ts'
+import { carryContent, isServerCall, readBlockText } from './content.ts'
 import { findFailedStop, mapFinishReason } from './finish-reason.ts'
 import { parseUsage, serviceTier } from './usage.ts'
 
@@ -102,7 +102,7 @@ function* toCompletionMessage(
   blocks: readonly ContentBlock[],
   { json, names }: AnswerText,
 ): Steps<CompletionMessage> {
-  const text = blocks.map(readText).join('')
+  const text = blocks.map(readBlockText).join('')
   const reasoning = blocks.map((b) => b.reasoningContent?.reasoningText?.text ?? '').join('')
   const thinking = collectThinking(blocks, ({ reasoningContent }) =>
     reasoningContent ? toThinking(reasoningContent) : undefined,
@@ -142,7 +142,7 @@ function collectAnnotations(blocks: readonly ContentBlock[]): readonly Annotatio
   let end = 0
   const annotations = blocks.flatMap((each) => {
     const start = end
-    end += countCharacters(readText(each))
+    end += countCharacters(readBlockText(each))
     return toAnnotations(each.citationsContent?.citations ?? [], { start, end })
   })
   return limitAnnotations(annotations)

@@ -12,7 +12,7 @@ import {
 export const contentRules: ContentRules = {
   family: 'bedrock',
   findFault,
-  readText,
+  readText: readBlockText,
   readCall({ toolUse }) {
     if (!isObject(toolUse) || isServerCall(toolUse)) return undefined
     return { name: toolUse['name'], input: toolUse['input'] }
@@ -40,10 +40,10 @@ function findPlainResult({ toolResult }: JsonObject): string | undefined {
 }
 
 /** Returns the text of a block. That of a cited block is a list. */
-export function readText({ text, citationsContent: cited }: JsonObject): string {
+export function readBlockText({ text, citationsContent: cited }: JsonObject): string {
   const own = typeof text === 'string' ? text : ''
   if (!isObject(cited) || !Array.isArray(cited['content'])) return own
-  const parts = cited['content'].map((part: unknown) => (isObject(part) ? readText(part) : ''))
+  const parts = cited['content'].map((part: unknown) => (isObject(part) ? readBlockText(part) : ''))
   return `${own}${parts.join('')}`
 }
 

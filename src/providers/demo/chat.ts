@@ -10,7 +10,7 @@ import {
   type ToolCall,
   toCallDeltas,
 } from './tools.ts'
-import { greet, quote, splitWords } from './words.ts'
+import { excerptText, greet, splitWords } from './words.ts'
 
 /** OpenAI's limit of `n`. */
 const maxChoices = 128
@@ -108,9 +108,9 @@ function createText(request: DemoRequest, texts: readonly string[]): string {
   if (format?.type === 'json_schema')
     return JSON.stringify(createSample(format.json_schema?.schema))
   const last = texts.at(-1) ?? ''
-  if (format?.type === 'json_object') return JSON.stringify({ you_said: quote(last) })
+  if (format?.type === 'json_object') return JSON.stringify({ you_said: excerptText(last) })
   return request.messages.at(-1)?.role === 'tool'
-    ? `The tool answered: ${quote(last)}`
+    ? `The tool answered: ${excerptText(last)}`
     : greet(last)
 }
 

@@ -2,13 +2,13 @@
 const maxQuoted = 2000
 
 /** Returns the part of a text that the demo repeats. */
-export function quote(text: string): string {
+export function excerptText(text: string): string {
   return text.slice(0, maxQuoted)
 }
 
 /** What the demo answers to a text of its user. */
 export function greet(said: string): string {
-  return `Hello from the demo provider of Model Gateway. You said: ${quote(said)}`
+  return `Hello from the demo provider of Model Gateway. You said: ${excerptText(said)}`
 }
 
 /** Splits text into words with the white space after them, so that joining restores the text. */

@@ -4,7 +4,7 @@ import { concat } from '../../wire/byte-list.ts'
 import { EncodedPieces } from '../../wire/encoded-pieces.ts'
 import { checkEvent, eventLimits, isObject } from '../../wire/json/parse.ts'
 import { listItems } from '../../wire/json/text.ts'
-import { writeEvent } from './events.ts'
+import { writeDataEvent } from './events.ts'
 import { JoinedChunks } from './joined-chunks.ts'
 import { parseGeminiResponse } from './response.ts'
 
@@ -19,7 +19,7 @@ export function* readChunkList({ text, value }: AnswerBody): Steps<ListedAnswer 
   const joined = new JoinedChunks()
   let at = 0
   for (const json of listItems(text)) {
-    events.add(writeEvent(json))
+    events.add(writeDataEvent(json))
     const chunk = value[at++] ?? {}
     // The only event is the whole answer, and is judged as one.
     if (value.length === 1) whole.add(json)

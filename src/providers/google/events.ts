@@ -42,10 +42,10 @@ const encoder = new TextEncoder()
 
 /** Writes a whole answer as a stream: its only event has the same form. */
 export function writeAnswerEvent({ text }: AnswerBody): Uint8Array {
-  return encoder.encode(writeEvent(text))
+  return encoder.encode(writeDataEvent(text))
 }
 
 /** Writes the JSON text of an answer, or of a piece of one, as an event. */
-export function writeEvent(json: string): string {
+export function writeDataEvent(json: string): string {
   return `data: ${toOneLine(json)}\n\n`
 }

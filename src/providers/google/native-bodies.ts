@@ -12,10 +12,10 @@ export function googleBodies(modelUrl: URL): NativeBodies {
   return {
     writeRequest(call) {
       const named = splice(call.bytes, nameModel(call.layout, name))
-      return cutMembers(named, (call.foreign ?? []).filter(isUnknown))
+      return cutBodyMembers(named, (call.foreign ?? []).filter(isUnknown))
     },
     writeCount: (call) =>
-      nameCount(cutMembers(call.bytes, (call.foreign ?? []).filter(isUnknown)), name),
+      nameCount(cutBodyMembers(call.bytes, (call.foreign ?? []).filter(isUnknown)), name),
   }
 }
 
@@ -25,7 +25,7 @@ function isUnknown(name: string): boolean {
 }
 
 /** Cuts members out of a body, which is decoded only if there are some. */
-export function cutMembers(bytes: Uint8Array, names: readonly string[]): Uint8Array {
+export function cutBodyMembers(bytes: Uint8Array, names: readonly string[]): Uint8Array {
   return names.length === 0 ? bytes : encoder.encode(cutPaths(decoder.decode(bytes), names))
 }
 

@@ -6,7 +6,7 @@ import type { ApiFamily, ConditionFlags } from './conditions.ts'
 import type { FeatureUse, StripFeature } from './feature-use.ts'
 import { findFieldUses } from './field-uses.ts'
 import { findMessageUses } from './message-uses.ts'
-import { type Feature, lossyFeatures, table } from './table.ts'
+import { type Feature, lossyFeatures, translationTable } from './table.ts'
 import { findToolUses } from './tool-uses.ts'
 
 /** A request without the features that an API does not support. */
@@ -29,7 +29,7 @@ export function* filterUnsupported<Named extends ApiFamily>(
   const lost = new Set<string>()
   const strips = new Set<StripFeature>()
   for (const { feature, path, strip } of yield* findUses(request, lossyFeatures[api])) {
-    const { verdict, remark, isWeakened } = selectOutcome(table[feature][api], holds)
+    const { verdict, remark, isWeakened } = selectOutcome(translationTable[feature][api], holds)
     if (verdict === 'refused') {
       const rule = `the ${api} API does not support ${feature}`
       throw new UntranslatableError(`${path}: ${rule}${remark ? `, ${remark}` : ''}`, path)

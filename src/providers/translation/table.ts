@@ -36,7 +36,7 @@ export type Feature = keyof typeof rows
  * What each API supports. These rows decide which fields a translation leaves out, which requests a strict
  * provider refuses, and which links a chain skips. The documentation is generated from them.
  */
-export const table: Readonly<Record<Feature, TranslationRow>> = rows
+export const translationTable: Readonly<Record<Feature, TranslationRow>> = rows
 
 /** The features that an API may drop, ignore or refuse. Requests are searched only for these. */
 export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> =
@@ -44,7 +44,7 @@ export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> =
 
 function findLossyFeatures(family: ApiFamily): ReadonlySet<Feature> {
   // The names of the rows are the features.
-  const entries = Object.entries(table) as [Feature, TranslationRow][]
+  const entries = Object.entries(translationTable) as [Feature, TranslationRow][]
   const lossy = entries.filter(([, row]) => listOutcomes(row[family]).some(isLoss))
   return new Set(lossy.map(([feature]) => feature))
 }

@@ -7,7 +7,7 @@ import { splice } from '../../wire/json/splice.ts'
 import { findValueEnd, readItems, readMembers } from '../../wire/json/text.ts'
 import { type GeminiModel, geminiModel } from '../google/models.ts'
 import { bindGemini, type NativeBodies } from '../google/native.ts'
-import { cutMembers, wholeRequest } from '../google/native-bodies.ts'
+import { cutBodyMembers, wholeRequest } from '../google/native-bodies.ts'
 import { noCredential } from './auth/secret.ts'
 import { vertexModelUrl } from './url.ts'
 
@@ -36,7 +36,7 @@ function vertexBodies(model: GeminiModel): NativeBodies {
     writeRequest({ bytes, layout, foreign = [] }) {
       const unknown = foreign.filter((name) => name !== 'labels')
       const named = layout.spans.model.length > 0 ? ['model', ...unknown] : unknown
-      return fitContents(cutMembers(bytes, named), model)
+      return fitContents(cutBodyMembers(bytes, named), model)
     },
     writeCount: ({ bytes }) => fitContents(unwrapCount(bytes), model),
   }

@@ -33,7 +33,7 @@ export function mayBeMark(bytes: Uint8Array, start: number): boolean {
  * Returns how long the mark with the key at `key` and the value at `start` keeps what is written; `none` for
  * another key.
  */
-export function readMark(bytes: Uint8Array, key: number, start: number): CacheLife {
+export function readMarkLife(bytes: Uint8Array, key: number, start: number): CacheLife {
   const isMark = matchName(bytes, { start: key, end: findEnd(bytes, key) }, names) !== undefined
   return isMark ? readCacheLife(bytes, start) : 'none'
 }

@@ -1,5 +1,5 @@
 import type { ByteSpan, CacheLife, MemberLayout, ObjectLayout } from '../../core/layout.ts'
-import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
+import { maxLife, mayBeMark, readMarkLife } from './cache-mark.ts'
 import {
   backslash,
   closeBrace,
@@ -215,7 +215,7 @@ class Matcher {
         if (bytes[at] !== colon) return mismatch
         const start = this.#next(at)
         if (mayBeMark(bytes, key))
-          this.cacheLife = maxLife(this.cacheLife, readMark(bytes, key, start))
+          this.cacheLife = maxLife(this.cacheLife, readMarkLife(bytes, key, start))
         at = this.matchValue(start, member ? member.shape : anything)
         if (at === mismatch) return mismatch
         this.values++

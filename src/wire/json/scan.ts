@@ -1,5 +1,5 @@
 import type { ByteSpan, CacheLife, Cut, ObjectLayout, OpenContainer } from '../../core/layout.ts'
-import { maxLife, mayBeMark, readMark } from './cache-mark.ts'
+import { maxLife, mayBeMark, readMarkLife } from './cache-mark.ts'
 import { backslash, comma as commaByte, isSpace, openBracket, quote as quoteByte } from './codes.ts'
 import { matchName } from './key.ts'
 
@@ -84,7 +84,10 @@ export function scanLayout<Name extends string>(
       case colon:
         if (depth === 1 && valueStart < 0) valueStart = at + 1
         if (mayBeMark(bytes, (lastString[depth] as number) + 1))
-          cacheLife = maxLife(cacheLife, readMark(bytes, (lastString[depth] as number) + 1, at + 1))
+          cacheLife = maxLife(
+            cacheLife,
+            readMarkLife(bytes, (lastString[depth] as number) + 1, at + 1),
+          )
         if (++values > limits.maxValues) at = length
         break
       case comma:

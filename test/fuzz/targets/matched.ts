@@ -10,7 +10,7 @@ import { matchCompletion } from '../../../src/doors/completions/match.ts'
 import { ParsedCompletion, readCompletion } from '../../../src/doors/completions/request.ts'
 import { countTokensDoor } from '../../../src/doors/messages/count-tokens.ts'
 import { matchCount, matchMessages } from '../../../src/doors/messages/match.ts'
-import { ParsedMessages, readMessages } from '../../../src/doors/messages/request.ts'
+import { ParsedMessages, readMessagesRequest } from '../../../src/doors/messages/request.ts'
 import { matchResponses } from '../../../src/doors/responses/match.ts'
 import { ParsedResponses, readResponses } from '../../../src/doors/responses/request.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../../../src/providers/openai/embed.ts'
@@ -264,7 +264,7 @@ export const messagesMatch = matchLikeParser<ParsedMessages>({
     const matched = matchMessages(bytes, isUtf8)
     return matched && new ParsedMessages({ bytes, request: new Request(messagesUrl), ...matched })
   },
-  read: (bytes) => readMessages(receiveMessages(bytes)),
+  read: (bytes) => readMessagesRequest(receiveMessages(bytes)),
   describe: describeMessages,
 })
 

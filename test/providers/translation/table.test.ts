@@ -5,7 +5,7 @@ import {
   apiFamilies,
   type Condition,
 } from '../../../src/providers/translation/conditions.ts'
-import { type Feature, table } from '../../../src/providers/translation/table.ts'
+import { type Feature, translationTable } from '../../../src/providers/translation/table.ts'
 import { readError, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { examples } from './examples.ts'
@@ -23,14 +23,14 @@ interface Case {
 }
 
 // The names of the rows are the features.
-const features = Object.keys(table) as Feature[]
+const features = Object.keys(translationTable) as Feature[]
 const cases = features.flatMap((feature) =>
   apiFamilies.flatMap((family) => listCases(feature, family)),
 )
 
 /** Lists the usual outcome of a cell and its exceptions. */
 function listCases(feature: Feature, family: ApiFamily): Case[] {
-  const { unless = {}, ...outcome } = table[feature][family]
+  const { unless = {}, ...outcome } = translationTable[feature][family]
   const isUsual = ({ holds = [] }: Link) => !holds.some((condition) => condition in unless)
   const exceptions = (Object.entries(unless) as [Condition, TranslationOutcome][]).map(
     ([condition, exception]) => ({

@@ -3,7 +3,7 @@ import type { PastReasoning, ReasoningForm } from '../../../core/past-reasoning.
 import type { Profile } from '../../../core/profile.ts'
 import { isObject } from '../../../wire/json/parse.ts'
 import { joinPieces } from '../entries.ts'
-import { type JsonObject, listCalls, toParts, type WrittenMessage } from './message.ts'
+import { type JsonObject, listCalls, listContentParts, type WrittenMessage } from './message.ts'
 
 /** The model that a request is written for. */
 export interface TargetModel {
@@ -129,7 +129,7 @@ function render(form: ReasoningForm, { message, reasoning, text }: Rendered): Js
     case 'reasoning_details':
       return { reasoning_details: joinPieces(reasoning.flatMap(toDetails)).filter(isAccepted) }
     case 'chunks':
-      return { content: [...reasoning.flatMap(toChunks), ...toParts(message.content)] }
+      return { content: [...reasoning.flatMap(toChunks), ...listContentParts(message.content)] }
     case 'tags':
       return { content: addTags(message.content, reasoning) }
     default:

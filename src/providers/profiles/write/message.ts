@@ -33,8 +33,8 @@ export function joinAllContents(contents: readonly ChatContent[]): ChatContent {
   const firstList = filled.findIndex((content) => typeof content !== 'string')
   if (firstList < 0) return filled.join(blankLine)
   const texts = filled.slice(0, firstList)
-  const lead = texts.length > 0 ? toParts(texts.join(blankLine)) : []
-  return [...lead, ...filled.slice(firstList).flatMap(toParts)]
+  const lead = texts.length > 0 ? listContentParts(texts.join(blankLine)) : []
+  return [...lead, ...filled.slice(firstList).flatMap(listContentParts)]
 }
 
 /** Returns a content as a string where all of its parts are plain text. */
@@ -43,7 +43,7 @@ export function toPlainContent(content: ChatContent): ChatContent {
   return content.map(({ text }) => text).join(blankLine)
 }
 
-export function toParts(content: ChatContent): readonly ContentPart[] {
+export function listContentParts(content: ChatContent): readonly ContentPart[] {
   if (content === undefined || content === null) return []
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
