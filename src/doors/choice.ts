@@ -1,8 +1,6 @@
 import type { RawChoice } from '../core/frame.ts'
 import type { PastReasoning } from '../core/past-reasoning.ts'
-import { isObject } from '../wire/json/parse.ts'
-
-export type JsonObject = Readonly<Record<string, unknown>>
+import { isObject, type JsonObject } from '../wire/json/parse.ts'
 
 /** What a choice of a chunk, or of a whole answer, adds to the answer. */
 export interface ChoiceContent {

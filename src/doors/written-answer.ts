@@ -1,7 +1,7 @@
 import type { BufferedBody } from '../core/ports.ts'
 import type { KeptAnswer } from '../data-plane/index.ts'
+import type { JsonObject } from '../wire/json/parse.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
-import type { JsonObject } from './choice.ts'
 
 /** The two forms of the answers of one API, as the gateway writes them. */
 export interface AnswerForms {

@@ -1,5 +1,5 @@
 import type { DecisionForm } from '../../core/decisions.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 /** An image of a request. */
 export interface DecisionImage {
@@ -10,10 +10,8 @@ export interface DecisionImage {
   readonly textLength: number
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 /** Lists the images of a request, in order. */
-export function listImages(body: Members, form: DecisionForm): readonly DecisionImage[] {
+export function listImages(body: JsonObject, form: DecisionForm): readonly DecisionImage[] {
   switch (form) {
     case 'openai':
       return listParts(body)
@@ -25,7 +23,7 @@ export function listImages(body: Members, form: DecisionForm): readonly Decision
 }
 
 /** Images may be in messages, in the outputs of tools and in instructions. What `input_json` holds is data. */
-function listParts(body: Members): readonly DecisionImage[] {
+function listParts(body: JsonObject): readonly DecisionImage[] {
   const found: DecisionImage[] = []
   const visit = (value: object, path: string) => {
     if (isObject(value)) {
@@ -46,7 +44,7 @@ function listParts(body: Members): readonly DecisionImage[] {
   return found
 }
 
-function toImage({ image_url: url, detail }: Members, path: string): DecisionImage {
+function toImage({ image_url: url, detail }: JsonObject, path: string): DecisionImage {
   return {
     path: `${path}.image_url`,
     detail: typeof detail === 'string' ? detail : undefined,

@@ -6,6 +6,7 @@ import { invalidField, schemaMessages } from '../../core/invalid-field.ts'
 import type { ObjectLayout } from '../../core/layout.ts'
 import { estimateImageTokens, estimateTextTokens } from '../../tokens/index.ts'
 import { readJsonBody } from '../../wire/json/body.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import type { ArrivedRequest } from '../serve/prepared-request.ts'
 import type { SessionCall } from '../serve/session.ts'
 import { type DecisionImage, listImages } from './images.ts'
@@ -18,7 +19,7 @@ export interface ReadDecisions extends DecisionCall, SessionCall {
   readonly promptTokens: number
 }
 
-/** Members that the gateway routes and prices by. Each may occur once. */
+/** JsonObject that the gateway routes and prices by. Each may occur once. */
 const unique = ['model', 'stream', 'input', 'state', 'questions', 'images', 'assets'] as const
 
 type Layout = ObjectLayout<(typeof unique)[number]>
@@ -33,7 +34,7 @@ export async function readDecisions(
 ): Promise<ReadDecisions> {
   const { value, layout } = await readJsonBody(bytes, { names: unique, unique, timeSlice: slice })
   // The body is an object, whose members are not known.
-  const body = value as Members
+  const body = value as JsonObject
   const head = headSchema.safeParse(value, schemaMessages)
   if (!head.success) throw invalidField(head.error)
   const form = findForm(body, accepted)
@@ -55,8 +56,6 @@ export async function readDecisions(
   }
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 /** No vendor streams decisions. */
 const headSchema = z.object({
   model: z.string().min(1),
@@ -67,7 +66,7 @@ const headSchema = z.object({
 const inputNames = { openai: 'input', typesafe: 'state' } as const
 
 /** The member with the input shows the form; the path does not, since both vendors' clients use the same one. */
-function findForm(body: Members, accepted: readonly DecisionForm[]): DecisionForm {
+function findForm(body: JsonObject, accepted: readonly DecisionForm[]): DecisionForm {
   const [input, state] = [isGiven(body['input']), isGiven(body['state'])]
   if (input && state) throw invalid('state: must not be sent together with input', 'state')
   if (!input && !state) {
@@ -86,7 +85,7 @@ function isGiven(value: unknown): boolean {
   return (value ?? undefined) !== undefined
 }
 
-function checkInput(body: Members, form: DecisionForm): void {
+function checkInput(body: JsonObject, form: DecisionForm): void {
   const name = inputNames[form]
   const given = body[name]
   if (typeof given === 'string' || Array.isArray(given)) return
@@ -95,7 +94,7 @@ function checkInput(body: Members, form: DecisionForm): void {
   throw invalid(`${name}: must be ${types}`, name)
 }
 
-function checkQuestions({ questions }: Members, form: DecisionForm): void {
+function checkQuestions({ questions }: JsonObject, form: DecisionForm): void {
   if (!isGiven(questions)) throw invalid('questions is required', 'questions')
   const isList = Array.isArray(questions)
   if (typeof questions !== 'object' || isList !== (form === 'openai')) {
@@ -119,7 +118,7 @@ function estimatePrompt({ spans }: Layout, images: readonly DecisionImage[]): nu
   return estimateTextTokens(Math.max(0, bytes - ofImages)) + tokens
 }
 
-function readSession({ prompt_cache_key: key }: Members): string | undefined {
+function readSession({ prompt_cache_key: key }: JsonObject): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 

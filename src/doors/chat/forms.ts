@@ -8,11 +8,10 @@ import {
   unrequestedChoices,
 } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
-import type { JsonObject } from '../choice.ts'
 import { decodeBody, readWrittenEvents } from '../written-answer.ts'
 import { WrittenChoice } from './written-choice.ts'
 

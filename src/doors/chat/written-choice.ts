@@ -1,7 +1,6 @@
 import { decodeBase64, encodeBase64 } from '../../wire/base64.ts'
 import { concat } from '../../wire/byte-list.ts'
-import { isObject } from '../../wire/json/parse.ts'
-import type { JsonObject } from '../choice.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 /** A choice of a completion, from the chunks of a stream that the gateway has written. */
 export class WrittenChoice {

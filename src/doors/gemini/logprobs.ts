@@ -1,5 +1,4 @@
-import { isObject } from '../../wire/json/parse.ts'
-import type { JsonObject } from '../choice.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 /** A token of an answer, as the API has it. */
 interface Candidate {

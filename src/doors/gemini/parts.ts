@@ -1,8 +1,8 @@
 import { newCallId } from '../../core/ids.ts'
-import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../wire/json/parse.ts'
 import { RawJson } from '../../wire/json/raw.ts'
 import { minifyJson } from '../../wire/json/text.ts'
-import { type CallContent, type ChoiceContent, type JsonObject } from '../choice.ts'
+import { type CallContent, type ChoiceContent } from '../choice.ts'
 import {
   type CallProof,
   type ExtraContent,

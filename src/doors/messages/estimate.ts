@@ -4,10 +4,9 @@ import {
   tokensPerMessage,
   tokensPerReply,
 } from '../../tokens/index.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
-import type { JsonObject } from '../choice.ts'
 import type { RequestProofs } from '../request-proofs.ts'
 import type { CountRequest } from './schema.ts'
 import { readProofText } from './thinking.ts'

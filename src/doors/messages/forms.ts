@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { unknownUsage } from '../../core/messages-usage.ts'
 import type { BufferedBody } from '../../core/ports.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 import { extractItems } from '../../wire/json/text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
-import type { JsonObject } from '../choice.ts'
 import { type AnswerForms, decodeBody, readWrittenEvents } from '../written-answer.ts'
 import { renderEvent } from './events.ts'
 

@@ -1,5 +1,5 @@
 import type { NativeCall } from '../../core/endpoints.ts'
-import type { JsonObject } from '../choice.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { cutFromCall } from '../native-cut.ts'
 import type { PlacedProof } from '../request-proofs.ts'
 import type { CountRequest } from './schema.ts'

@@ -1,5 +1,6 @@
 import type { PastReasoning } from '../../core/past-reasoning.ts'
-import type { CallContent, JsonObject } from '../choice.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
+import type { CallContent } from '../choice.ts'
 import {
   type CallProof,
   encodeProof,

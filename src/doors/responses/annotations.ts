@@ -1,5 +1,4 @@
-import { isObject } from '../../wire/json/parse.ts'
-import type { JsonObject } from '../choice.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 /** Converts citations of the chat API to the form of this API, in which their members are not nested. */
 export function toAnnotations(annotations: readonly JsonObject[]): readonly object[] {

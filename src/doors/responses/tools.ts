@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import type { Steps } from '../../core/steps.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { joinToolName, splitToolName, type ToolName, toolSearchName } from './tool-names.ts'
 
 /** What a call of a chat function is in the Responses API. */
@@ -21,8 +21,6 @@ export interface OfferedTool {
   readonly isStrict: boolean
   readonly path: string
 }
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** How many tools are added at once: less than a millisecond's work. */
 const addedAtOnce = 16

@@ -1,9 +1,7 @@
 import type { AnswerBody } from '../../core/endpoints.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { keepJson, writeEvent } from '../base/answer-events.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * Writes a whole message as a stream, for an upstream that answered a streamed request so.
@@ -62,7 +60,7 @@ function createReader(json: string): TextReader {
   }
 }
 
-function writeBlock(block: Members, index: number, readText: TextReader): string[] {
+function writeBlock(block: JsonObject, index: number, readText: TextReader): string[] {
   const { start, deltas } = splitBlock(block, index, readText)
   return [
     write('content_block_start', { index, content_block: start }),
@@ -77,7 +75,7 @@ interface SplitBlock {
 }
 
 /** A block whose type has no deltas comes whole with its start. */
-function splitBlock(block: Members, index: number, readText: TextReader): SplitBlock {
+function splitBlock(block: JsonObject, index: number, readText: TextReader): SplitBlock {
   const { type, text, citations, thinking, signature, input } = block
   const path = `content.${index}`
   if (type === 'text') {

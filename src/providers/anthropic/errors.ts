@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { extractMessage } from '../base/error-message.ts'
 import { isHiddenError, toAnswerFailure, toFrameFailure } from '../base/hidden-error.ts'
 import { toVendorError } from '../base/vendor-error.ts'
@@ -31,13 +31,11 @@ export function parseErrorObject(
     : { kind: 'status', status, message, vendor }
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 /**
  * Returns the failure of an answer with status 200 that is an error, in the form of this API or in that of another
  * one: compatible servers of other vendors report errors as they do there.
  */
-export function findAnswerError(body: Members): UpstreamFailure | undefined {
+export function findAnswerError(body: JsonObject): UpstreamFailure | undefined {
   const { type, error, content } = body
   if (type === 'error' && isObject(error)) {
     const failure = parseErrorObject(error)
@@ -51,7 +49,7 @@ export function findAnswerError(body: Members): UpstreamFailure | undefined {
 
 /** Does the same for an event of a stream. `type` is the event's own, or that of its `event:` line. */
 export function findEventError(
-  event: Members,
+  event: JsonObject,
   type: string | undefined,
 ): UpstreamFailure | undefined {
   if (type === 'error' && isObject(event['error'])) return parseErrorObject(event['error'])

@@ -2,15 +2,19 @@ import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { concat } from '../../wire/byte-list.ts'
-import { isObject, passedEventLimits, tryParseEvent, tryParseJson } from '../../wire/json/parse.ts'
+import {
+  isObject,
+  type JsonObject,
+  passedEventLimits,
+  tryParseEvent,
+  tryParseJson,
+} from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { findEventError } from './errors.ts'
 import { joinBlockText } from './native-answer.ts'
 import { addCounters, addStartCounters, parseUsage } from './usage.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * Classifies the events of a stream whose bytes the client gets unchanged. The event with the stop reason
@@ -93,7 +97,7 @@ export class NativeStream implements FrameDecoder {
   }
 
   /** The stop reason commits a stream, although its bytes are sent later. */
-  #readEnding(bytes: Uint8Array, { delta, usage }: Members): Frame[] {
+  #readEnding(bytes: Uint8Array, { delta, usage }: JsonObject): Frame[] {
     this.#usage = addCounters(this.#usage, usage)
     this.#container = (isObject(delta) ? delta['container'] : undefined) ?? this.#container
     const reported: ReportedUsage | undefined = parseUsage(this.#usage, this.#container)
@@ -131,7 +135,7 @@ export class NativeStream implements FrameDecoder {
   }
 }
 
-const noMembers: Members = Object.freeze({})
+const noMembers: JsonObject = Object.freeze({})
 
 const messageStop = new TextEncoder().encode(
   'event: message_stop\ndata: {"type":"message_stop"}\n\n',
@@ -153,12 +157,12 @@ function readDelta(bytes: Uint8Array, delta: unknown): Frame {
   return toFrame(bytes, output, output !== '' || isObject(delta['citation']))
 }
 
-function joinDeltaText({ text, thinking, partial_json: json }: Members): string {
+function joinDeltaText({ text, thinking, partial_json: json }: JsonObject): string {
   return [text, thinking, json].filter((part) => typeof part === 'string').join('')
 }
 
 /** Returns the text of a delta; undefined for an event of another type. */
-function readDeltaText({ type, delta }: Members): string | undefined {
+function readDeltaText({ type, delta }: JsonObject): string | undefined {
   return type === 'content_block_delta' && isObject(delta) ? joinDeltaText(delta) : undefined
 }
 

@@ -1,16 +1,14 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { extractMessage } from './error-message.ts'
 import { toVendorError } from './vendor-error.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * True for a body or an event with status 200 that is an error: it has `error`, also beside content, `base_resp` has
  * another code than 0, or there is, in place of an answer, `detail`, `success: false`, or a code with a text.
  * `answer` is the list in an answer, or the type of an event; an empty list is no answer.
  */
-export function isHiddenError(body: Members, answer: unknown): boolean {
+export function isHiddenError(body: JsonObject, answer: unknown): boolean {
   const { base_resp: base, error } = body
   if (error !== undefined && isStatedError(error)) return true
   if (base !== undefined && readBaseCode(base) !== undefined) return true
@@ -27,7 +25,7 @@ export function isStatedError(error: unknown): boolean {
   return isCoded ? isErrorCode(code) : Object.values(error).some(Boolean)
 }
 
-function isErrorWithoutAnswer(body: Members): boolean {
+function isErrorWithoutAnswer(body: JsonObject): boolean {
   const { error, object, detail, success, code, msg, message } = body
   if (object === 'error' || success === false) return true
   if (isObject(error) && Object.values(error).some(Boolean)) return true
@@ -122,7 +120,7 @@ export function toShapeFailure(body: unknown, detail: string): UpstreamFailure {
 }
 
 /** Returns the status that the code of such an error means; undefined where no vendor documents it. */
-function mapHiddenStatus({ base_resp: base, code }: Members): number | undefined {
+function mapHiddenStatus({ base_resp: base, code }: JsonObject): number | undefined {
   const ofBase = readBaseCode(base)
   if (ofBase !== undefined) return baseStatuses.get(ofBase)
   const ofBody = Number(code)

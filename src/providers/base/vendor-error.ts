@@ -1,6 +1,6 @@
 import type { UpstreamError } from '../../core/endpoints.ts'
 import type { VendorError } from '../../core/vendor-error.ts'
-import { isObject, tryParseJson } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../wire/json/parse.ts'
 import { extractMessage, parseErrorMessage } from './error-message.ts'
 
 /** An upstream's error: the message for the gateway's own text, and the vendor's members. */
@@ -32,10 +32,8 @@ export function toVendorError(value: unknown): VendorError {
   }
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 /** Finds the error object: in `error`, as the first of `errors`, or the body itself. */
-function findErrorObject(body: Members): Members {
+function findErrorObject(body: JsonObject): JsonObject {
   const { error, errors } = body
   if (isObject(error)) return error
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
@@ -43,14 +41,14 @@ function findErrorObject(body: Members): Members {
 }
 
 /** Google puts the HTTP status into `code` and the error code into `status`. */
-function readCode({ code, status }: Members): string | number | undefined {
+function readCode({ code, status }: JsonObject): string | number | undefined {
   const name = toText(status)
   if (name !== undefined && /^[A-Z_]+$/.test(name)) return name
   return toText(code) ?? (typeof code === 'number' ? code : undefined)
 }
 
 /** MiniMax has its code in `base_resp`, beside the text. */
-function readBaseCode({ base_resp: base }: Members): number | undefined {
+function readBaseCode({ base_resp: base }: JsonObject): number | undefined {
   const code = isObject(base) ? base['status_code'] : undefined
   return typeof code === 'number' && code !== 0 ? code : undefined
 }
@@ -63,7 +61,7 @@ const knownMembers: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 
-function listDetails(error: Members): VendorError['details'] {
+function listDetails(error: JsonObject): VendorError['details'] {
   const others = Object.entries(error).filter(
     ([name, value]) =>
       value !== null &&

@@ -1,12 +1,10 @@
 import type { AnswerBody } from '../../core/endpoints.ts'
 import { encodeAwsMessage } from '../../wire/aws-event-stream.ts'
 import { concat } from '../../wire/byte-list.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { keepJson } from '../base/answer-events.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * Writes a whole answer as the stream of ConverseStream, for an upstream that answered a streamed request so.
@@ -37,7 +35,7 @@ interface BlockSource {
   readonly results: ReadonlyMap<string, string>
 }
 
-function writeBlock(block: Members, index: number, source: BlockSource): Uint8Array[] {
+function writeBlock(block: JsonObject, index: number, source: BlockSource): Uint8Array[] {
   const { start, deltas } = splitBlock(block, `output.message.content.${index}`, source)
   const at = { contentBlockIndex: index }
   return [
@@ -53,7 +51,7 @@ interface SplitBlock {
   readonly deltas: readonly object[]
 }
 
-function splitBlock(block: Members, path: string, source: BlockSource): SplitBlock {
+function splitBlock(block: JsonObject, path: string, source: BlockSource): SplitBlock {
   const { text, toolUse, toolResult, reasoningContent, citationsContent, image } = block
   if (isObject(toolUse)) {
     const { input: _, ...start } = toolUse
@@ -81,7 +79,7 @@ function splitBlock(block: Members, path: string, source: BlockSource): SplitBlo
   return { deltas: text ? [{ text }] : [] }
 }
 
-function listThoughts({ reasoningText, redactedContent }: Members): object[] {
+function listThoughts({ reasoningText, redactedContent }: JsonObject): object[] {
   if (redactedContent) return [{ reasoningContent: { redactedContent } }]
   const { text, signature } = toMembers(reasoningText)
   return [
@@ -102,6 +100,6 @@ function write(type: string, payload: object): Uint8Array {
 
 const encoder = new TextEncoder()
 
-function toMembers(value: unknown): Members {
+function toMembers(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }

@@ -3,6 +3,7 @@ import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import type { Steps } from '../../core/steps.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { extractItems } from '../../wire/json/text.ts'
 import type { ToolNames } from '../../wire/tool-names.ts'
 import { isStatedError, toAnswerFailure, toShapeFailure } from '../base/hidden-error.ts'
@@ -13,7 +14,6 @@ import {
   normalizeArguments,
   type ToolCall,
 } from '../canonical/completion.ts'
-import type { JsonObject } from '../canonical/messages.ts'
 import type { ProviderContent } from '../canonical/provider-content.ts'
 import { hasContent } from '../canonical/text.ts'
 import { collectThinking } from '../claude/thinking-blocks.ts'

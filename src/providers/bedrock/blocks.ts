@@ -1,9 +1,5 @@
-import {
-  type CanonicalMessage,
-  type GuardedPart,
-  type JsonObject,
-  unsupportedPart,
-} from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
+import { type CanonicalMessage, type GuardedPart, unsupportedPart } from '../canonical/messages.ts'
 import { placeholderText } from '../canonical/placeholder.ts'
 import type {
   CacheMark,

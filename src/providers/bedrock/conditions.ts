@@ -1,4 +1,4 @@
-import type { JsonObject } from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { isThinkingOn } from '../claude/reasoning.ts'
 import type { ConditionFlags } from '../translation/conditions.ts'
 import type { BedrockModel } from './models.ts'

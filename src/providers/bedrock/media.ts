@@ -1,6 +1,7 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
-import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
+import type { FilePart, ImageUrlPart } from '../canonical/messages.ts'
 import type { ClaudeBlock } from '../claude/cache-marks.ts'
 import { isS3Place } from '../translation/media-uses.ts'
 

@@ -1,7 +1,6 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { toCamelCase } from '../base/camel-case.ts'
-import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { jsonObject } from '../canonical/tools.ts'
 import { createOwnReader, getFieldPath } from '../canonical/vendor-fields.ts'

@@ -1,7 +1,7 @@
 import { toNearestEffort } from '../../core/thinking-wish.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { clampBound } from '../base/output-bound.ts'
 import { listLostWish } from '../canonical/lost-wish.ts'
-import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { createOwnReader } from '../canonical/vendor-fields.ts'
 import { readThinkingBudget } from '../claude/max-tokens.ts'

@@ -4,11 +4,8 @@ import { type CallArguments, type ChatRequest, callArguments } from '../../core/
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { mapInSteps, type Steps } from '../../core/steps.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { PastCall } from './past-call.ts'
-
-/** A JSON object, mostly the client's own, for members that only one vendor reads. Never modified. */
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A place in the request and the object that the client put there. */
 interface Placed {

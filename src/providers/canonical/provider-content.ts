@@ -1,9 +1,9 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isSameJson } from '../../wire/json/equality.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
 import { extractMembers, extractTexts, minifyJson } from '../../wire/json/text.ts'
-import { type JsonObject, joinText, listParts, type PastAnswer } from './messages.ts'
+import { joinText, listParts, type PastAnswer } from './messages.ts'
 import type { PastCall } from './past-call.ts'
 
 /*

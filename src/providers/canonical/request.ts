@@ -4,13 +4,9 @@ import type { ChatCall } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import type { Steps } from '../../core/steps.ts'
 import { readWish, type ThinkingWish } from '../../core/thinking-wish.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
-import {
-  type CanonicalMessage,
-  type JsonObject,
-  type RawTextReader,
-  readMessages,
-} from './messages.ts'
+import { type CanonicalMessage, type RawTextReader, readMessages } from './messages.ts'
 import { memoizePerCall, type PerCall } from './per-call.ts'
 import { checkRequestSize } from './request-size.ts'
 import {

@@ -3,8 +3,7 @@ import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { isClientToolType } from '../../core/client-tools.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
-import { isObject } from '../../wire/json/parse.ts'
-import type { JsonObject } from './messages.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 export interface FunctionTool {
   readonly name: string

@@ -1,6 +1,5 @@
 import { isSameJson } from '../../wire/json/equality.ts'
-import { isObject } from '../../wire/json/parse.ts'
-import type { JsonObject } from '../canonical/messages.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 /**
  * How many values the definitions may have that are copied into the schemas of one request. Each definition that

@@ -5,11 +5,9 @@ import {
   type TextEdit,
   type ValueRange,
 } from '../../wire/json/entries.ts'
-import { isObject, parseJson } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject, parseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { type Splice, splice } from '../../wire/json/splice.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /*
  * Marks of prompt caching that the gateway sets where a request has none: at the end of the tools, of the system text

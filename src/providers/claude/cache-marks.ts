@@ -1,8 +1,7 @@
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import {
   type CanonicalMessage,
   type CanonicalPart,
-  type JsonObject,
   listParts,
   type TextPart,
 } from '../canonical/messages.ts'

@@ -1,6 +1,6 @@
 import { isCount } from '../../core/usage.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { clampBound } from '../base/output-bound.ts'
-import type { JsonObject } from '../canonical/messages.ts'
 
 /** The output limit of a request and the thinking that fits into it. */
 export interface OutputLimit {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { list } from '../../core/as-sent.ts'
-import type { JsonObject } from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { jsonObject } from '../canonical/tools.ts'
 
 /** The name of a beta feature, which goes into a header. */

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { listLostWish } from '../canonical/lost-wish.ts'
-import type { JsonObject, PastAnswer } from '../canonical/messages.ts'
+import type { PastAnswer } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { resolveOutputLimit } from './max-tokens.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'

@@ -1,5 +1,5 @@
-import { isObject } from '../../wire/json/parse.ts'
-import type { CanonicalMessage, JsonObject, PastAnswer } from '../canonical/messages.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
+import type { CanonicalMessage, PastAnswer } from '../canonical/messages.ts'
 
 /*
  * Thinking reaches the client and comes back in `thinking_blocks`, in the form of the Messages API: a

@@ -1,5 +1,5 @@
 import { toNearestEffort } from '../../core/thinking-wish.ts'
-import type { JsonObject } from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
 

@@ -1,6 +1,6 @@
 import type { Frame } from '../../core/frame.ts'
 import type { ChunkWriter } from '../../stream/chunk-writer.ts'
-import type { JsonObject } from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import { ThinkingRuns } from './thinking-blocks.ts'
 
 /** Writes the thinking blocks of a streamed answer: each by itself as it ends, and each run as one list. */

@@ -1,9 +1,7 @@
 import type { AnswerBody } from '../../core/endpoints.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { keepJson, writeEvent } from '../base/answer-events.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * Writes a whole answer as a stream, for an upstream that answered a streamed request so.
@@ -37,10 +35,10 @@ function write(type: string, members: object): string {
   return writeEvent({ type, ...members }, type)
 }
 
-function toMembers(value: unknown): Members {
+function toMembers(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-function listObjects(value: unknown): readonly Members[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }

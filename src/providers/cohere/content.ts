@@ -1,5 +1,4 @@
-import { isObject, tryParseJson } from '../../wire/json/parse.ts'
-import type { JsonObject } from '../canonical/messages.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../wire/json/parse.ts'
 import {
   type ContentRules,
   createProviderContent,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../canonical/messages.ts'
+import type { JsonObject } from '../../wire/json/parse.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { FunctionTool } from '../canonical/tools.ts'
 

@@ -1,6 +1,5 @@
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { RawJson, stringifyJson } from '../../wire/json/raw.ts'
-import type { JsonObject } from '../canonical/messages.ts'
 import {
   type ContentRules,
   createProviderContent,

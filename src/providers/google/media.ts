@@ -2,13 +2,12 @@ import * as z from 'zod'
 import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import {
   type CanonicalMessage,
   type CanonicalPart,
   type FilePart,
   type ImageUrlPart,
-  type JsonObject,
   listParts,
 } from '../canonical/messages.ts'
 import { isGoogleFile, isHttpsUrl } from '../translation/media-uses.ts'

@@ -10,13 +10,11 @@ import type { NanoUsd } from '../../core/ids.ts'
 import { toNanoUsd } from '../../core/money.ts'
 import type { CostUnit } from '../../core/price-settings.ts'
 import { isCount } from '../../core/usage.ts'
-import { isObject } from '../../wire/json/parse.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 export interface BillingSource {
   /** The `usage` object. */
-  readonly usage: Members
+  readonly usage: JsonObject
   /** Its details of the input and of the output. */
   readonly input: unknown
   readonly output: unknown
@@ -28,7 +26,7 @@ export interface BillingSource {
 
 /** An answer that states its cost where the configuration says. */
 export interface StatedBy {
-  readonly answer: Members
+  readonly answer: JsonObject
   readonly readCost: StatedCostReader
 }
 
@@ -84,7 +82,7 @@ const serverTools = {
 } as const
 
 /** Reads the searches of the web in the usage of xAI. */
-export function readServerSearches(usage: Members): number | undefined {
+export function readServerSearches(usage: JsonObject): number | undefined {
   return readPositive(usage['server_side_tool_usage_details'], 'web_search_calls')
 }
 
@@ -98,7 +96,7 @@ const ticksPerNano = 10n
  * https://docs.perplexity.ai/api-reference/sonar-post
  * https://openrouter.ai/docs/use-cases/usage-accounting
  */
-function readStatedCost(usage: Members): NanoUsd | undefined {
+function readStatedCost(usage: JsonObject): NanoUsd | undefined {
   const { cost, cost_in_usd_ticks: ticks, cost_details: details, is_byok: isOwnKey } = usage
   if (isCount(ticks)) return toTicks(ticks)
   if (isObject(cost)) return toStated(cost['total_cost'])

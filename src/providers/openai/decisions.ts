@@ -8,7 +8,7 @@ import type {
 } from '../../core/endpoints.ts'
 import type { DialectTarget } from '../../core/provider-kind.ts'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { replaceEach, splice } from '../../wire/json/splice.ts'
 import { isHiddenError, toAnswerFailure, toShapeFailure } from '../base/hidden-error.ts'
@@ -121,14 +121,12 @@ function listAnswers(answers: unknown, form: DecisionForm): readonly unknown[] |
   return isObject(answers) ? Object.values(answers) : undefined
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 /**
  * Reads the usage: in the names of the Responses API, or of chat completions. `cached_input_tokens`: Fireworks.
  * https://docs.fireworks.ai, https://github.com/BerriAI/litellm/tree/main/litellm/llms
  */
 function readUsage(
-  answer: Members,
+  answer: JsonObject,
   { readCost, readPlainCost }: Readers,
 ): ReportedUsage | undefined {
   const read = readResponsesUsage(answer, readCost) ?? readAnswerUsage(answer, readCost)

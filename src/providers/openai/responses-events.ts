@@ -1,12 +1,10 @@
 import type { AnswerBody } from '../../core/endpoints.ts'
-import { isObject } from '../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import { keepJson, writeEvent } from '../base/answer-events.ts'
 
-type Members = Readonly<Record<string, unknown>>
-
 /** An event before it has its number. */
-interface UnnumberedEvent extends Members {
+interface UnnumberedEvent extends JsonObject {
   readonly type: string
 }
 
@@ -36,7 +34,7 @@ export function writeResponseEvents({ value, text }: AnswerBody): Uint8Array {
 }
 
 function listItemEvents(
-  item: Members,
+  item: JsonObject,
   index: number,
   json: string | undefined,
 ): readonly UnnumberedEvent[] {
@@ -51,11 +49,11 @@ function listItemEvents(
 
 interface SplitItem {
   /** The item before its pieces; undefined where it comes whole. */
-  readonly opened: Members | undefined
+  readonly opened: JsonObject | undefined
   readonly pieces: readonly UnnumberedEvent[]
 }
 
-function splitItem(item: Members, place: Members): SplitItem {
+function splitItem(item: JsonObject, place: JsonObject): SplitItem {
   const { type, content, summary } = item
   switch (type) {
     case 'message':
@@ -90,8 +88,8 @@ function splitItem(item: Members, place: Members): SplitItem {
 }
 
 function splitCall(
-  item: Members,
-  place: Members,
+  item: JsonObject,
+  place: JsonObject,
   member: 'arguments' | 'input',
   type: string,
 ): SplitItem {
@@ -101,7 +99,7 @@ function splitCall(
   }
 }
 
-function listPartEvents(part: Members, place: Members): readonly UnnumberedEvent[] {
+function listPartEvents(part: JsonObject, place: JsonObject): readonly UnnumberedEvent[] {
   const { type, text, refusal, annotations, logprobs } = part
   const isRefusal = type === 'refusal'
   const empty = isRefusal ? { ...part, refusal: '' } : { ...part, text: '', annotations: [] }
@@ -123,7 +121,7 @@ function listPartEvents(part: Members, place: Members): readonly UnnumberedEvent
   ]
 }
 
-function listSummaryEvents(part: Members, place: Members): readonly UnnumberedEvent[] {
+function listSummaryEvents(part: JsonObject, place: JsonObject): readonly UnnumberedEvent[] {
   return [
     {
       type: 'response.reasoning_summary_part.added',
@@ -140,7 +138,7 @@ function listTextEvents(
   type: string,
   member: string,
   text: unknown,
-  place: Members,
+  place: JsonObject,
 ): readonly UnnumberedEvent[] {
   return typeof text === 'string'
     ? [
@@ -150,6 +148,6 @@ function listTextEvents(
     : []
 }
 
-function listObjects(value: unknown): readonly Members[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }

@@ -2,7 +2,13 @@ import type { StatedCostReader } from '../../core/billing.ts'
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, noBytes } from '../../stream/chunk-writer.ts'
-import { isObject, passedEventLimits, tryParseEvent, tryParseJson } from '../../wire/json/parse.ts'
+import {
+  isObject,
+  type JsonObject,
+  passedEventLimits,
+  tryParseEvent,
+  tryParseJson,
+} from '../../wire/json/parse.ts'
 import { JsonPattern } from '../../wire/json/pattern.ts'
 import { type RawEvent, SseSplitter, skipBlankLines } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -35,8 +41,6 @@ export function createResponsesDecoder(readCost?: StatedCostReader): FrameDecode
     end: () => splitter.end().flatMap((event) => closeLastEvent(event).flatMap(read)),
   }
 }
-
-type Members = Readonly<Record<string, unknown>>
 
 interface EventReader {
   readonly deltas: JsonPattern
@@ -100,7 +104,7 @@ function readEvent({ bytes: given, data, event }: RawEvent, reader: EventReader)
 }
 
 /** Content is the first delta of any kind that is not empty, or the call of a tool. */
-function readContent(quiet: Frame, type: string, { delta, item }: Members): Frame {
+function readContent(quiet: Frame, type: string, { delta, item }: JsonObject): Frame {
   if (type === 'response.output_item.added' || type === 'response.output_item.done') {
     return isCall(item) ? { ...quiet, kind: 'content' } : quiet
   }
@@ -113,7 +117,7 @@ function toDelta(bytes: Uint8Array, output: string): Frame {
 }
 
 /** Returns the text of a delta; undefined for another event. */
-function readDelta({ type, delta }: Members): string | undefined {
+function readDelta({ type, delta }: JsonObject): string | undefined {
   const isDelta = typeof type === 'string' && type.endsWith('.delta')
   return isDelta && typeof delta === 'string' ? delta : undefined
 }
@@ -141,7 +145,7 @@ function toErrorFrame(quiet: Frame, error: unknown): Frame {
 }
 
 /** OpenAI nests the members of the error, as its published schema does not. */
-function toErrorBody({ error, code, message, param }: Members): object {
+function toErrorBody({ error, code, message, param }: JsonObject): object {
   return { error: isObject(error) ? error : { code, message, param } }
 }
 
@@ -154,6 +158,6 @@ function readIdentity(response: unknown): ChunkIdentity {
   }
 }
 
-function toMembers(value: unknown): Members {
+function toMembers(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }

@@ -1,5 +1,4 @@
-import { isObject } from '../../wire/json/parse.ts'
-import type { JsonObject } from './write/message.ts'
+import { isObject, type JsonObject } from '../../wire/json/parse.ts'
 
 /**
  * Joins the pieces in which a stream sends the entries of `reasoning_details`, or thinking chunks: neighbours of

@@ -65,6 +65,9 @@ export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
+/** The members of a JSON object, by their names. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
 /** True for a JSON object: neither an array nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

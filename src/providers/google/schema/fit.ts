@@ -1,5 +1,5 @@
 import type { Steps } from '../../../core/steps.ts'
-import type { JsonObject } from '../../canonical/messages.ts'
+import type { JsonObject } from '../../../wire/json/parse.ts'
 import type { GeminiModel } from '../models.ts'
 import { JsonSchemaWriter } from './json.ts'
 import { OpenApiWriter } from './openapi.ts'

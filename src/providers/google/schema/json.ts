@@ -1,6 +1,5 @@
 import { defineMember } from '../../../wire/json/define-member.ts'
-import { isObject } from '../../../wire/json/parse.ts'
-import type { JsonObject } from '../../canonical/messages.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import { ResumableLoops } from './loops.ts'
 import { listLostKeywords } from './lost-keywords.ts'
 import { type Merged, mergeSchemas } from './merge.ts'

@@ -1,7 +1,6 @@
 import { defineMember } from '../../../wire/json/define-member.ts'
 import { isSameJson } from '../../../wire/json/equality.ts'
-import { isObject } from '../../../wire/json/parse.ts'
-import type { JsonObject } from '../../canonical/messages.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 
 /** One schema in the place of several that all apply. */
 export interface Merged {

@@ -1,6 +1,5 @@
 import { UntranslatableError } from '../../../core/untranslatable-error.ts'
-import { isObject } from '../../../wire/json/parse.ts'
-import type { JsonObject } from '../../canonical/messages.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import { type Merged, mergeSchemas } from './merge.ts'
 
 /** The way of a reader to a schema: the references that it has followed, and its depth. */

@@ -1,7 +1,6 @@
 import type { PastReasoning, ReasoningForm } from '../../../core/past-reasoning.ts'
-import { isObject } from '../../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import { joinPieces } from '../entries.ts'
-import type { JsonObject } from '../write/message.ts'
 
 /** What one delta, or one message, has of reasoning. */
 export interface ReasoningPiece {

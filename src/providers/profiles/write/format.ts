@@ -1,7 +1,6 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile, ResponseFormatWord } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json/parse.ts'
-import type { JsonObject } from './message.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 
 /** The format of the answer. Where the upstream does not know a schema, the instructions have it. */
 export interface WrittenFormat {

@@ -1,9 +1,9 @@
 import type { ChatMessage } from '../../../core/chat.ts'
 import type { PastReasoning, ReasoningForm } from '../../../core/past-reasoning.ts'
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import { joinPieces } from '../entries.ts'
-import { type JsonObject, listCalls, listContentParts, type WrittenMessage } from './message.ts'
+import { listCalls, listContentParts, type WrittenMessage } from './message.ts'
 
 /** The model that a request is written for. */
 export interface TargetModel {

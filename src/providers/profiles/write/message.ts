@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../../../core/chat.ts'
 import type { PastReasoning } from '../../../core/past-reasoning.ts'
-import { isObject } from '../../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 
 /** A message on its way into the form of a profile. */
 export interface WrittenMessage {
@@ -11,8 +11,6 @@ export interface WrittenMessage {
 }
 
 export type ChatContent = ChatMessage['content']
-export type JsonObject = Readonly<Record<string, unknown>>
-
 /** Separates texts that become one. */
 const blankLine = '\n\n'
 

@@ -1,6 +1,6 @@
 import { type ChatRequest, findOutputBound } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
-import type { JsonObject } from './message.ts'
+import type { JsonObject } from '../../../wire/json/parse.ts'
 
 /** The members that other files of this folder write. */
 const writtenElsewhere: ReadonlySet<string> = new Set([

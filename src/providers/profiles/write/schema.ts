@@ -1,6 +1,5 @@
 import type { Profile } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json/parse.ts'
-import type { JsonObject } from './message.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 
 /** How much the schemas of one request may grow where copies replace references. Beyond it these stay. */
 export interface CopyBudget {

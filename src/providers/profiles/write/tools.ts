@@ -1,8 +1,7 @@
 import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile, ToolChoiceWord } from '../../../core/profile.ts'
-import { isObject } from '../../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import type { ToolNames } from '../../../wire/tool-names.ts'
-import type { JsonObject } from './message.ts'
 import { type CopyBudget, newCopyBudget, writeSchema } from './schema.ts'
 
 /** The tool fields of a request, and the paths of what is left out. */

@@ -1,14 +1,13 @@
 import type { ChatMessage, ChatRequest } from '../../../core/chat.ts'
 import type { Profile } from '../../../core/profile.ts'
 import { mapInSteps, type Steps } from '../../../core/steps.ts'
-import { isObject } from '../../../wire/json/parse.ts'
+import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import { createToolNames, sameNames, type ToolNames } from '../../../wire/tool-names.ts'
 import { writeFormat } from './format.ts'
 import { addReasoning, readHistory, type TargetModel } from './history.ts'
 import { useNineLetterIds } from './ids.ts'
 import {
   isEmptyContent,
-  type JsonObject,
   joinContents,
   listCalls,
   toPlainContent,
