@@ -1,15 +1,10 @@
 import * as z from 'zod'
 import type { Clock } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import type { ToolCall } from '../canonical/completion.ts'
 import { type DemoAnswer, type DemoEvent, rejectRequest } from './answer.ts'
 import { createSample } from './sample.ts'
-import {
-  demoToolChoice,
-  demoTools,
-  findDemandedCall,
-  type ToolCall,
-  toCallDeltas,
-} from './tools.ts'
+import { demoToolChoice, demoTools, findDemandedCall, toCallDeltas } from './tools.ts'
 import { excerptText, greet, splitWords } from './words.ts'
 
 /** OpenAI's limit of `n`. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { ToolCall } from '../canonical/completion.ts'
 import { createSample } from './sample.ts'
 
 /** The maximum number of deltas in which the arguments of a call are streamed. */
@@ -14,12 +15,6 @@ export const demoToolChoice = z.union([
   z.string(),
   z.looseObject({ function: z.looseObject({ name: z.string() }).optional() }),
 ])
-
-export interface ToolCall {
-  readonly id: string
-  readonly type: 'function'
-  readonly function: { readonly name: string; readonly arguments: string }
-}
 
 interface ToolRequest {
   readonly tools: z.infer<typeof demoTools>

@@ -1,5 +1,4 @@
-/** The ends of an answer that OpenAI's API has words for. */
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+import type { FinishReason } from '../../../stream/chunk-writer.ts'
 
 /** By the references of Mistral, Z.ai, DeepSeek, SGLang, Together, TGI, OpenRouter and xAI, in lower case. */
 const words: ReadonlyMap<string, FinishReason> = new Map([
