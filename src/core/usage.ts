@@ -1,10 +1,7 @@
 import { type BillingFacts, keepUncounted, toOpenAiTier } from './billing.ts'
 
-/** Token counts of one answer as the OpenAI API defines them: prompt includes cached, completion includes reasoning. */
-export interface Usage {
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly totalTokens: number
+/** What the counts of an answer consist of, as far as it is known. */
+interface UsageDetails {
   readonly cachedTokens?: number | undefined
   readonly cacheWriteTokens?: number | undefined
   /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
@@ -16,6 +13,13 @@ export interface Usage {
   readonly webSearches?: number | undefined
   /** What else the answer says of its bill. */
   readonly billing?: BillingFacts | undefined
+}
+
+/** Token counts of one answer as the OpenAI API defines them: prompt includes cached, completion includes reasoning. */
+export interface Usage extends UsageDetails {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly totalTokens: number
   /** A count is an estimate, by the gateway or, as the upstream reports, by the upstream. */
   readonly estimated: boolean
   /** The sides that the gateway estimated; absent when the upstream reported both. */
@@ -23,20 +27,9 @@ export interface Usage {
 }
 
 /** The token counts that an upstream reports, before validation. A missing side is undefined. */
-export interface ReportedUsage {
+export interface ReportedUsage extends UsageDetails {
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined
-  readonly cachedTokens?: number | undefined
-  readonly cacheWriteTokens?: number | undefined
-  /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
-  readonly cacheWrite1hTokens?: number | undefined
-  /** The part of `cacheWriteTokens` written for twelve hours. */
-  readonly cacheWrite12hTokens?: number | undefined
-  readonly reasoningTokens?: number | undefined
-  /** The searches of the web that the vendor ran and bills apart from tokens. */
-  readonly webSearches?: number | undefined
-  /** What else the answer says of its bill. */
-  readonly billing?: BillingFacts | undefined
   /** The upstream marks its counts as an estimate. */
   readonly estimated?: boolean | undefined
   /** The object itself, where the client's stream has the form of the upstream's. */
