@@ -7,38 +7,26 @@ import {
   type Usage,
 } from '../../core/usage.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
-import type { Snapshot } from '../../snapshot/index.ts'
 import { answerLimits } from '../../wire/json/parse.ts'
-import { type CallDeps, callUpstream, failed, readJsonAnswer } from '../upstream/call-upstream.ts'
+import { callJson, type JsonCallDeps } from '../upstream/call-json.ts'
+import { failed } from '../upstream/call-upstream.ts'
 import type { ReadDecisions } from './input.ts'
-
-/** What every upstream call of one request needs. */
-export interface DecisionDeps extends CallDeps {
-  readonly snapshot: Pick<Snapshot, 'answerLimit'>
-}
 
 /** Makes one upstream call. */
 export function callDecisions(
   call: ReadDecisions,
   attempt: Attempt,
-  deps: DecisionDeps,
+  deps: JsonCallDeps,
 ): Promise<CallResult<DecisionAnswer>> {
   // A route for decisions has only links with an endpoint for them.
   const endpoint = attempt.link.decisions as DecisionEndpoint
-  const { scope } = attempt
-  const { clock, bufferAccount } = deps
-  const maxBytes = deps.snapshot.answerLimit
-  return callUpstream<DecisionAnswer>({
+  return callJson({
     attempt,
     deps,
-    streamed: false,
-    maxAnswerBytes: maxBytes,
+    maxValues: answerLimits.maxValues,
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
-    async read(response) {
-      const { maxValues } = answerLimits
-      const options = { scope, bufferAccount, maxBytes, clock, maxValues }
-      const { body } = await readJsonAnswer(response, options)
+    readJson({ body }): CallResult<DecisionAnswer> {
       const result = endpoint.parseAnswer(body)
       if (result.ok) return { ok: true, value: result.answer }
       const { failure, usage } = result

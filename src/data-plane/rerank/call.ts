@@ -1,8 +1,8 @@
 import type { RerankEndpoint } from '../../core/endpoints.ts'
 import type { Ranking, RerankCall } from '../../core/rerank.ts'
 import type { Attempt, CallResult } from '../../resilience/index.ts'
-import type { Snapshot } from '../../snapshot/index.ts'
-import { type CallDeps, callUpstream, failed, readJsonAnswer } from '../upstream/call-upstream.ts'
+import { callJson, type JsonCallDeps } from '../upstream/call-json.ts'
+import { failed } from '../upstream/call-upstream.ts'
 
 /** The part of a request that one upstream call ranks. */
 export interface RerankPart {
@@ -41,32 +41,21 @@ export function splitDocuments(
 /** An answer has three values for each document, and is read, and written, in some tens of milliseconds each. */
 const maxValues = 200_000
 
-/** What every upstream call of one request needs. */
-export interface RerankDeps extends CallDeps {
-  readonly snapshot: Pick<Snapshot, 'answerLimit'>
-}
-
 /** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
   attempt: Attempt,
-  deps: RerankDeps,
+  deps: JsonCallDeps,
 ): Promise<CallResult<RankedPart>> {
   // A route for rerank has only links with a rerank endpoint.
   const endpoint = attempt.link.rerank as RerankEndpoint
-  const { scope } = attempt
-  const { clock, bufferAccount } = deps
-  const maxBytes = deps.snapshot.answerLimit
-  return callUpstream<RankedPart>({
+  return callJson({
     attempt,
     deps,
-    streamed: false,
-    maxAnswerBytes: maxBytes,
+    maxValues,
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
-    async read(response) {
-      const options = { scope, bufferAccount, maxBytes, clock, maxValues }
-      const { body, slice } = await readJsonAnswer(response, options)
+    async readJson({ body, slice }): Promise<CallResult<RankedPart>> {
       const answer = endpoint.parseAnswer(body.value)
       if (slice) await slice.pause()
       if (!answer.ok) return answer

@@ -1,5 +1,4 @@
 import type {
-  AnswerBody,
   DialectRequest,
   HeaderReader,
   RequestHeaders,
@@ -17,12 +16,10 @@ import type { CallTrace, RequestTrace } from '../../traces/index.ts'
 import { readExcerpt, readUpstreamBody } from '../../wire/body.ts'
 import type { BufferAccount } from '../../wire/buffers.ts'
 import type { CancelScope } from '../../wire/cancel-scope.ts'
-import { isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
 import { tryParseJson } from '../../wire/json/parse.ts'
 import { closeTornJson } from '../../wire/json/torn.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import { parseRetryAfter } from '../../wire/retry-after.ts'
-import { TimeSlice } from '../../wire/time-slice.ts'
 import { redactFailure } from './redact-failure.ts'
 
 /** What every upstream call of one request needs. */
@@ -147,31 +144,6 @@ export async function readAnswer(
   } finally {
     unread.release()
   }
-}
-
-export interface JsonAnswer {
-  readonly body: AnswerBody
-  /** For further work on a long answer; undefined for a short one, which is read at once. */
-  readonly slice: TimeSlice | undefined
-}
-
-export interface ReadJsonOptions extends ReadAnswerOptions {
-  readonly clock: Clock
-  /** Maximum number of values of a long answer. */
-  readonly maxValues: number
-}
-
-/** Reads the whole body of an answer as JSON, a long one in steps. */
-export async function readJsonAnswer(
-  response: UpstreamResponse,
-  { scope, bufferAccount, maxBytes, clock, maxValues }: ReadJsonOptions,
-): Promise<JsonAnswer> {
-  const bytes = await readAnswer(response, { scope, bufferAccount, maxBytes })
-  if (!isLongAnswer(bytes)) return { body: readWhole(bytes), slice: undefined }
-  const slice = new TimeSlice(clock, scope)
-  const body = await readInSteps(bytes, { slice, maxValues })
-  await slice.pause()
-  return { body, slice }
 }
 
 export function failed(failure: UpstreamFailure): { ok: false; failure: UpstreamFailure } {
