@@ -8,6 +8,7 @@ import type {
   DoorCall,
   EarlyWriter,
   KeptAnswer,
+  LinkCall,
   ReceivedRequest,
   WriterContext,
 } from '../../data-plane/index.ts'
@@ -18,9 +19,9 @@ import { isObject } from '../../wire/json/parse.ts'
 import { extractTexts } from '../../wire/json/text.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
-import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { BoundLinks } from '../bound-links.ts'
+import type { NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
-import { prepareLink } from '../prepare-link.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import { readMember, readPrefix } from '../session.ts'
 import {
@@ -28,7 +29,6 @@ import {
   type ChatTarget,
   type DoorRequest,
   type ServedAnswer,
-  TranslatedLink,
 } from '../translated-link.ts'
 import { convertAnswer } from '../written-answer.ts'
 import { renderAnswer } from './answer.ts'
@@ -104,10 +104,11 @@ export class ParsedMessages implements DoorCall, DoorRequest, NativeRequest {
   #promptTokens: number | undefined
   /** Where the parts of the latest chat request come from. */
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
-  readonly #links = new Map<Model, NativeLink | TranslatedLink>()
+  readonly #links: BoundLinks
 
   constructor({ bytes, layout, request, head, parsed, ...rest }: MessagesSource) {
     this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
+    this.#links = new BoundLinks(this, { api: 'messages', body: this.#body })
     this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
     this.model = head.model
@@ -160,23 +161,15 @@ export class ParsedMessages implements DoorCall, DoorRequest, NativeRequest {
   }
 
   prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (!this.isHeavy || link.native.messages) return undefined
-    return prepareLink(this.bind(link), { body: this.#body, slice })
+    return this.#links.prepareFor(link, slice)
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
     return toChatCountInput({ encoding, request: runAtOnce(this.#write(anyTarget)).chat, output })
   }
 
-  bind(link: Model): NativeLink | TranslatedLink {
-    const known = this.#links.get(link)
-    if (known) return known
-    // The chat requests of a heavy call take much memory, so only one is kept.
-    if (this.isHeavy) this.#links.clear()
-    const endpoint = link.native.messages
-    const bound = endpoint ? new NativeLink(this, endpoint) : new TranslatedLink(this, link)
-    this.#links.set(link, bound)
-    return bound
+  bind(link: Model): LinkCall {
+    return this.#links.bind(link)
   }
 
   /** Drops the parsed form of a heavy request, and what was written from it. */
@@ -185,7 +178,7 @@ export class ParsedMessages implements DoorCall, DoorRequest, NativeRequest {
     void this.promptTokens
     this.#body.forget()
     this.#proofs.forget()
-    for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
+    this.#links.forget()
   }
 
   estimateOutput(): OutputEstimate {

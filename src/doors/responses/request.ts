@@ -11,6 +11,7 @@ import type {
   DoorCall,
   EarlyWriter,
   KeptAnswer,
+  LinkCall,
   ReceivedRequest,
   WriterContext,
 } from '../../data-plane/index.ts'
@@ -20,9 +21,9 @@ import { parseObject, readJsonBody } from '../../wire/json/body.ts'
 import { splice } from '../../wire/json/splice.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
 import { measureTools } from '../body-weight.ts'
-import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { BoundLinks } from '../bound-links.ts'
+import type { NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
-import { prepareLink } from '../prepare-link.ts'
 import { addProofs } from '../proofs.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import { readPrefix, readTextMember } from '../session.ts'
@@ -31,7 +32,6 @@ import {
   type ChatTarget,
   type DoorRequest,
   type ServedAnswer,
-  TranslatedLink,
 } from '../translated-link.ts'
 import { convertAnswer } from '../written-answer.ts'
 import { type AnswerBase, renderAnswer } from './answer.ts'
@@ -129,10 +129,11 @@ export class ParsedResponses implements DoorCall, DoorRequest, NativeRequest {
   #fitted: FittedMessages | undefined
   #promptTokens: number | undefined
   #base: AnswerBase | undefined
-  readonly #links = new Map<Model, NativeLink | TranslatedLink>()
+  readonly #links: BoundLinks
 
   constructor({ bytes, layout, clock, head, parsed, ...rest }: ResponsesSource) {
     this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
+    this.#links = new BoundLinks(this, { api: 'responses', body: this.#body })
     this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
     this.#clock = clock
@@ -184,8 +185,7 @@ export class ParsedResponses implements DoorCall, DoorRequest, NativeRequest {
   }
 
   prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (!this.isHeavy || link.native.responses) return undefined
-    return prepareLink(this.bind(link), { body: this.#body, slice })
+    return this.#links.prepareFor(link, slice)
   }
 
   get #chatSource(): RequestBody {
@@ -211,15 +211,8 @@ export class ParsedResponses implements DoorCall, DoorRequest, NativeRequest {
     }
   }
 
-  bind(link: Model): NativeLink | TranslatedLink {
-    const known = this.#links.get(link)
-    if (known) return known
-    // The chat requests of a heavy call take much memory, so only one is kept.
-    if (this.isHeavy) this.#links.clear()
-    const endpoint = link.native.responses
-    const bound = endpoint ? new NativeLink(this, endpoint) : new TranslatedLink(this, link)
-    this.#links.set(link, bound)
-    return bound
+  bind(link: Model): LinkCall {
+    return this.#links.bind(link)
   }
 
   /** Drops the parsed form of a heavy request, and all that was made of it. */
@@ -231,7 +224,7 @@ export class ParsedResponses implements DoorCall, DoorRequest, NativeRequest {
     this.#read = undefined
     this.#proofs.forget()
     this.#fitted = undefined
-    for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
+    this.#links.forget()
   }
 
   *toChat(target: ChatTarget): Steps<ChatRequest> {
