@@ -13,19 +13,17 @@ export interface SettingNode {
 }
 
 /**
- * Replaces the introductions and the tables under `## Settings` by those of the settings, and keeps all other text of
- * the page. The order of the tables is that of the page; a heading without settings, or a table of settings without
+ * Replaces the introductions and the tables of the page by those of the settings, and keeps all other text. The order of the tables is that of the page; a heading without settings, or a table of settings without
  * a heading, is an error.
  */
 export function renderConfigPage(page: string, schema: SettingNode): string {
-  const [before = '', settings = '', ...after] = page.split(/^(?=## (?:Settings|Provider kinds)$)/m)
-  const [start = '', ...sections] = settings.split(/^(?=### )/m)
+  const [start = '', ...sections] = page.split(/^(?=## )/m)
   const headings = new Set(sections.map((section) => readPath(section).join('.')))
   for (const path of listTables(schema)) {
     if (!headings.has(path.join('.'))) throw new Error(`the page has no table of ${path.join('.')}`)
   }
   const described = sections.map((section) => renderSection(section, schema))
-  return [before, start, ...described, ...after].join('')
+  return [start, ...described].join('')
 }
 
 function renderSection(section: string, schema: SettingNode): string {
@@ -45,7 +43,7 @@ function renderSection(section: string, schema: SettingNode): string {
 
 /** Returns the path of the table that the heading of a section names. */
 function readPath(section: string): string[] {
-  const name = section.slice('### '.length, section.indexOf('\n'))
+  const name = section.slice('## '.length, section.indexOf('\n'))
   return name === 'Top level' ? [] : name.replaceAll(/[[\]`]/g, '').split('.')
 }
 

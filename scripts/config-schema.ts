@@ -6,11 +6,11 @@ import { renderConfigPage, type SettingNode } from './config-page.ts'
 
 /*
  * Writes what follows from the settings in src/config: the JSON Schema of the configuration file to
- * gateway.schema.json, and the tables of docs/configuration.md. `npm run schema`.
+ * gateway.schema.json, and the tables of docs/settings.md. `npm run schema`.
  */
 
 const schemaFile = new URL('../gateway.schema.json', import.meta.url)
-const pageFile = new URL('../docs/configuration.md', import.meta.url)
+const pageFile = new URL('../docs/settings.md', import.meta.url)
 
 /** A table of the schema, with the rules that are added to it. */
 interface RuledTable extends SettingNode {

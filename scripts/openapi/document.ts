@@ -20,7 +20,7 @@ export function createDocument() {
       title: 'Model Gateway',
       version,
       description:
-        'One OpenAI-compatible interface in front of many model providers. Bodies in the APIs of vendors may have more fields than this document shows. See docs/api.md and docs/keys.md.',
+        'One OpenAI-compatible interface in front of many model providers. Bodies in the APIs of vendors may have more fields than this document shows. See docs/api.md, docs/vendor-apis.md and docs/admin-api.md.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8080', description: 'The default address.' }],

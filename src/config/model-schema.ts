@@ -46,7 +46,7 @@ export const modelSchema = setting(
     ),
     reasoning: setting(
       'Whether the model accepts `reasoning_effort`. For providers that speak the OpenAI ' +
-        'format, and for `cohere`: requests of [other APIs](api.md) that ask for reasoning then ' +
+        'format, and for `cohere`: requests of [other APIs](vendor-apis.md) that ask for reasoning then ' +
         'carry it.',
       z.boolean().default(false),
     ),

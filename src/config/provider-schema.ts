@@ -65,7 +65,7 @@ export const providerSchema = setting(
       baseUrl.optional(),
     ),
     messages_url: setting(
-      "The full address of the vendor's own [Messages API](api.md#messages), for example " +
+      "The full address of the vendor's own [Messages API](vendor-apis.md#messages), for example " +
         '`https://api.deepseek.com/anthropic/v1/messages`. Requests of that API then pass there ' +
         'unchanged, with the credential as `x-api-key`; tokens are counted at ' +
         '`{messages_url}/count_tokens`. Kind `anthropic` speaks the API without it.',
@@ -108,7 +108,7 @@ export const providerSchema = setting(
     ),
     responses: setting(
       'OpenAI-compatible kinds only. Whether the upstream speaks the [Responses ' +
-        'API](api.md#responses) at `{base_url}/responses`; its requests then pass unchanged, ' +
+        'API](vendor-apis.md#responses) at `{base_url}/responses`; its requests then pass unchanged, ' +
         'otherwise they are translated to chat completions. If absent, only kind `openai` without ' +
         '`base_url` does.',
       z.boolean().optional(),

@@ -7,7 +7,8 @@ import type { Path } from '../../src/config/problem.ts'
 import { listNames } from '../../src/config/schema-tree.ts'
 import { kinds } from './support.ts'
 
-const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+const page = readFileSync('docs/configuration.md', 'utf8')
+const settings = readFileSync('docs/settings.md', 'utf8')
 
 const documentedKinds = [
   ...kinds,
@@ -113,7 +114,7 @@ const sections: readonly Section[] = [
 
 /** Returns the names and defaults in the table below a heading. */
 function documented(heading: string): readonly (readonly [name: string, byDefault: string])[] {
-  const [, text = ''] = page.split(`\n### ${heading}\n`)
+  const [, text = ''] = settings.split(`\n## ${heading}\n`)
   const [body = ''] = text.split(/^#/m)
   const rows = [...body.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|/gm)]
   return rows.map(([, name = '', byDefault = '']) => [name, byDefault])

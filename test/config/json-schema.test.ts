@@ -22,7 +22,7 @@ async function loads(file: string): Promise<boolean> {
 
 test('the file and the tables of the page are those which `npm run schema` writes', () => {
   expect(text).toBe(renderConfigSchema())
-  expect(read('docs/configuration.md')).toBe(renderPage())
+  expect(read('docs/settings.md')).toBe(renderPage())
 })
 
 const documented = [...read('docs/configuration.md').matchAll(/^```toml\n([^]*?)^```$/gm)].map(

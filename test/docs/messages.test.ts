@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { testGateway } from '../support/gateway.ts'
 
-const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/vendor-apis.md', import.meta.url), 'utf8')
 const section = page.slice(page.indexOf('\n## Messages\n'), page.indexOf('\n## Text completions\n'))
 
 const demo = `

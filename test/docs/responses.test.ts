@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => host?.close())
 
 test('the example of the page prints a response', async () => {
-  const block = blocksOf('docs/api.md').find(({ text }) => text.includes('/v1/responses'))
+  const block = blocksOf('docs/vendor-apis.md').find(({ text }) => text.includes('/v1/responses'))
   const command = (block?.text ?? '').replace('http://127.0.0.1:8080', host.address)
   const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: tmpdir() })
   expect(JSON.parse(stdout)).toMatchObject({ object: 'response', status: 'completed' })

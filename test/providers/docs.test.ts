@@ -18,9 +18,8 @@ describe.each(readdirSync(folder))('%s', (file) => {
 })
 
 test('the table of kinds in the manual matches their capabilities and addresses', () => {
-  const page = readFileSync(new URL('../configuration.md', folder), 'utf8')
-  const section = page.slice(page.indexOf('## Provider kinds'))
-  const rows = [...section.matchAll(/^\| `(\w+)`.*/gm)].map(([row, name = '']) => {
+  const page = readFileSync(new URL('README.md', folder), 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+)`.*/gm)].map(([row, name = '']) => {
     const [chat = '', embed = '', rerank = '', decisions = '', address = ''] = row
       .split('|')
       .slice(2)

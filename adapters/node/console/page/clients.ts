@@ -179,7 +179,7 @@ claude --model {model}`,
   ghcr.io/open-webui/open-webui:main`,
       },
       `A gateway outside of Docker must then listen on more than the loopback interface: set
-[\`server.host\`](configuration.md#server) to \`0.0.0.0\`, and turn auth on.`,
+[\`server.host\`](settings.md#server) to \`0.0.0.0\`, and turn auth on.`,
     ],
   },
   {
@@ -204,7 +204,7 @@ models:
   {
     name: 'Codex',
     parts: [
-      `Codex uses the [Responses API](api.md#responses). Add the gateway to \`~/.codex/config.toml\`, with an \`id\` of
+      `Codex uses the [Responses API](vendor-apis.md#responses). Add the gateway to \`~/.codex/config.toml\`, with an \`id\` of
 the gateway as the model:`,
       {
         info: 'toml',
