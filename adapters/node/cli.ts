@@ -59,6 +59,7 @@ Environment:
   GATEWAY_MASTER_KEY           64 hex digits, required when auth is enabled
   GATEWAY_DB_AUTH_TOKEN        access token of a remote database
   GATEWAY_<SECTION>__<KEY>     overrides a setting, for example GATEWAY_SERVER__PORT=9090
+  PORT                         the port, if neither the file nor such a variable sets it
   NO_COLOR                     turns off colors
 
 Exit codes: 0 success, 1 failure at run time, 2 bad usage or configuration.

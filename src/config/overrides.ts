@@ -29,6 +29,12 @@ export function applyOverrides(file: Table, env: Environment): Overridden {
     origins.set(formatPath(setting.path), variable)
   }
 
+  const port = keysInFile.has('PORT') ? undefined : readPlatformPort(table, env)
+  if (port !== undefined) {
+    table = setValue(table, portPath, parseValue(port, 'number'))
+    origins.set(formatPath(portPath), 'PORT')
+  }
+
   // Last, because an override may itself name a variable that holds a key.
   const keys = listKeyVariables(table)
   const findings = variables
@@ -36,6 +42,15 @@ export function applyOverrides(file: Table, env: Environment): Overridden {
     .filter((name) => !isServiceLink(name, env[name] ?? ''))
     .map(unknownVariable)
   return { table, origins, findings }
+}
+
+const portPath = ['server', 'port']
+
+/** Returns the `PORT` that hosting platforms set, unless the file or an override has the port. */
+function readPlatformPort({ server = {} }: Table, { PORT: port }: Environment): string | undefined {
+  if (!isTable(server) || server['port'] !== undefined) return undefined
+  // IIS sets the name of a pipe, on which only an application that embeds the gateway can listen.
+  return port === undefined || port === '' || port.startsWith('\\\\.\\pipe\\') ? undefined : port
 }
 
 const prefix = 'GATEWAY_'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readServerSettings } from '../../src/config/index.ts'
 import { fileWithModels, listProblems, load, loadValid } from './support.ts'
 
 describe('a variable overrides the setting that it names', () => {
@@ -63,6 +64,49 @@ describe('a variable overrides the setting that it names', () => {
   test('an empty variable counts as unset', async () => {
     const env = { GATEWAY_SERVER__PORT: '', GATEWAY_NONSENSE: '', GATEWAY_LOG_FORMAT: undefined }
     expect((await loadValid('server.port = 1', env)).server.port).toBe(1)
+  })
+})
+
+describe('PORT, which hosting platforms set', () => {
+  const env = { PORT: '9090' }
+
+  test.each(['', '[server]\nhost = "::1"'])(
+    'is the port when nothing else sets one: %j',
+    async (file) => {
+      expect((await loadValid(file, env)).server.port).toBe(9090)
+      expect(readServerSettings(file, env).port).toBe(9090)
+    },
+  )
+
+  test.each([
+    ['the file', 'server.port = 1', {}],
+    ['an override', '', { GATEWAY_SERVER__PORT: '1' }],
+  ])('is ignored when %s sets the port', async (_, file, more) => {
+    expect((await loadValid(file, { ...env, ...more })).server.port).toBe(1)
+    expect(readServerSettings(file, { ...env, ...more }).port).toBe(1)
+  })
+
+  test.each(['', undefined, '\\\\.\\pipe\\0a1b'])('%j counts as unset', async (PORT) => {
+    expect((await loadValid('', { PORT })).server.port).toBe(8080)
+  })
+
+  test('is ignored when the file names it as the variable of a key', async () => {
+    const file = fileWithModels({ a: '' }).replace('kind', 'api_key_env = "PORT"\nkind')
+    expect((await loadValid(file, { PORT: 'secret' })).server.port).toBe(8080)
+  })
+
+  test.each(['abc', '0', '99999', '80.5', 'tcp://10.0.0.1:80'])(
+    '%j is refused by name',
+    async (PORT) => {
+      expect(await listProblems('', { PORT })).toEqual([
+        'server.port: must be a whole number from 1 to 65535 (set by PORT)',
+      ])
+    },
+  )
+
+  test('does not replace a malformed table', async () => {
+    const [problem = ''] = await listProblems('server = 1', env)
+    expect(problem).toContain('server (line 1): must be a')
   })
 })
 

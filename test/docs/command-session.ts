@@ -20,7 +20,7 @@ export async function openCommandSession(): Promise<CommandSession> {
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-docs-'))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
   const port = String(await freePort())
-  const config = readFileSync('demo.toml', 'utf8').replace('port = 8080', `port = ${port}`)
+  const config = `[server]\nport = ${port}\n${readFileSync('demo.toml', 'utf8')}`
   writeFileSync(join(cwd, 'config.toml'), `${config}\n[auth]\nenabled = true\n`)
   const env = { GATEWAY_MASTER_KEY: masterKey, GATEWAY_AUTH__DB_PATH: join(cwd, 'gateway.db') }
   const gateway = command([executable, '-c', join(cwd, 'config.toml')], { env })
