@@ -33,7 +33,7 @@ export const providerSchema = setting(
       '1 to 256 printable Latin-1 characters, with no space at either end. Must be unique.',
       headerText,
     ),
-    kind: setting('One of the [provider kinds](#provider-kinds).', z.string()),
+    kind: setting('One of the [provider kinds](providers/README.md).', z.string()),
     api_key_env: setting(
       'The name of the environment variable that holds the key, without `$`: letters, digits, ' +
         '`_`, `-` and `.`, not starting with a digit. The gateway trims white space around the ' +
