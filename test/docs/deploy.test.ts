@@ -195,6 +195,22 @@ describe('the Kubernetes manifest', () => {
   })
 })
 
+interface HelmSchema {
+  readonly properties?: Readonly<Record<string, HelmSchema>>
+}
+
+/** Returns the tables of the values whose members the schema names, each with its part of the schema. */
+function listTables(
+  values: Readonly<Record<string, object>>,
+  known: Readonly<Record<string, HelmSchema>>,
+): (readonly [object, HelmSchema])[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const { [name]: node = {} } = known
+    // Those of Kubernetes itself are not ours.
+    return node.properties && name !== 'resources' ? [[value, node] as const] : []
+  })
+}
+
 describe('the Helm chart', () => {
   const chart = 'helm/model-gateway'
   const values = parse(read(`${chart}/values.yaml`))
@@ -225,6 +241,66 @@ describe('the Helm chart', () => {
     }
     const tops = used.map((path) => path.split('.')[0])
     expect(Object.keys(values).toSorted()).toEqual([...new Set(tops)].toSorted())
+  })
+
+  test('its schema accepts its values, and has exactly these', () => {
+    const schema: HelmSchema = JSON.parse(read(`${chart}/values.schema.json`))
+    const accepts = new Ajv({ allowUnionTypes: true }).compile(schema)
+    accepts(values)
+    expect(accepts.errors).toBeNull()
+    const { global: _, ...known } = schema.properties ?? {}
+    for (const [table, node] of [[values, { properties: known }], ...listTables(values, known)]) {
+      expect(Object.keys(node.properties ?? {}).toSorted()).toEqual(Object.keys(table).toSorted())
+    }
+  })
+
+  test.each([
+    ['a misspelt value', { replica: 2 }],
+    ['a misspelt value of a table', { ingress: { hostname: 'llm.example.com' } }],
+    ['a number where a text belongs', { image: { tag: 0.1 } }],
+    ['a text where a switch belongs', { persistence: { enabled: 'no' } }],
+    ['a path without a slash', { ingress: { paths: ['v1'] } }],
+  ])('its schema refuses %s', (_, changed) => {
+    const accepts = new Ajv({ allowUnionTypes: true }).compile(
+      JSON.parse(read(`${chart}/values.schema.json`)),
+    )
+    expect(accepts({ ...values, ...changed })).toBe(false)
+  })
+
+  test('its ingress passes on every route for clients, and none for operators', () => {
+    const isPassed = (route: string) =>
+      values.ingress.paths.some((path: string) => `${route}/`.startsWith(`${path}/`))
+    const routes = Object.entries(operations).map(([path, methods]) => ({
+      path,
+      isForClients: Object.values(methods).some(({ key }) => key === 'client'),
+    }))
+    for (const { path, isForClients } of routes) expect(isPassed(path), path).toBe(isForClients)
+  })
+
+  test.skipIf(!hasHelm)('it renders an ingress, a disruption budget and notes', () => {
+    const { stdout } = helm(
+      'template',
+      'gateway',
+      '.',
+      '--set=ingress.enabled=true,ingress.host=llm.example.com,ingress.tlsSecret=tls',
+      '--set=podDisruptionBudget.enabled=true',
+    )
+    const objects = parseAllDocuments(stdout).map((document) => document.toJS())
+    const find = (kind: string) => objects.find((each) => each?.kind === kind)
+    const { rules, tls } = find('Ingress').spec
+    expect(tls).toEqual([{ secretName: 'tls', hosts: ['llm.example.com'] }])
+    const [{ backend }] = rules[0].http.paths
+    expect(backend.service.name).toBe(find('Service').metadata.name)
+    const { matchLabels } = find('PodDisruptionBudget').spec.selector
+    expect(find('Deployment').spec.selector.matchLabels).toEqual(matchLabels)
+    const { stdout: notes } = helm('install', 'gateway', '.', '--dry-run=client')
+    expect(notes).toContain('http://gateway.default.svc/v1')
+  })
+
+  test.skipIf(!hasHelm)('a misspelt value is refused', () => {
+    const { status, stderr } = helm('template', 'gateway', '.', '--set=replica=2')
+    expect(status).toBe(1)
+    expect(stderr).toContain('replica')
   })
 
   test.skipIf(!hasHelm)('it renders objects that fit together', async () => {
