@@ -47,6 +47,7 @@ function installPackage() {
   expectAtMost(5, 'the packed package', statSync(tarball).size)
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   run('npm', ['install', '--silent', '--omit=dev', tarball], project)
+  run('npx', ['--yes', tarball, '--demo', '--check-config'], tmpdir())
   expectAtMost(30, 'the installed package', countBytes(join(project, 'node_modules')))
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -36,6 +36,17 @@ test('every kind of provider is named', () => {
   const named = simplify(text.split('\n\n')[0] ?? '')
   const missing = kinds.filter(({ name }) => name !== 'demo' && !named.includes(simplify(name)))
   expect(missing.map(({ name }) => name)).toEqual([])
+})
+
+test('the commands that prove a promise exist, and the tarball has the name of this version', () => {
+  const { scripts, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, table = ''] = readme.split('**Check it yourself.**')
+  const named = [...table.matchAll(/\| `(npm run|npx vitest run) (\S+)(?: -- \w+)?` \|/g)]
+  expect(named).toHaveLength(4)
+  for (const [, runner, name = ''] of named) {
+    expect(runner === 'npm run' ? scripts[name] : existsSync(name), name).toBeTruthy()
+  }
+  expect(readme).toContain(`npx ./model-gateway-${version}.tgz --demo`)
 })
 
 test('the configuration example is valid', async () => {
