@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { errorTable } from '../../src/core/errors.ts'
-import { keyedGateway } from '../support/keyed-gateway.ts'
+import { keyedGateway, pricedProvider } from '../support/keyed-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 
 /* Whether docs/troubleshooting.md has every error code, with messages that the gateway really writes. */
@@ -54,6 +54,7 @@ test.each(quoted)('the source has the message: %s', (message) => {
 })
 
 describe('a message of the page is what the client gets', () => {
+  const unrepeated = `${pricedProvider}\n[resilience]\nretry_max_attempts = 1\n`
   const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 }
 
   /** Expects an answer whose message is in a row of its code. */
@@ -77,7 +78,7 @@ describe('a message of the page is what the client gets', () => {
   })
 
   test('a second request of a minute with one', async () => {
-    const gateway = await keyedGateway()
+    const gateway = await keyedGateway(unrepeated)
     gateway.upstream.always(json({ choices: [] }))
     const key = await gateway.key({ rpm_limit: 1 })
     await gateway.ask(key, chat)
@@ -91,17 +92,17 @@ describe('a message of the page is what the client gets', () => {
     expectRow(await gateway.ask(unknown, chat))
     expectRow(await gateway.ask(key, { ...chat, model: 'another' }))
     expectRow(await gateway.ask(key, chat, '/chat'))
-    expectRow(await gateway.ask(key, chat, '/v1/embeddings'))
+    expectRow(await gateway.ask(key, { model: 'm', input: 'Hi' }, '/v1/embeddings'))
   })
 
   test.each([401, 408, 429, 500])('a provider that answers %i', async (status) => {
-    const gateway = await keyedGateway()
+    const gateway = await keyedGateway(unrepeated)
     gateway.upstream.always(json({ error: { message: 'no' } }, { status }))
     expectRow(await gateway.ask(await gateway.key(), chat))
   })
 
   test('a provider without a credential', async () => {
-    const gateway = await keyedGateway(undefined, {
+    const gateway = await keyedGateway(unrepeated, {
       env: { GATEWAY_MASTER_KEY: '5e'.repeat(32) },
     })
     expectRow(await gateway.ask(await gateway.key(), chat))
