@@ -50,7 +50,9 @@ test('the first configuration is valid and causes no warning', async () => {
   })
 })
 
-describe.each(['docs/keys.md', 'docs/admin-api.md', 'docs/models.md', 'README.md'])('%s', (page) => {
+const pages = ['docs/keys.md', 'docs/admin-api.md', 'docs/models.md', 'README.md']
+
+describe.each(pages)('%s', (page) => {
   for (const example of examplesOf(page)) {
     test(example.command, () => expectExample(example))
   }
