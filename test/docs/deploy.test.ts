@@ -249,8 +249,8 @@ describe('the Helm chart', () => {
     accepts(values)
     expect(accepts.errors).toBeNull()
     const { global: _, ...known } = schema.properties ?? {}
-    for (const [table, node] of [[values, { properties: known }], ...listTables(values, known)]) {
-      expect(Object.keys(node.properties ?? {}).toSorted()).toEqual(Object.keys(table).toSorted())
+    for (const [part, node] of [[values, { properties: known }], ...listTables(values, known)]) {
+      expect(Object.keys(node.properties ?? {}).toSorted()).toEqual(Object.keys(part).toSorted())
     }
   })
 

@@ -30,7 +30,7 @@ test('every setting that the page names exists', () => {
 })
 
 test.each(['docs/tasks.md', 'docs/security.md'])('the file of %s is valid', async (page) => {
-  const [file] = blocksOf(page).filter(({ info }) => info === 'toml')
+  const file = blocksOf(page).find(({ info }) => info === 'toml')
   const [head = ''] = file?.text.split('[[providers]]') ?? []
   const verdict = await checkConfig(file?.text ?? '', {
     GATEWAY_MASTER_KEY: '5e'.repeat(32),
