@@ -110,9 +110,9 @@ targets = [{ model = "fast-1" }, { model = "fast-2" }]
 `)
   expect(stderr.split('\n')).toEqual([
     'not converted:',
-    'model_list[0] (smart).litellm_params.rpm',
     'model_list[2] (fast).litellm_params.api_key: put this key into a variable, and name it in api_key_env',
     'model_list[4] (odd): no kind for sagemaker/x',
+    'model_list[0] (smart).litellm_params.rpm: no limit of a deployment; a 429 of the vendor moves on to the next one',
     'router_settings.routing_strategy: no route has usage-based-routing; "weighted" is written',
     'fallbacks of smart: no model odd',
     'next:',
@@ -279,18 +279,64 @@ test('an id of an unknown vendor does not go to OpenAI', async () => {
   )
 })
 
-test('patterns are left out, each with a line', async () => {
-  const { code, stdout, stderr } = await convert({
-    model_list: [
-      entry({}),
-      { ...entry({ model: 'openai/*' }), model_name: 'openai/*' },
-      { ...entry({ model: '*' }), model_name: '*' },
-      { ...entry({ model: 'groq/*' }), model_name: 'some' },
-    ],
+describe('a wildcard', () => {
+  const named = (name: string, model: string) => ({ ...entry({ model }), model_name: name })
+
+  test('at the end of the name becomes a pattern', async () => {
+    const { code, stdout } = await convert({
+      model_list: [
+        named('openai/*', 'openai/*'),
+        named('claude-*', 'anthropic/claude-*'),
+        named('any-*', 'openai/gpt-4o'),
+      ],
+    })
+    expect(code).toBe(0)
+    expect(stdout).toContain('id = "openai/*"\nprices = "table"\n')
+    expect(stdout).toContain('id = "claude-*"\nupstream_id = "claude-*"\nprices = "table"\n')
+    expect(stdout).toContain('id = "any-*"\nupstream_id = "gpt-4o"\nprices = "table"\n')
   })
-  expect(code).toBe(0)
-  expect(stdout).not.toContain('*')
-  expect(stderr.match(/: a pattern;/g)).toHaveLength(3)
+
+  test.each([
+    ['some', 'groq/*', 'a pattern of the gateway has its * at the end of the id'],
+    ['a-*-b', 'openai/a-*-b', 'a pattern of the gateway has its * at the end of the id'],
+    ['a-*-*', 'openai/a-*-*', 'a pattern of the gateway has its * at the end of the id'],
+    ['a-*', 'openai/*-b-*', 'the model has more than one *'],
+    ['*', '*', 'the vendor depends on what the client writes'],
+  ])('%s with the model %s is left out', async (name, model, reason) => {
+    const { code, stdout, stderr } = await convert({ model_list: [entry({}), named(name, model)] })
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('*')
+    expect(stderr).toContain(`model_list[1] (${name}): ${reason}`)
+  })
+
+  test('that another entry has too is left out', async () => {
+    const { code, stdout, stderr } = await convert({
+      model_list: [named('openai/*', 'openai/*'), named('openai/*', 'openai/*')],
+    })
+    expect(code).toBe(0)
+    expect(stdout.match(/id = "openai/g)).toHaveLength(1)
+    expect(stderr).toContain('model_list[1] (openai/*): a second entry of one pattern')
+  })
+
+  test('does not serve the name of a model that is left out', async () => {
+    const hidden = { ...entry({ api_base: 'os.environ/NOT_SET' }), model_name: 'in/house' }
+    const { stdout, stderr } = await convert({
+      model_list: [entry({}), hidden, named('in/*', 'openai/*'), named('*', 'openai/*')],
+    })
+    expect(stdout).not.toContain('*')
+    expect(stderr).toContain(
+      'model_list[2] (in/*): it would serve in/house, which is not converted',
+    )
+    expect(stderr).toContain('model_list[3] (*): it would serve in/house, which is not converted')
+  })
+
+  test('serves a name in a list of fallbacks', async () => {
+    const { stdout } = await convert({
+      model_list: [entry({}), named('groq/*', 'groq/*')],
+      router_settings: { fallbacks: [{ m: ['groq/llama', 'groq/*'] }] },
+    })
+    expect(stdout).toContain('fallbacks = ["groq/llama"]')
+  })
 })
 
 test('modes without an API here are left out', async () => {

@@ -36,7 +36,8 @@ async function importLitellm(file: string, out: string | undefined): Promise<voi
 
 /** Says why the gateway would not take the result, which is printed all the same: it is nearly done. */
 async function checkResult(toml: string): Promise<void> {
-  const verdict = await checkConfig(toml, {})
+  const openPrices = async () => (await import('../prices/index.ts')).openPrices()
+  const verdict = await checkConfig(toml, {}, { openPrices })
   if (verdict.ok) return
   throw new CommandFailure(2, 'the result is not a valid configuration:', ...verdict.problems)
 }

@@ -19,6 +19,27 @@ export function noteUnknown(
   { known, place, notes }: Unknown,
 ): void {
   for (const name of Object.keys(table ?? {})) {
-    if (!known.includes(name)) notes.left.push(place + name)
+    if (known.includes(name) || isFact(name)) continue
+    const reason = reasons.get(name)
+    notes.left.push(place + name + (reason === undefined ? '' : `: ${reason}`))
   }
+}
+
+/** What a model can do besides vision is known to the gateway, or left to the vendor. */
+function isFact(name: string): boolean {
+  return name.startsWith('supports_')
+}
+
+/** Why some settings matter although they are not converted. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['include', 'its files are not read'],
+  ['store_model_in_db', 'models that were added to the database are not in this file'],
+  ['access_groups', noListNote()],
+  ['team_id', noListNote()],
+  ['rpm', 'no limit of a deployment; a 429 of the vendor moves on to the next one'],
+  ['tpm', 'no limit of a deployment; a 429 of the vendor moves on to the next one'],
+])
+
+function noListNote(): string {
+  return 'a key that is created without --models may use this model'
 }

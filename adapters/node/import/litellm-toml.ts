@@ -1,23 +1,17 @@
+import type { Capability } from '../../../src/core/capability.ts'
+import { isPattern } from '../../../src/core/model-pattern.ts'
 import type { RouteStrategy } from '../../../src/core/route.ts'
 import type { Entry } from './litellm-file.ts'
+import type { Cache, Fallbacks, Model, Provider } from './litellm-result.ts'
+import { readTotal } from './litellm-timeout.ts'
 
-/** A provider to write, with its models. */
-export interface Provider {
-  readonly name: string
-  readonly kind: string
-  readonly variable: string | undefined
-  readonly address: string | undefined
-  readonly version: string | undefined
-  readonly models: Model[]
-}
-
-/** A model to write. */
-export interface Model {
-  readonly id: string
-  /** The name in LiteLLM, which several models may have. */
-  readonly name: string
-  readonly upstreamId: string
-  readonly entry: Entry
+/** What the settings of the whole file say about each model. */
+export interface Common {
+  readonly cache: Cache | undefined
+  /** Calls at once to a model that does not say it. */
+  readonly maxParallel: number | undefined
+  /** Returns the fallbacks of a model. */
+  readonly listFallbacks: (id: string) => Fallbacks
 }
 
 /** Writes a table; nothing when it has no keys. */
@@ -26,19 +20,27 @@ export function writeTable(name: string, keys: Readonly<Record<string, unknown>>
   return text === '' ? '' : `\n[${name}]\n${text}`
 }
 
-/** Writes a provider with its models; `fallbacks` returns those of a model. */
-export function writeProvider(
-  provider: Provider,
-  fallbacks: (id: string) => readonly string[],
-): string {
-  const { name, kind, variable, address, version, models } = provider
+/** Writes a provider with its models. */
+export function writeProvider(provider: Provider, common: Common): string {
+  const { name, kind, variable, credentials, profile, address, version, timeout, models } = provider
+  const keys = {
+    name,
+    kind,
+    api_key_env: variable,
+    credentials,
+    aws_profile: profile,
+    base_url: address,
+    api_version: version,
+    first_token_timeout_ms: timeout,
+    total_timeout_ms: readTotal(timeout),
+  }
   return `
 [[providers]]
-${writeKeys({ name, kind, api_key_env: variable, base_url: address, api_version: version })}
-${models.map((model) => `\n[[providers.models]]\n${writeKeys(toModel(model, fallbacks(model.id)))}`).join('\n')}`
+${writeKeys(keys)}
+${models.map((model) => `\n[[providers.models]]\n${writeKeys(toModel(model, common))}`).join('\n')}`
 }
 
-const capabilityByMode: Readonly<Record<string, string>> = {
+const capabilityByMode: Readonly<Record<string, Capability>> = {
   embedding: 'embed',
   rerank: 'rerank',
   decisions: 'decisions',
@@ -46,13 +48,13 @@ const capabilityByMode: Readonly<Record<string, string>> = {
 }
 
 /** Returns the capability of a model; undefined for chat. */
-export function findCapability({ entry }: Model): string | undefined {
+export function findCapability({ entry }: Model): Capability | undefined {
   return capabilityByMode[entry.model_info?.mode ?? '']
 }
 
-/** Whether the file has a price for the prompts of a model. */
-export function hasPrices({ entry }: Model): boolean {
-  return (readPrices(entry).input ?? 0) > 0
+/** Whether the result has a price for the prompts of a model. */
+export function hasPrices({ id, entry }: Model): boolean {
+  return isPattern(id) || (readPrices(entry).input ?? 0) > 0
 }
 
 function readPrices({ litellm_params: params, model_info: info }: Entry) {
@@ -62,50 +64,85 @@ function readPrices({ litellm_params: params, model_info: info }: Entry) {
   }
 }
 
-function toModel(model: Model, fallbacks: readonly string[]) {
+function toModel(model: Model, { cache, maxParallel, listFallbacks }: Common) {
   const { id, upstreamId, entry } = model
-  const { model_info: info } = entry
+  const { model_info: info, litellm_params: params } = entry
   const capability = findCapability(model)
   const { input, output } = readPrices(entry)
+  const { ids: fallbacks, causes } = listFallbacks(id)
+  const calls = params.max_parallel_requests ?? maxParallel
   return {
     id,
-    upstream_id: upstreamId === id ? undefined : upstreamId,
+    upstream_id: isSameName(model) ? undefined : upstreamId,
     capabilities: capability && [capability],
     modalities: info?.supports_vision ? ['text', 'image'] : undefined,
+    max_input_tokens: info?.max_input_tokens ?? undefined,
     max_output_tokens: info?.max_output_tokens ?? undefined,
+    // No command can write the prices of a pattern.
+    prices: isPattern(id) ? 'table' : undefined,
     cost_per_1m_input: toMillion(input),
     cost_per_1m_output: toMillion(output),
+    cache: cache?.capabilities.has(capability ?? 'chat') ? true : undefined,
+    max_parallel: calls,
+    ...(calls !== undefined && queue),
     fallbacks: fallbacks.length > 0 ? fallbacks : undefined,
+    fallback_on: causes.length > 0 ? causes : undefined,
   }
 }
+
+/** What the vendor's name is without the setting: the id, or for a pattern the rest of what the client writes. */
+function isSameName({ id, upstreamId }: Model): boolean {
+  return upstreamId === (isPattern(id) ? '*' : id)
+}
+
+/** In LiteLLM further calls wait; here as many of them, and as long. */
+const queue = { queue_max: 1_000, queue_ms: 60_000 }
 
 /** Rounds away the noise of binary fractions. */
 function toMillion(usd: number | undefined): number | undefined {
   return usd === undefined ? undefined : Number((usd * 1_000_000).toPrecision(12))
 }
 
-/** A model among those of one name. */
-export interface WeightedTarget {
-  readonly model: string
-  readonly weight: number | undefined
-}
-
 interface RouteEntry {
   readonly id: string
   readonly strategy: RouteStrategy
-  readonly targets: readonly WeightedTarget[]
-  readonly fallbacks: readonly string[]
+  readonly targets: readonly Model[]
+  readonly fallbacks: Fallbacks
 }
 
 /** Writes a route that chooses one of the models for each request. */
 export function writeRoute({ id, strategy, targets, fallbacks }: RouteEntry): string {
-  const list = targets.map(({ model, weight }) => {
-    const share = weight === undefined ? '' : `, weight = ${weight}`
-    return `{ model = ${toToml(model)}${share} }`
+  const weights = strategy === 'weighted' ? weigh(targets) : targets.map(readWeight)
+  const list = targets.map(({ id: model }, at) => {
+    const weight = weights[at]
+    return `{ model = ${toToml(model)}${weight === undefined ? '' : `, weight = ${weight}`} }`
   })
-  const more = fallbacks.length > 0 ? `\nfallbacks = ${toToml(fallbacks)}` : ''
-  return `\n[[routes]]\n${writeKeys({ id, strategy })}\ntargets = [${list.join(', ')}]${more}`
+  const { ids, causes } = fallbacks
+  const more = writeKeys({
+    fallbacks: ids.length > 0 ? ids : undefined,
+    fallback_on: causes.length > 0 ? causes : undefined,
+  })
+  const head = `\n[[routes]]\n${writeKeys({ id, strategy })}\ntargets = [${list.join(', ')}]`
+  return more === '' ? head : `${head}\n${more}`
 }
+
+function readWeight({ entry }: Model): number | undefined {
+  return entry.litellm_params.weight ?? undefined
+}
+
+/** Without weights, LiteLLM spreads requests by the rates of the deployments, if all have one. */
+function weigh(targets: readonly Model[]): readonly (number | undefined)[] {
+  const own = targets.map(readWeight)
+  if (own.some((weight) => weight !== undefined) || targets.length === 1) return own
+  const rates = (['rpm', 'tpm'] as const)
+    .map((name) => targets.map(({ entry }) => entry.litellm_params[name]))
+    .find((all) => all.every((rate) => typeof rate === 'number' && rate > 0))
+  if (rates === undefined) return own
+  const scale = Math.max(1, ...rates.map((rate) => Number(rate) / maxWeight))
+  return rates.map((rate) => Number((Number(rate) / scale).toPrecision(6)))
+}
+
+const maxWeight = 1_000_000
 
 function writeKeys(keys: Readonly<Record<string, unknown>>): string {
   return Object.entries(keys)

@@ -1,26 +1,23 @@
+import { isPattern } from '../../../src/core/model-pattern.ts'
 import type { Environment } from '../../../src/index.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
-import { type Entry, knownInfo, knownParams, readLitellmFile } from './litellm-file.ts'
-import { type Notes, noteUnknown } from './litellm-notes.ts'
-import { readUpstream } from './litellm-provider.ts'
+import { readCache, readShared } from './litellm-cache.ts'
+import { createFallbackFinder, readAliases } from './litellm-fallbacks.ts'
+import { readLitellmFile } from './litellm-file.ts'
+import { groupModels, type Models } from './litellm-models.ts'
+import type { Notes } from './litellm-notes.ts'
+import type { Model } from './litellm-result.ts'
 import {
   isGuarded,
   noteSettings,
-  readAliases,
-  readFallbacks,
+  readFileTimeout,
+  readMaxParallel,
   readResilience,
   readStrategy,
+  readTimeouts,
+  readVariables,
 } from './litellm-settings.ts'
-import {
-  findCapability,
-  hasPrices,
-  type Model,
-  type Provider,
-  type WeightedTarget,
-  writeProvider,
-  writeRoute,
-  writeTable,
-} from './litellm-toml.ts'
+import { hasPrices, writeProvider, writeRoute, writeTable } from './litellm-toml.ts'
 
 export interface ConvertOptions {
   /** The name of the file in messages. */
@@ -41,59 +38,84 @@ export interface Conversion extends Notes {
  *
  * @see https://docs.litellm.ai/docs/proxy/configs
  */
-export function convertLitellm(document: unknown, { name, env }: ConvertOptions): Conversion {
+export function convertLitellm(
+  document: unknown,
+  { name, env: given }: ConvertOptions,
+): Conversion {
   const { model_list: list, ...settings } = readLitellmFile(name, document)
   const notes: Notes = { left: [], next: [] }
-  const { providers, targets } = groupModels(list, { env, notes })
+  const env = readVariables(settings, given)
+  const converted = groupModels(list, { env, notes, timeouts: readTimeouts(settings) })
+  const { providers, routes } = converted
   if (providers.length === 0) {
     throw new CommandFailure(2, `${name}: no entry of model_list can be converted`, ...notes.left)
   }
   const strategy = readStrategy(settings, notes)
   noteSettings(settings, notes)
-  const models = providers.flatMap((provider) => provider.models)
-  const groups = groupByName(models, targets)
-  const listFallbacks = createFallbackFinder({ groups, fallbacks: readFallbacks(settings), notes })
+  const groups = groupByName(converted)
+  const listFallbacks = createFallbackFinder({ groups, settings, notes })
+  const cache = readCache(settings, notes)
+  const shared = readShared(settings, { env, notes })
+  const timeout = readFileTimeout(settings, notes)
+  const common = { cache, maxParallel: readMaxParallel(settings), listFallbacks }
   const guarded = isGuarded(settings, env)
-  noteNext({ guarded, unpriced: models.filter((model) => !hasPrices(model)).length }, notes)
+  noteNext({ converted, guarded, variables: settings.environment_variables }, notes)
+  const findMembers = (id: string) =>
+    routes.get(id) ?? (groups.has(id) ? { targets: groups.get(id) ?? [], later: [] } : undefined)
+  const writeMembers = (id: string, of: string) => {
+    const { targets, later } = findMembers(of) ?? { targets: [], later: [] }
+    const { ids, causes } = listFallbacks(of)
+    return writeRoute({ id, strategy, targets, fallbacks: { ids: [...later, ...ids], causes } })
+  }
   const toml = [
     '# Converted from a configuration of LiteLLM.',
-    ...(guarded ? [writeTable('auth', { enabled: true })] : []),
-    writeTable('resilience', readResilience(settings)),
-    ...providers.map((provider) => writeProvider(provider, listFallbacks)),
-    ...Array.from(targets, ([id, members]) =>
-      writeRoute({ id, strategy, targets: members, fallbacks: listFallbacks(id) }),
-    ),
-    ...readAliases(settings).flatMap(({ alias, target }) => {
-      const members =
-        targets.get(target) ??
-        groups.get(target)?.map(({ id }) => ({ model: id, weight: undefined }))
-      if (members) {
-        return writeRoute({
-          id: alias,
-          strategy,
-          targets: members,
-          fallbacks: listFallbacks(target),
-        })
+    ...(settings.litellm_settings?.json_logs ? ['log_format = "json"'] : []),
+    writeTable('server', { first_token_timeout_ms: timeout }),
+    writeTable('auth', { enabled: guarded || undefined }),
+    writeTable('resilience', readResilience(settings, timeout)),
+    writeTable('cache', { enabled: cache && true, ttl_seconds: cache?.ttlSeconds }),
+    writeTable('shared', { ...shared }),
+    ...providers.map((provider) => writeProvider(provider, common)),
+    ...Array.from(routes.keys(), (id) => writeMembers(id, id)),
+    ...readAliases(settings).flatMap(({ alias, target, isHidden }) => {
+      const place = `router_settings.model_group_alias.${alias}`
+      if (findMembers(target) === undefined) {
+        notes.left.push(`${place}: no model ${target}`)
+        return []
       }
-      notes.left.push(`router_settings.model_group_alias.${alias}: no model ${target}`)
-      return []
+      if (isPattern(target)) {
+        notes.left.push(`${place}: a route cannot have the pattern ${target} as a target`)
+        return []
+      }
+      if (isHidden) notes.left.push(`${place}.hidden: lists of models show it`)
+      return writeMembers(alias, target)
     }),
   ].filter((part) => part !== '')
   return { toml: `${toml.join('\n')}\n`, ...notes }
 }
 
 interface Outlook {
+  readonly converted: Models
   readonly guarded: boolean
-  readonly unpriced: number
+  /** Those that the file sets. */
+  readonly variables: object | null | undefined
 }
 
-function noteNext({ guarded, unpriced }: Outlook, notes: Notes): void {
+function noteNext({ converted, guarded, variables }: Outlook, notes: Notes): void {
   if (guarded) {
     notes.next.push(
       'auth is on, as in the proxy: set GATEWAY_MASTER_KEY (64 hex digits, as `openssl rand -hex 32` prints ' +
         'them), and create keys with `gateway keys create`',
     )
   }
+  const names = Object.keys(variables ?? {})
+  if (names.length > 0) {
+    notes.next.push(
+      `set these yourself, the file of the gateway sets no variables: ${names.join(', ')}`,
+    )
+  }
+  const models = converted.providers.flatMap((provider) => provider.models)
+  const unpriced = models.filter((model) => !hasPrices(model)).length
   // Budgets rely on prices.
   if (guarded && unpriced > 0) {
     const count = unpriced === 1 ? '1 model has' : `${unpriced} models have`
@@ -101,110 +123,16 @@ function noteNext({ guarded, unpriced }: Outlook, notes: Notes): void {
   }
 }
 
-interface Context {
-  readonly env: Environment
-  readonly notes: Notes
-}
-
-/** Groups the models by provider, and those of the same name as targets of a route. */
-function groupModels(list: readonly Entry[], context: Context) {
-  const { notes } = context
-  const names = countNames(list)
-  const providers = new Map<string, Provider>()
-  const targets = new Map<string, WeightedTarget[]>()
-  const ids = new Set(names.keys())
-  for (const [at, entry] of list.entries()) {
-    const name = entry.model_name
-    const place = `model_list[${at}] (${name})`
-    const upstream = readUpstream(entry, { ...context, place })
-    if (typeof upstream === 'string') {
-      notes.left.push(`${place}: ${upstream}`)
-      continue
-    }
-    const id = (names.get(name) ?? 0) > 1 ? findFreeId(name, ids) : name
-    if (id !== name) {
-      const weight = entry.litellm_params.weight ?? undefined
-      targets.set(name, [...(targets.get(name) ?? []), { model: id, weight }])
-    }
-    const { upstreamId, ...address } = upstream
-    findProvider(providers, address).models.push({ id, name, upstreamId, entry })
-    noteUnknown(entry.litellm_params, {
-      known: [...knownParams, ...awsVariables(entry)],
-      place: `${place}.litellm_params.`,
-      notes,
-    })
-    noteUnknown(entry.model_info, { known: knownInfo, place: `${place}.model_info.`, notes })
-  }
-  return { providers: [...providers.values()], targets }
-}
-
-/** Returns `name-1`, or the next number that no other model has, and takes it. */
-function findFreeId(name: string, ids: Set<string>): string {
-  for (let turn = 1; ; turn++) {
-    const id = `${name}-${turn}`
-    if (ids.has(id)) continue
-    ids.add(id)
-    return id
-  }
-}
-
-/** The parameters that name the variables which the gateway reads by itself. */
-function awsVariables({ litellm_params: params }: Entry): readonly string[] {
-  const names = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token']
-  return names.filter((name) => params[name] === `os.environ/${name.toUpperCase()}`)
-}
-
-type Address = Omit<Provider, 'name' | 'models'>
-
-/** Returns the provider with this address and this key; adds it if there is none. */
-function findProvider(providers: Map<string, Provider>, address: Address): Provider {
-  const { kind, variable, address: url, version } = address
-  const key = JSON.stringify([kind, variable, url, version])
-  const found = providers.get(key)
-  if (found) return found
-  const same = [...providers.values()].filter((each) => each.kind === kind).length
-  const name = same === 0 ? kind : `${kind}-${same + 1}`
-  const provider = { name, ...address, models: [] }
-  providers.set(key, provider)
-  return provider
-}
-
-function countNames(list: readonly Entry[]): ReadonlyMap<string, number> {
-  const names = new Map<string, number>()
-  for (const { model_name: name } of list) names.set(name, (names.get(name) ?? 0) + 1)
-  return names
-}
-
-/** Lists the models by their names in LiteLLM, and by their ids. */
-function groupByName(models: readonly Model[], targets: ReadonlyMap<string, unknown>) {
+/** Lists the models by their names in LiteLLM, those of a lower order first, and by their ids. */
+function groupByName({ providers, routes }: Models): ReadonlyMap<string, readonly Model[]> {
   const groups = new Map<string, readonly Model[]>()
-  for (const model of models) {
+  for (const model of providers.flatMap((provider) => provider.models)) {
     groups.set(model.name, [...(groups.get(model.name) ?? []), model])
-    if (targets.has(model.name)) groups.set(model.id, [model])
+    if (routes.has(model.name)) groups.set(model.id, [model])
+  }
+  for (const [name, { targets, later }] of routes) {
+    const others = later.flatMap((id) => groups.get(id) ?? [])
+    groups.set(name, [...targets, ...others])
   }
   return groups
-}
-
-interface FallbackContext {
-  readonly groups: ReadonlyMap<string, readonly Model[]>
-  readonly fallbacks: ReturnType<typeof readFallbacks>
-  readonly notes: Notes
-}
-
-/** Returns a function that lists the fallbacks of a name: models, so a route is replaced by its targets. */
-function createFallbackFinder({ groups, fallbacks: { byName, others }, notes }: FallbackContext) {
-  for (const [name, list] of byName) {
-    const unknown = list.filter((other) => !groups.has(other))
-    if (unknown.length > 0) notes.left.push(`fallbacks of ${name}: no model ${unknown.join(', ')}`)
-  }
-  return (name: string): readonly string[] => {
-    const own = groups.get(name) ?? []
-    const [first] = own
-    const wanted = byName.get(name) ?? others
-    const found = wanted.flatMap((other) => groups.get(other) ?? [])
-    const fitting = found.filter(
-      (model) => !own.includes(model) && first && findCapability(model) === findCapability(first),
-    )
-    return [...new Set(fitting.map(({ id }) => id))]
-  }
 }
