@@ -13,6 +13,7 @@ import { addInitCommand } from './init.ts'
 import { addKeysCommand } from './keys.ts'
 import { addMasterKeyCommand } from './master-key.ts'
 import { addPricesCommand } from './prices.ts'
+import { addRequestsCommand } from './requests.ts'
 import { addSchemaCommand } from './schema.ts'
 import { addUsageCommand } from './usage.ts'
 
@@ -26,6 +27,7 @@ export function addOtherCommands(root: Command): void {
   addKeysCommand(root)
   addGroupsCommand(root)
   addUsageCommand(root)
+  addRequestsCommand(root)
   addPricesCommand(root)
   addImportCommand(root)
   addBackupCommand(root)

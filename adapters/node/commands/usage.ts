@@ -5,7 +5,7 @@ import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts
 import { CommandFailure } from '../failures/command-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
-import { isDate, parseTime } from '../output/times.ts'
+import { parseSince, parseUntil } from '../output/times.ts'
 import { print } from '../process/print.ts'
 import { readSums, readUsage, type UsageFilters } from './usage-query.ts'
 import { renderRepriced, reprice } from './usage-reprice.ts'
@@ -130,15 +130,6 @@ const week = 604_800
 function resolveWindow(options: UsageOptions): UsageFilters {
   const until = options.until ?? Math.floor(Date.now() / 1000)
   return { ...options, until, since: options.since ?? until - week }
-}
-
-function parseSince(text: string): number {
-  return parseTime(text, (now, duration) => now - duration)
-}
-
-/** A date as the end means the whole day. */
-function parseUntil(text: string): number {
-  return parseSince(text) + (isDate(text) ? 86_399 : 0)
 }
 
 function parseLimit(text: string): number {

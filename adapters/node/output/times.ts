@@ -1,5 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 
+/** Formats unix seconds as a time in UTC with its second, for example `2026-12-31 18:00:05Z`. */
+export function formatSecond(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
 /** Formats unix seconds as a time in UTC, for example `2026-12-31 18:00Z`. */
 export function formatTime(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')}Z`
@@ -38,7 +43,17 @@ export function parseTime(text: string, place: (now: number, duration: number) =
 /** A date, or a time with its offset. */
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i
 
+/** Parses the begin of a window: a duration is before now. */
+export function parseSince(text: string): number {
+  return parseTime(text, (now, duration) => now - duration)
+}
+
+/** Parses the end of a window. A date means the whole day. */
+export function parseUntil(text: string): number {
+  return parseSince(text) + (isDate(text) ? 86_399 : 0)
+}
+
 /** Whether a text is a date without a time. */
-export function isDate(text: string): boolean {
+function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text)
 }
