@@ -67,13 +67,29 @@ describe.skipIf(!hasBrowser)('the views in a browser', () => {
     await numbers.waitFor()
   })
 
+  test('after a start the totals of the hour have what the usage log has of before', async () => {
+    const { tab, host } = await visit()
+    const { key } = await host.key()
+    await host.chat(key, { ...short, model: 'demo' })
+    const sum = { requests: 40, requests_server_error: 10, tokens_in: 5, tokens_out: 5, cost: 2 }
+    await tab.route('**/api/admin/usage?group_by=total&*', (route) =>
+      route.fulfill({ json: { groups: [sum] } }),
+    )
+    await tab.reload()
+    const tile = (name: string) =>
+      tab.locator('.tile').filter({ has: tab.getByText(name, { exact: true }) })
+    await expect.poll(() => tile('Requests').textContent()).toBe('Requests41in the last hour')
+    expect(await tile('Server errors').textContent()).toBe('Server errors24%10 of 41')
+    expect(await tile('Spend').textContent()).toMatch(/^Spend\$2\.00.*in the last hour$/)
+  })
+
   test('the tile of the errors leads to the requests that failed', async () => {
     const { tab, host } = await visit()
     const { key } = await host.key()
     await host.chat(key, { ...short, model: 'cut', stream: true })
     await tab.getByRole('link', { name: 'Server errors' }).click()
     await tab.locator('tr.request').filter({ hasText: 'LM-3010' }).waitFor()
-    expect(await tab.getByLabel('Status').inputValue()).toBe('5xx')
+    expect(await tab.getByLabel(/^Status/).inputValue()).toBe('5xx')
   })
 
   test('the models are shown with their prices, and what has none', async () => {
@@ -84,9 +100,9 @@ describe.skipIf(!hasBrowser)('the views in a browser', () => {
     expect(await model.textContent()).toContain('$2.50$10.00')
     expect(await rows.filter({ hasText: 'cutting' }).textContent()).toContain('no price')
     await model.click()
-    await tab.getByText('cached input, 1M tokens').waitFor()
+    await tab.getByText('Cached input, 1M tokens').waitFor()
     expect(await tab.locator('.details').textContent()).toContain('Fallbacksdemo')
-    await tab.getByLabel('Search').fill('hang')
+    await tab.getByRole('searchbox').fill('hang')
     await expect.poll(() => rows.count()).toBe(1)
   })
 
@@ -127,10 +143,10 @@ describe.skipIf(!hasBrowser)('the views in a browser', () => {
     const rows = tab.locator('.audit tbody tr')
     await expect.poll(() => rows.count()).toBe(3)
     expect(await rows.first().textContent()).toMatch(/key: delete.*search service/)
-    await tab.getByLabel('Action').selectOption('key: update')
+    await tab.getByLabel(/^Action/).selectOption('key: update')
     await expect.poll(() => rows.count()).toBe(1)
-    await tab.getByLabel('Action').selectOption('All')
-    await tab.getByLabel('Search').fill('no such')
+    await tab.getByLabel(/^Action/).selectOption('All')
+    await tab.getByRole('searchbox').fill('no such')
     await expectText(tab, '0 changes')
   })
 })

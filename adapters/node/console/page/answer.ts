@@ -11,11 +11,15 @@ export interface Answer<Shape> {
 
 const pollMs = 10_000
 
-/** Reads a path while the view is open: at once, every ten seconds, and when the gateway is back. */
-export function useAnswer<Shape>(path: string): Answer<Shape> {
+/**
+ * Reads a path while the view is open: at once, every ten seconds, and when the gateway is back. Reads nothing without a
+ * path.
+ */
+export function useAnswer<Shape>(path: string | undefined): Answer<Shape> {
   const answer = useSignal<Answer<Shape>>({ value: undefined, problem: undefined })
   const isDown = outage.value !== undefined
   useEffect(() => {
+    if (path === undefined) return undefined
     const view = { isCurrent: true }
     const refresh = async () => {
       if (document.hidden) return

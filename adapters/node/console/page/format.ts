@@ -5,6 +5,7 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 const minute = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** The browser's time zone, in words: `Europe/Berlin (UTC+1)`. */
@@ -36,6 +37,14 @@ export function formatPercent(fraction: number): string {
 /** The time of day of unix seconds, in the browser's time zone. */
 export function formatTime(seconds: number): string {
   return clock.format(seconds * 1000)
+}
+
+/** The time of day of unix seconds, for another day with the day, in the browser's time zone. */
+export function formatMoment(seconds: number): string {
+  const isToday = day.format(seconds * 1000) === day.format()
+  return isToday
+    ? formatTime(seconds)
+    : `${shortDay.format(seconds * 1000)}, ${formatTime(seconds)}`
 }
 
 /** The hour and the minute of unix seconds, in the browser's time zone. */

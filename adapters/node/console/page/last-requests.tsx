@@ -24,8 +24,7 @@ export function LastRequests() {
       </div>
       {shown.length === 0 && (
         <p class="empty">
-          No request since the start of the gateway; Spend has the sums of earlier ones. Send one,
-          for example in the <a href={linkTo('chat')}>chat</a>.
+          No request yet. Send one, for example in the <a href={linkTo('chat')}>chat</a>.
         </p>
       )}
       {shown.length > 0 && (

@@ -7,6 +7,7 @@ import { Problem } from './problem.tsx'
 import { Fact } from './request-details.tsx'
 import { isFound, SearchBox } from './search-box.tsx'
 import type { ModelReport, ModelReports } from './shapes.ts'
+import { status } from './state.ts'
 import { State } from './state-word.tsx'
 
 /** The models of the configuration, with what they cost. A row opens to all that is known of one. */
@@ -76,6 +77,7 @@ interface RowProps {
 
 function Row({ model, isOpen, toggle }: RowProps) {
   const { id, provider, upstream_id: upstream } = model
+  const isKeyless = status.value?.credentials[provider]?.state === 'missing'
   return (
     <tbody>
       <tr class="opens" onClick={toggle}>
@@ -87,6 +89,7 @@ function Row({ model, isOpen, toggle }: RowProps) {
         </th>
         <td class="cut" title={provider}>
           {provider}
+          {isKeyless && <State color="bad" word="no credential" />}
         </td>
         <td>{model.capabilities.join(', ')}</td>
         <td class="number">{formatLimit(model.context_window)}</td>
@@ -187,8 +190,9 @@ function formatLimit(tokens: number | null): string {
   return tokens === null ? '–' : formatCount(tokens)
 }
 
-/** The name of a price in words: `cached input, 1M tokens`. */
+/** The name of a price in words: `Cached input, 1M tokens`. */
 function nameCost(name: string): string {
   const [, what = '', unit] = /^(.*)_per_(1m|1k)$/.exec(name) ?? []
-  return `${what.replaceAll('_', ' ')}, ${unit === '1m' ? '1M tokens' : '1,000'}`
+  const words = what.replaceAll('_', ' ')
+  return `${words[0]?.toUpperCase()}${words.slice(1)}, ${unit === '1m' ? '1M tokens' : '1,000'}`
 }

@@ -1,13 +1,7 @@
 import { Budgets } from './budgets.tsx'
 import { Chart } from './chart.tsx'
-import {
-  formatClock,
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatSpan,
-  formatUsd,
-} from './format.ts'
+import { formatClock, formatCount, formatDuration, formatPercent, formatUsd } from './format.ts'
+import { useLastHour } from './last-hour.ts'
 import { LastRequests } from './last-requests.tsx'
 import { linkTo } from './place.ts'
 import { Providers } from './providers.tsx'
@@ -23,7 +17,7 @@ export function Overview() {
     <>
       <Tiles now={known} />
       <div class="pair">
-        <RequestChart minutes={minutes} />
+        <RequestChart minutes={minutes} start={describeStart(known)} />
         <LatencyChart minutes={minutes} />
       </div>
       <div class="pair">
@@ -43,18 +37,14 @@ function listShownMinutes({ minutes, started_at: startedAt }: Status): readonly 
   return minutes.slice(-Math.max(known, minMinutes))
 }
 
-/** The time that the totals cover: a start begins them anew. */
-function describeWindow({ now, started_at: startedAt }: Status): string {
-  const seconds = now - startedAt
-  return seconds >= 3600 ? 'in the last hour' : `since the start ${formatSpan(seconds)} ago`
+function describeStart({ now, started_at: startedAt }: Status): string {
+  return now - startedAt < 3600 ? `, counted since the start at ${formatClock(startedAt)}` : ''
 }
 
 function Tiles({ now }: { readonly now: Status }) {
   const { minutes } = now
-  const served = total(minutes, ({ requests_ok: ok }) => ok)
-  const failed = total(minutes, ({ requests_server_error: errors }) => errors)
-  const refused = total(minutes, ({ requests_client_error: errors }) => errors)
-  const all = served + failed + refused
+  const { totals, window } = useLastHour(now)
+  const { requests: all, failed } = totals
   const latest = minutes.findLast(({ latency_p95_ms: p95 }) => p95 !== null)
   return (
     <dl class="tiles">
@@ -62,15 +52,15 @@ function Tiles({ now }: { readonly now: Status }) {
       <Tile
         name="Requests"
         value={formatCount(all)}
-        note={describeWindow(now)}
-        href={linkTo('requests')}
+        note={window}
+        href={linkTo('requests', { last: '1h' })}
       />
       <Tile
         name="Server errors"
         value={all === 0 ? '–' : formatPercent(failed / all)}
         note={`${formatCount(failed)} of ${formatCount(all)}`}
         isBad={failed > 0}
-        href={linkTo('requests', { status: '5xx' })}
+        href={linkTo('requests', { last: '1h', status: '5xx' })}
       />
       <Tile
         name="Latency, p95"
@@ -79,8 +69,8 @@ function Tiles({ now }: { readonly now: Status }) {
       />
       <Tile
         name="Spend"
-        value={formatUsd(total(minutes, ({ cost }) => cost))}
-        note={`${formatCount(total(minutes, ({ tokens_in: i, tokens_out: o }) => i + o))} tokens ${describeWindow(now)}`}
+        value={formatUsd(totals.cost)}
+        note={`${formatCount(totals.tokens)} tokens ${window}`}
       />
     </dl>
   )
@@ -114,7 +104,12 @@ interface MinutesProps {
   readonly minutes: readonly Minute[]
 }
 
-function RequestChart({ minutes }: MinutesProps) {
+interface RequestChartProps extends MinutesProps {
+  /** Since when requests are counted, in words. */
+  readonly start: string
+}
+
+function RequestChart({ minutes, start }: RequestChartProps) {
   const last = minutes.at(-1)
   const latest = last
     ? last.requests_ok + last.requests_client_error + last.requests_server_error
@@ -122,7 +117,7 @@ function RequestChart({ minutes }: MinutesProps) {
   return (
     <Chart
       title="Requests a minute"
-      summary={`${formatCount(latest)} in this minute`}
+      summary={`${formatCount(latest)} in this minute${start}`}
       times={minutes.map(({ starts_at: at }) => at)}
       style="bars"
       format={formatCount}
@@ -164,8 +159,4 @@ function LatencyChart({ minutes }: MinutesProps) {
       ]}
     />
   )
-}
-
-function total(minutes: readonly Minute[], count: (minute: Minute) => number): number {
-  return minutes.reduce((sum, minute) => sum + count(minute), 0)
 }

@@ -19,6 +19,12 @@ export function RequestDetails({ request }: DetailsProps) {
       </p>
       <Facts request={request} />
       <Links request={request} />
+      {request.count > 1 && (
+        <p>
+          The row stands for {formatCount(request.count)} requests like it, which came in one
+          second.
+        </p>
+      )}
       {request.error_code !== null && (
         <p>
           answered with <code>{request.error_code}</code>

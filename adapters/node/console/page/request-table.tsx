@@ -1,4 +1,4 @@
-import { formatCount, formatDuration, formatTime, formatUsd } from './format.ts'
+import { formatCount, formatDuration, formatMoment, formatUsd } from './format.ts'
 import { RequestDetails } from './request-details.tsx'
 import type { RecentRequest } from './shapes.ts'
 import { names } from './state.ts'
@@ -63,11 +63,12 @@ function Row({ request, isOpen, toggle }: RowProps) {
       <tr class="request" onClick={onClick}>
         <td class="time">
           <button type="button" class="link" aria-expanded={isOpen}>
-            {formatTime(request.ts)}
+            {formatMoment(request.ts)}
           </button>
         </td>
         <td class="status">
           <State {...describeStatus(request)} />
+          {request.count > 1 && <span class="faint"> × {formatCount(request.count)}</span>}
         </td>
         <td class="model cut" title={model ?? undefined}>
           {model ?? '–'}

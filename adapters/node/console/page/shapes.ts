@@ -30,6 +30,14 @@ export interface RecentRequest {
   readonly count: number
 }
 
+export interface RequestPage {
+  readonly rows: readonly RecentRequest[]
+  /** Leads to older requests; null after the last one. */
+  readonly next_cursor: string | null
+  /** Leads to the requests that come later. */
+  readonly after: string
+}
+
 export interface FailedLink {
   readonly model: string
   readonly provider: string
@@ -151,6 +159,9 @@ export interface UsageGroup {
   readonly group: string
   readonly requests: number
   readonly requests_ok: number
+  /** Refusals, and clients that disconnected. */
+  readonly requests_client_error: number
+  readonly requests_server_error: number
   readonly tokens_in: number
   readonly tokens_out: number
   readonly cost: number
@@ -175,6 +186,7 @@ export interface ModelReport {
   readonly provider: string
   readonly kind: string
   readonly upstream_id: string
+  readonly is_pattern: boolean
   readonly capabilities: readonly string[]
   readonly modalities: readonly string[]
   readonly context_window: number | null

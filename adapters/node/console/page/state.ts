@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { ApiError, read, send } from './api.ts'
 import { keepToken, token } from './session.ts'
-import type { Key, RecentRequest, Status, Subject } from './shapes.ts'
+import type { Key, RecentRequest, RequestPage, Status, Subject } from './shapes.ts'
 
 /** Why the gateway's state is unknown; undefined while it answers. */
 export const outage = signal<string | undefined>(undefined)
@@ -19,8 +19,8 @@ export const names = computed(
   () => new Map([...keys.value, ...groups.value].map(({ id, name }) => [id, name])),
 )
 
-/** As many as the gateway keeps. */
-const maxRequests = 500
+/** More than the Overview shows: some wait while one of them is open. */
+const maxRequests = 100
 const pollMs = 1000
 /** A gateway that takes longer counts as not reachable. */
 const maxAnswerMs = 10_000
@@ -79,12 +79,6 @@ export async function readAccounts(): Promise<void> {
   ])
   keys.value = keyPage.keys
   groups.value = groupPage.groups
-}
-
-interface RequestPage {
-  readonly rows: readonly RecentRequest[]
-  /** Leads to the requests that come later. */
-  readonly after: string
 }
 
 function addRequests(newestFirst: readonly RecentRequest[]): void {
