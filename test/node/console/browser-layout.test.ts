@@ -1,42 +1,11 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { hasBrowser, openBrowser, short, visit } from './visit.ts'
+import { hasBrowser, listViews, openBrowser, openView, visitFilled } from './visit.ts'
 
 /*
  * What every view of the console keeps at every width and in every scheme of colors.
  */
 
 openBrowser()
-
-const addresses = [
-  'overview',
-  'requests',
-  'models',
-  'models?tab=routes',
-  'models?tab=settings&defaults=true',
-  'spend',
-  'keys',
-  'audit',
-  'chat',
-]
-
-const long = 'nightly evaluation of the retrieval pipeline in staging (ask the platform team first)'
-
-/** A page with names that are as long as teams make them. */
-async function visitFilled(options: Parameters<typeof visit>[0] = {}) {
-  const world = await visit(options)
-  const { host } = world
-  const group = await host.admin('POST', '/admin/groups', { name: long, budget_max: 5 })
-  const { key } = await host.key({ name: long, group_id: group.body['id'], budget_max: 0.01 })
-  await host.chat(key, { ...short, model: 'm' })
-  await host.chat(key, { ...short, model: `${long} model` })
-  return world
-}
-
-async function open(tab: Page, address: string): Promise<void> {
-  await tab.goto(`${new URL(tab.url()).origin}/#${address}`)
-  await tab.locator('main :is(h2, h3)').first().waitFor()
-}
 
 describe.skipIf(!hasBrowser)('the layout in a browser', () => {
   // The last but one is 1280 pixels, enlarged to 200 %.
@@ -45,8 +14,8 @@ describe.skipIf(!hasBrowser)('the layout in a browser', () => {
     async (width) => {
       const { tab } = await visitFilled({ viewport: { width, height: 900 } })
       const overflows: string[] = []
-      for (const address of addresses) {
-        await open(tab, address)
+      for (const address of listViews()) {
+        await openView(tab, address)
         const surplus = await tab.evaluate<number>(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         )

@@ -158,3 +158,37 @@ export function keyboardOf(tab: Page) {
 export async function expectText(tab: Page, wanted: string | RegExp): Promise<void> {
   await expect.poll(() => tab.getByText(wanted).count()).toBeGreaterThan(0)
 }
+
+/** The addresses of all views, with their parts. */
+export function listViews(): readonly string[] {
+  return [
+    'overview',
+    'requests',
+    'models',
+    'models?tab=routes',
+    'models?tab=settings&defaults=true',
+    'spend',
+    'keys',
+    'audit',
+    'chat',
+  ]
+}
+
+/** Opens a view at its address. */
+export async function openView(tab: Page, address: string): Promise<void> {
+  await tab.goto(`${new URL(tab.url()).origin}/#${address}`)
+  await tab.locator('main :is(h2, h3)').first().waitFor()
+}
+
+const long = 'nightly evaluation of the retrieval pipeline in staging (ask the platform team first)'
+
+/** Opens a page with names that are as long as teams make them. */
+export async function visitFilled(options: VisitOptions = {}): Promise<Visit> {
+  const world = await visit(options)
+  const { host } = world
+  const group = await host.admin('POST', '/admin/groups', { name: long, budget_max: 5 })
+  const { key } = await host.key({ name: long, group_id: group.body['id'], budget_max: 0.01 })
+  await host.chat(key, { ...short, model: 'm' })
+  await host.chat(key, { ...short, model: `${long} model` })
+  return world
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { describe, expect, test } from 'vitest'
+import { hasBrowser, listViews, openBrowser, openView, visitFilled } from './visit.ts'
+
+/*
+ * The rules of axe-core about accessibility, in every view and both color schemes.
+ */
+
+openBrowser()
+
+const script = new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url)
+const hasAxe = existsSync(script)
+if (!hasAxe)
+  console.warn('SKIPPED: axe-core is not installed, so its rules are not tried; run npm ci')
+
+describe.skipIf(!hasBrowser || !script)('the accessibility of the views', () => {
+  test.each(['light', 'dark'] as const)('axe finds nothing in the %s scheme', async (scheme) => {
+    // The page runs no script but its own.
+    const { tab } = await visitFilled({ colorScheme: scheme, bypassCSP: true })
+    const violations: string[] = []
+    const check = async (name: string) => {
+      await tab.evaluate(readFileSync(String(script), 'utf8'))
+      const found = await tab.evaluate<string[]>(`
+        axe.run(document).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ' at ' + nodes[0].html.slice(0, 200)))
+      `)
+      violations.push(...found.map((rule) => `${name}: ${rule}`))
+    }
+    for (const view of listViews()) {
+      await openView(tab, view)
+      await check(view)
+    }
+    await openView(tab, 'requests')
+    await tab.locator('tr.request').first().click()
+    await check('an opened request')
+    await openView(tab, 'models')
+    await tab.locator('tr.opens').first().click()
+    await check('an opened model')
+    expect(violations).toEqual([])
+  })
+})
+
+function findScript(): string | undefined {
+  const require = createRequire(import.meta.url)
+  try {
+    return require.resolve('axe-core/axe.min.js')
+  } catch {
+    return undefined
+  }
+}
