@@ -182,9 +182,16 @@ export async function openView(tab: Page, address: string): Promise<void> {
 
 const long = 'nightly evaluation of the retrieval pipeline in staging (ask the platform team first)'
 
+const longRoute = `
+[[routes]]
+id = "${long.replaceAll(' ', '-').replace(/[()]/g, '')}"
+strategy = "weighted"
+targets = [{ model = "demo" }, { model = "m" }]
+`
+
 /** Opens a page with names that are as long as teams make them. */
 export async function visitFilled(options: VisitOptions = {}): Promise<Visit> {
-  const world = await visit(options)
+  const world = await visit({ config: longRoute, ...options })
   const { host } = world
   const group = await host.admin('POST', '/admin/groups', { name: long, budget_max: 5 })
   const { key } = await host.key({ name: long, group_id: group.body['id'], budget_max: 0.01 })

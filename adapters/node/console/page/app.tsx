@@ -121,8 +121,8 @@ function Connection() {
   const { value: known } = status
   return (
     <span class="connection" role="status">
-      <span class={known ? 'dot good' : 'dot'} />{' '}
-      {known ? `live, version ${known.version}` : 'connecting'}
+      <span class={known ? 'dot good' : 'dot'} /> {known ? 'live' : 'connecting'}
+      {known && <span class="version">, version {known.version}</span>}
     </span>
   )
 }

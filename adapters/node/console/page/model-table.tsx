@@ -87,12 +87,12 @@ function Row({ model, isOpen, toggle }: RowProps) {
           </button>
           {upstream !== id && <span class="faint"> → {upstream}</span>}
         </th>
-        <td class="cut" title={provider}>
+        <td class="cut provider" title={provider}>
           {provider}
           {isKeyless && <State color="bad" word="no credential" />}
         </td>
-        <td>{model.capabilities.join(', ')}</td>
-        <td class="number">{formatLimit(model.context_window)}</td>
+        <td class="capabilities">{model.capabilities.join(', ')}</td>
+        <td class="number context">{formatLimit(model.context_window)}</td>
         <Prices model={model} />
       </tr>
       {isOpen && (
@@ -112,7 +112,7 @@ function Prices({ model }: { readonly model: ModelReport }) {
   const why = describeLack(model)
   if (why || !prices) {
     return (
-      <td class="number" colSpan={2}>
+      <td class="number lack" colSpan={2}>
         <State {...(why ?? { color: 'warn', word: 'no price' })} />
       </td>
     )
@@ -120,11 +120,11 @@ function Prices({ model }: { readonly model: ModelReport }) {
   const sign = model.prices_vary ? '*' : ''
   return (
     <>
-      <td class="number" title={describeVariety(model)}>
+      <td class="number input" title={describeVariety(model)}>
         {formatUsd(prices['input_per_1m'] ?? 0)}
         {sign}
       </td>
-      <td class="number" title={describeVariety(model)}>
+      <td class="number output" title={describeVariety(model)}>
         {formatUsd(prices['output_per_1m'] ?? 0)}
         {sign}
       </td>
