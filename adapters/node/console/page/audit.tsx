@@ -111,7 +111,7 @@ interface AuditTableProps {
 function AuditTable({ rows, names }: AuditTableProps) {
   return (
     <div class="scroll">
-      <table class="audit">
+      <table class="audit cards">
         <thead>
           <tr>
             <th scope="col">Time</th>
@@ -125,11 +125,13 @@ function AuditTable({ rows, names }: AuditTableProps) {
           {rows.map((row) => (
             <tr key={row.id}>
               <td class="time">{formatDateTime(row.ts)}</td>
-              <th scope="row">{describeAction(row.action)}</th>
-              <td class="cut" title={row.subject_id ?? undefined}>
+              <th scope="row" class="change">
+                {describeAction(row.action)}
+              </th>
+              <td class="of cut" title={row.subject_id ?? undefined}>
                 {nameSubject(row, names)}
               </td>
-              <td>{row.client ?? (row.request_id === null ? 'a command' : '–')}</td>
+              <td class="by">{row.client ?? (row.request_id === null ? 'a command' : '–')}</td>
               <td class="id">
                 {row.request_id !== null && (
                   <>

@@ -27,7 +27,7 @@ export function ModelTable() {
         {known && shown.length === 0 && <p class="empty">No such model.</p>}
         {shown.length > 0 && (
           <div class="scroll">
-            <table class="models">
+            <table class="models cards">
               <Head />
               {shown.map((model) => (
                 <Row

@@ -66,7 +66,8 @@ function Result({ check }: { readonly check: Check }) {
         <ul class="checked">
           {check.checked.credentials.map((one) => (
             <li key={one.credential} class="reason">
-              <State {...describeCredential(one)} /> <code>{one.credential}</code> with{' '}
+              <State {...describeCredential(one)} />{' '}
+              {one.credential !== 'none' && <code>{one.credential}</code>} with{' '}
               <code>{check.checked.model}</code>
               {describeProof(one)}
             </li>
@@ -80,8 +81,10 @@ function Result({ check }: { readonly check: Check }) {
 
 /** The first that is wrong, in the order in which it has to be put right. */
 function describeCredential(checked: CheckedCredential): StateProps {
-  if (checked.reachable === false) return { color: 'bad', word: 'not reachable' }
-  if (checked.authenticated === false) return { color: 'bad', word: 'refused' }
+  const { reachable, authenticated } = checked
+  if (reachable === null && authenticated === false) return { color: 'bad', word: 'not asked' }
+  if (reachable === false) return { color: 'bad', word: 'not reachable' }
+  if (authenticated === false) return { color: 'bad', word: 'refused' }
   if (checked.model_known === false) return { color: 'bad', word: 'model unknown' }
   return checked.error === null
     ? { color: 'good', word: 'works' }

@@ -15,7 +15,7 @@ interface RequestTableProps {
 export function RequestTable({ requests, opened, toggle }: RequestTableProps) {
   return (
     <div class="scroll">
-      <table class="requests">
+      <table class="requests cards">
         <thead>
           <tr>
             <th scope="col">Time</th>

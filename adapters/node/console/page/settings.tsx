@@ -35,7 +35,7 @@ export function Settings() {
       {known && shown.length === 0 && <p class="empty">No such setting.</p>}
       {shown.length > 0 && (
         <div class="scroll">
-          <table class="settings">
+          <table class="settings cards">
             <thead>
               <tr>
                 <th scope="col">Setting</th>
@@ -49,7 +49,7 @@ export function Settings() {
                   <th scope="row">
                     <code>{setting}</code>
                   </th>
-                  <td>
+                  <td class="value">
                     <code>{JSON.stringify(value)}</code>
                   </td>
                   <td class={origin === 'default' ? 'faint' : undefined}>{variable ?? origin}</td>
