@@ -13,6 +13,7 @@ import type { CheckProvider } from './core/provider-check.ts'
 import { divideLimit, type Workers } from './core/workers.ts'
 import { createHealthReport, healthTopic, mergeHealthReports } from './health/index.ts'
 import {
+  chooseForm,
   createCheckProvider,
   createExplain,
   createFetch,
@@ -78,7 +79,7 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
   const checkProvider = createCheckProvider({ plane, snapshot: () => reloader.snapshot })
   return {
     fetch: createFetch({
-      find: createRouter(listAllRoutes(parts, { explain, checkProvider })),
+      find: createRouter(listAllRoutes(parts, { explain, checkProvider }), chooseForm),
       corsOrigins: () => reloader.config.server.cors_origins,
       durations: series.httpDurations,
       clock,

@@ -8,6 +8,7 @@ export type {
   WriterContext,
 } from './chat/door.ts'
 export { createChatService } from './chat/service.ts'
+export { typesafeListing } from './decisions/listing.ts'
 export { decisions, systemOne } from './decisions/service.ts'
 export {
   type EmbedDoor,

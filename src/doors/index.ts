@@ -4,6 +4,7 @@ import {
   type EmbedDoor,
   type ModelListing,
   openAiEmbeddings,
+  typesafeListing,
 } from '../data-plane/index.ts'
 import { chatDoor } from './chat/door.ts'
 import { completionsDoor } from './completions/door.ts'
@@ -32,4 +33,4 @@ export const countDoors: readonly CountDoor[] = [countTokensDoor, geminiCountDoo
 export const embedDoors: readonly EmbedDoor[] = [openAiEmbeddings, geminiEmbedDoor]
 
 /** The forms of the list of models, besides that of the OpenAI API. */
-export const listings: readonly ModelListing[] = [geminiModels, messagesModels]
+export const listings: readonly ModelListing[] = [geminiModels, messagesModels, typesafeListing]

@@ -35,7 +35,7 @@ export function createFetch(options: FetchDeps): Fetch {
     const target = parseTarget(request.url, context?.base)
     const found = find(target)
     const match = found instanceof Promise ? await found : found
-    const form = typeof match.form === 'function' ? match.form(request.headers) : match.form
+    const form = typeof match.form === 'function' ? match.form(request) : match.form
     const cross = toCrossOrigin(request.headers, target, corsOrigins())
     let reply: Reply
     try {

@@ -2,7 +2,7 @@ import type { Authenticator } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { MetricsPort } from '../core/metrics.ts'
 import { headerList } from '../core/ports.ts'
-import { jsonBytes, jsonReply, type Reply } from '../core/reply.ts'
+import { type ErrorForm, jsonBytes, jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
   type ChatDoor,
@@ -19,7 +19,7 @@ import { countDoors, doors, listings } from '../doors/index.ts'
 import type { HealthReport, Readiness } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
-import { listRoutes, type Route, type Routes } from './router.ts'
+import { listRoutes, type RequestHead, type Route, type Routes } from './router.ts'
 import { type ServicePlace, services } from './services.ts'
 
 export interface RouteOptions {
@@ -55,11 +55,7 @@ export function createRoutes({
       {},
       ...listings.flatMap((listing) =>
         (listing.paths ?? []).map((path) =>
-          createListRoutes(path, () => listing, {
-            snapshot,
-            authenticator,
-            absent: listing.absent,
-          }),
+          createListRoutes(path, () => listing, { snapshot, authenticator }),
         ),
       ),
     ),
@@ -75,30 +71,31 @@ export function createRoutes({
     '/metrics': { GET: noMetrics },
     // Claude Code asks for it at each start, without a key, and does nothing with the answer.
     '/api/hello': { GET: () => jsonReply({ message: 'hello' }) },
-    ...Object.fromEntries(doors.flatMap(createAbsentRoutes)),
     ...routes,
+    // Behind the others, because they may be below an absent path.
+    ...Object.fromEntries(doors.flatMap(createAbsentRoutes)),
   }
 }
 
-interface ListOptions extends Pick<RouteOptions, 'snapshot' | 'authenticator'> {
-  /** Why a POST below the path is 404. */
-  readonly absent?: string | undefined
+/** Returns the form of the API in whose manner a request asks. */
+export function chooseForm(request: RequestHead): ErrorForm | undefined {
+  return findListing(request).form
 }
 
 /** The routes of a list of models, and of one of them. */
 function createListRoutes(
   path: string,
-  find: (headers: Headers) => ModelListing,
-  { snapshot, authenticator, absent }: ListOptions,
+  find: (request: RequestHead) => ModelListing,
+  { snapshot, authenticator }: Pick<RouteOptions, 'snapshot' | 'authenticator'>,
 ): Routes<Arrival> {
-  const form = (headers: Headers) => find(headers).form
+  const form = (request: RequestHead) => find(request).form
   return {
     [path]: {
       GET: ({ request, context }) => {
         const caller = authenticator.authenticate(request, context)
         const { searchParams } = new URL(request.url)
         const allowed = listAllowed({ snapshot: snapshot(), caller })
-        return listingReply(find(request.headers).list(allowed, searchParams))
+        return listingReply(find(request).list(allowed, searchParams))
       },
       form,
       errorHeaders: noAttempts,
@@ -107,11 +104,11 @@ function createListRoutes(
       GET: ({ request, context, params: { id = '' } }) => {
         const caller = authenticator.authenticate(request, context)
         const model = findAllowed(id, { snapshot: snapshot(), caller })
-        return listingReply(find(request.headers).describe(model))
+        return listingReply(find(request).describe(model))
       },
       form,
       errorHeaders: noAttempts,
-      absentPost: absent,
+      explainAbsentPost: (request) => find(request).absent,
     },
   }
 }
@@ -121,8 +118,8 @@ function listingReply(models: object): Reply {
 }
 
 /** Returns the manner in which a request asks for models. */
-function findListing(headers: Headers): ModelListing {
-  return listings.find(({ isFor }) => isFor(headers)) ?? plainListing
+function findListing(request: RequestHead): ModelListing {
+  return listings.find(({ isFor }) => isFor(request)) ?? plainListing
 }
 
 function createServiceRoutes(

@@ -215,6 +215,22 @@ test.each([
   expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-1003', message })
 })
 
+test('a path that was found before is found again, with its own model', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.always(json(completion()))
+  const paths = ['m', 'org/name', 'org%2Fname', 'm', '50%25', 'org/name'].map(chatPath)
+  for (const path of [...paths, ...paths]) {
+    const response = await post(gateway, `${path}?api-version=${path.length}`, { messages })
+    expect([path, response.status]).toEqual([path, 200])
+  }
+  const expected = [0, 1, 1, 0, 5, 1].map((at) => `upstream-${at}`)
+  const sent = gateway.upstream.requests.map((_, at) => gateway.upstream.body(at))
+  expect(sent.map((body) => (body as { readonly model: string }).model)).toEqual([
+    ...expected,
+    ...expected,
+  ])
+})
+
 test('GET / lists every path', async () => {
   const { get } = await watchedGateway(config)
   expect(await (await get('/')).json()).toMatchObject({

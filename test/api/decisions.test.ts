@@ -289,6 +289,35 @@ describe('which form a request has', () => {
   })
 })
 
+describe('the models for clients of TypeSafe', () => {
+  const headers = { 'x-typesafe-sdk': 'typesafe-sdk/0.6.0' }
+
+  test('are those for decisions, in its form', async () => {
+    const chat = decisionConfig({
+      kind: 'openai',
+      provider: { name: 'chat' },
+      model: { id: 'chat', capabilities: ['chat'] },
+    })
+    const both = forms.map((form) =>
+      decisionConfig({ kind: kinds[form], provider: { name: form }, model: { id: form } }),
+    )
+    const gateway = await watchedGateway([chat, ...both].join('\n'))
+    const { models } = await (await gateway.get('/v1/models', { headers })).json()
+    const cards = forms.map((name) => ({
+      name,
+      description: name,
+      release_date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    }))
+    expect(models).toEqual(cards)
+    expect(await (await gateway.get('/v1/models/typesafe', { headers })).json()).toEqual(
+      cards[forms.indexOf('typesafe')],
+    )
+    const response = await gateway.get('/v1/models/chat', { headers })
+    expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-2001' })
+    expect(await (await gateway.get('/v1/models')).json()).toHaveProperty('data')
+  })
+})
+
 /** A gateway with a model of each form, named by it. */
 function openBoth(): Promise<TestGateway> {
   const providers = forms.map((form) =>

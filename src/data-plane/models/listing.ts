@@ -16,10 +16,10 @@ export interface ModelListing {
   readonly form?: ErrorForm
   /** The paths at which every request asks in the manner of this API, besides `/v1/models`. */
   readonly paths?: readonly string[]
-  /** Why a POST below `paths` is 404: the API has methods of models there that are not served. */
+  /** Why a POST to a model is 404: the API has methods of models there that are not served. */
   readonly absent?: string
-  /** Whether a request to `/v1/models` asks in the manner of this API. */
-  isFor(headers: Headers): boolean
+  /** Whether a request to a path that several APIs have asks in the manner of this one. */
+  isFor(request: Pick<Request, 'method' | 'url' | 'headers'>): boolean
   /** Renders the models that the caller may use. Throws LM-1001 for an invalid query. */
   list(models: readonly ListedModel[], query: URLSearchParams): object
   /** Renders one model, or throws LM-2001. */

@@ -14,7 +14,10 @@ export const geminiModels: ModelListing = Object.freeze<ModelListing>({
   form: geminiForm,
   paths: listPaths,
   absent: notServed,
-  isFor: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
+  isFor: ({ method, url, headers }) =>
+    headers.has('x-goog-api-key') ||
+    headers.has('x-goog-api-client') ||
+    (method === 'POST' && namesMethod.test(url)),
   list(all, query) {
     const models = all.filter(isServed)
     const token = query.get('pageToken') ?? ''
@@ -32,6 +35,9 @@ export const geminiModels: ModelListing = Object.freeze<ModelListing>({
     throw new GatewayError('LM-2001', 'the model serves no method of this API', { param: 'model' })
   },
 })
+
+/** A POST to a model in this form is of no other API, also without the headers. */
+const namesMethod = /^[^?#]*\/v1\/models\/[^?#]+:[A-Za-z]+(?:[?#]|$)/
 
 function isServed({ capabilities }: ListedModel): boolean {
   return capabilities.some((one) => one in methods)

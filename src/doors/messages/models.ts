@@ -9,7 +9,7 @@ const maxPage = 1000
 /** The models in the form of Anthropic's API, for requests with its version header. */
 export const messagesModels: ModelListing = Object.freeze<ModelListing>({
   form: messagesForm,
-  isFor: (headers) => headers.has('anthropic-version'),
+  isFor: ({ headers }) => headers.has('anthropic-version'),
   list(all, query) {
     const models = all.filter(isForChat)
     const { page, hasMore } = cutPage(models, query)

@@ -75,6 +75,12 @@ describe('another part of the API', () => {
     ['GET', '/v1beta/files/f1'],
     ['POST', '/v1beta/models/m:batchGenerateContent'],
     ['POST', '/v1beta1/publishers/google/models/m:predictLongRunning'],
+    ['POST', '/v1/models/m:predict'],
+    ['POST', '/v1/models/openai/gpt-x:predict?key=k'],
+    ['POST', '/v1/projects/p/locations/l/publishers/google/models/m:predict'],
+    ['GET', '/v1beta1/projects/p/locations/l/cachedContents/c'],
+    ['POST', '/v1/publishers/google/models/m:rawPredict'],
+    ['POST', '/v1beta/tunedModels/m:transferOwnership'],
     ['GET', '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent'],
   ])('is absent, which the answer says: %s %s', async (method, path) => {
     const gateway = await geminiGateway()
@@ -82,6 +88,46 @@ describe('another part of the API', () => {
     const { error } = await response.json()
     expect([response.status, error.status]).toEqual([404, 'NOT_FOUND'])
     expect(error.message).toContain(':generateContent, :streamGenerateContent')
+  })
+
+  test.each([
+    ['a POST without a method', 'POST', '/v1/models/m', 404, 'NOT_FOUND'],
+    ['a GET of a method', 'GET', '/v1/models/m:predict', 404, 'NOT_FOUND'],
+    ['another method of HTTP', 'DELETE', '/v1/models/m:predict', 405, 'UNIMPLEMENTED'],
+    ['OPTIONS', 'OPTIONS', '/v1/models/m:predict', 405, 'UNIMPLEMENTED'],
+    ['OPTIONS of a served method', 'OPTIONS', '/v1/models/m:countTokens', 405, 'UNIMPLEMENTED'],
+    ['an unknown path', 'POST', '/v1/files', 404, 'NOT_FOUND'],
+  ])(
+    'is refused in the form of the API for its clients at /v1 too: %s',
+    async (_, method, path, status, word) => {
+      const gateway = await geminiGateway()
+      const headers = { 'x-goog-api-key': 'k' }
+      const response = await gateway.get(path, { method, headers })
+      expect(response.status).toBe(status)
+      expect((await response.json()).error).toMatchObject({ code: status, status: word })
+    },
+  )
+
+  test.each([
+    ['/v1/models/m', 200],
+    ['/v1/models/m:predict', 404],
+    ['/v1/models/m:countTokens', 405],
+    ['/v1/publishers/google/models/m:predict', 404],
+  ])('has no body for HEAD %s', async (path, status) => {
+    const gateway = await geminiGateway()
+    const response = await gateway.get(path, { method: 'HEAD', headers: { 'x-goog-api-key': 'k' } })
+    expect([response.status, await response.text()]).toEqual([status, ''])
+  })
+
+  test.each([
+    ['POST', '/v1/models/m'],
+    ['POST', '/v1/models/llama:8b'],
+    ['DELETE', '/v1/models/m:predict'],
+  ])('is not what other clients ask for: %s %s', async (method, path) => {
+    const gateway = await geminiGateway()
+    const response = await gateway.get(path, { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect((await response.json()).error.code).toBe('LM-1003')
   })
 
   test('has the base URL of the OpenAI API', async () => {
