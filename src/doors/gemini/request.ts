@@ -35,8 +35,16 @@ import { type ChatPlaces, locatePath, type WrittenChat, writeChat } from './chat
 import { estimatePrompt } from './estimate.ts'
 import { readExactTexts } from './exact-texts.ts'
 import { convertShape } from './forms.ts'
+import { matchGemini } from './match.ts'
 import { NativeStreamWriter } from './native.ts'
-import { checkRequest, type GeminiRequest, listContents, listParts, toNumber } from './schema.ts'
+import {
+  checkRequest,
+  type GeminiHead,
+  type GeminiRequest,
+  listContents,
+  listParts,
+  toNumber,
+} from './schema.ts'
 import { listProofs, openSignature, skipOwnSignatures } from './signatures.ts'
 import { unifySpelling } from './spelling.ts'
 import { GeminiStreamWriter } from './stream.ts'
@@ -73,7 +81,12 @@ export async function readGemini({
   bytes,
   request,
   slice,
+  isUtf8,
 }: ReceivedRequest): Promise<ParsedGemini> {
+  const address = readAddress(request.url)
+  const matched = matchGemini(bytes, isUtf8)
+  if (matched) return new ParsedGemini({ bytes, address, ...matched })
+  await slice.pause()
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
   checkSettings(bytes, layout)
   const unified = unifySpelling(value)
@@ -83,10 +96,10 @@ export async function readGemini({
   const own = listProofs(parsed)
   const proofs = new RequestProofs(openSignature)
   await proofs.check(own, { values: layout.values, slice })
-  const address = readAddress(request.url)
   await slice.pause()
   const hasOwnProofs = own.length > 0
-  const call = new ParsedGemini({ bytes, layout, parsed, proofs, address, hasOwnProofs })
+  const read = { bytes, layout, head: parsed, parsed, proofs, hasOwnProofs }
+  const call = new ParsedGemini({ address, ...read })
   if (call.isHeavy) await call.measure(slice)
   return call
 }
@@ -106,14 +119,18 @@ function checkSettings(bytes: Uint8Array, { spans }: GeminiLayout): void {
   }
 }
 
+/** A Gemini request as far as it is read. */
 interface GeminiSource {
   readonly bytes: Uint8Array
   readonly layout: GeminiLayout
-  readonly parsed: GeminiRequest
-  readonly proofs: RequestProofs
   readonly address: GeminiAddress
+  readonly head: Pick<GeminiHead, 'generationConfig'>
+  /** Undefined when only the bytes were read: then it has neither media nor signatures of the gateway. */
+  readonly parsed?: GeminiRequest
+  readonly promptTokens?: number
+  readonly proofs?: RequestProofs
   /** A part has a signature of the gateway. */
-  readonly hasOwnProofs: boolean
+  readonly hasOwnProofs?: boolean
 }
 
 /** A Gemini request. A heavy one does not stay parsed: it is parsed again when it is needed. */
@@ -139,10 +156,12 @@ export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
   readonly #links = new Map<Model, NativeLink | TranslatedLink>()
 
-  constructor({ bytes, layout, parsed, proofs, address, hasOwnProofs }: GeminiSource) {
-    const { generationConfig: config } = parsed
+  constructor({ bytes, layout, address, head, parsed, ...rest }: GeminiSource) {
+    const { generationConfig: config } = head
     this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
     this.#unified = parsed
+    this.#promptTokens = rest.promptTokens
+    this.#images = parsed ? undefined : []
     this.#address = address
     this.model = address.model
     this.stream = address.shape !== 'whole'
@@ -150,8 +169,8 @@ export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
     this.choices = Math.max(1, toNumber(config?.candidateCount) ?? 1)
     this.#maxTokens = toNumber(config?.maxOutputTokens)
     this.#showsThoughts = config?.thinkingConfig?.includeThoughts === true
-    this.#hasOwnProofs = hasOwnProofs
-    this.#proofs = proofs
+    this.#hasOwnProofs = rest.hasOwnProofs ?? false
+    this.#proofs = rest.proofs ?? new RequestProofs(openSignature)
     this.size = layout
     this.call = {
       bytes,
@@ -286,7 +305,7 @@ export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
   }
 
   get #request(): GeminiRequest {
-    // Checked when it was read.
+    // Checked when it was read, by the shape or by the schema.
     this.#unified ??= unifySpelling(this.#body.value) as GeminiRequest
     return this.#unified
   }

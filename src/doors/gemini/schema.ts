@@ -67,9 +67,8 @@ const generationConfig = loose({
   }).nullish(),
 })
 
-const members = {
-  systemInstruction: z.union([content, z.string()]).nullish(),
-  tools: list(loose({ functionDeclarations: list(declaration).nullish() })).nullish(),
+/** The members that are short in most requests. */
+const head = {
   toolConfig: loose({
     functionCallingConfig: loose({
       mode: word.nullish(),
@@ -82,6 +81,13 @@ const members = {
   cachedContent: text,
 }
 
+const members = {
+  ...head,
+  systemInstruction: z.union([content, z.string()]).nullish(),
+  tools: list(loose({ functionDeclarations: list(declaration).nullish() })).nullish(),
+}
+
+const headOnly = loose(head)
 const request = loose({ contents, ...members })
 const countRequest = loose({
   contents: contents.nullish(),
@@ -105,6 +111,7 @@ const embedBatch = loose({ model: text, requests: list(embedItem, 1) })
 export type EmbedItem = z.infer<typeof embedItem>
 export type EmbedBatch = z.infer<typeof embedBatch>
 export type GeminiRequest = z.infer<typeof request>
+export type GeminiHead = z.infer<typeof headOnly>
 export type GeminiContent = z.infer<typeof content>
 export type GeminiPart = z.infer<typeof part>
 export type GeminiTools = GeminiRequest['tools']
@@ -115,6 +122,12 @@ export function checkRequest(value: unknown): GeminiRequest {
   const read = validateAsSent(request, value)
   if (!read.success) throw invalidField(read.error)
   return read.data
+}
+
+/** Reads the short members of a request; undefined when one of them is at fault. */
+export function readHead(value: unknown): GeminiHead | undefined {
+  const read = validateAsSent(headOnly, value)
+  return read.success ? read.data : undefined
 }
 
 /** Checks a request to count, and returns what is counted: old clients put it into `generateContentRequest`. */

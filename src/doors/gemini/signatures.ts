@@ -19,7 +19,7 @@ import { type GeminiRequest, listContents, listParts } from './schema.ts'
  */
 
 /** How the base64 of a proof begins: its first bytes name the gateway. */
-const ownStart = encodeBase64(new TextEncoder().encode(proofPrefix)).slice(0, 12)
+export const ownSignatureStart = encodeBase64(new TextEncoder().encode(proofPrefix)).slice(0, 12)
 
 /** The value with which Gemini accepts a call that another model has made: https://ai.google.dev/gemini-api/docs/thought-signatures */
 export const skippedSignature = 'skip_thought_signature_validator'
@@ -39,7 +39,7 @@ const prefixBytes = new TextEncoder().encode(proofPrefix)
 
 /** True for a signature of the gateway, which no vendor accepts. */
 export function isOwnSignature(signature: unknown): signature is string {
-  return typeof signature === 'string' && signature.startsWith(ownStart)
+  return typeof signature === 'string' && signature.startsWith(ownSignatureStart)
 }
 
 /**
@@ -60,7 +60,7 @@ export function skipOwnSignatures(json: string): string {
 
 /** The beginning of a member that holds a signature of the gateway. */
 const ownMembers = new RegExp(
-  `"thought(?:S|_s)ignature"[ \\t\\r\\n]*:[ \\t\\r\\n]*"${ownStart}`,
+  `"thought(?:S|_s)ignature"[ \\t\\r\\n]*:[ \\t\\r\\n]*"${ownSignatureStart}`,
   'g',
 )
 

@@ -1,121 +1,7 @@
 import { invalid } from '../../core/errors.ts'
 import { defineMember } from '../../wire/json/define-member.ts'
 import { isObject } from '../../wire/json/parse.ts'
-
-/** The members of an object that the gateway reads. */
-interface Shape {
-  readonly [name: string]: Member
-}
-
-/** The shape of a value, or of the items of a list; `null` for any value. */
-type Member = Shape | null | readonly [Shape | null]
-
-const blob: Shape = { mimeType: null, data: null, displayName: null }
-const fileData: Shape = { fileUri: null, mimeType: null, displayName: null }
-
-const part: Shape = {
-  text: null,
-  thought: null,
-  thoughtSignature: null,
-  inlineData: blob,
-  fileData,
-  videoMetadata: null,
-  functionCall: { id: null, name: null, args: null },
-  functionResponse: {
-    id: null,
-    name: null,
-    response: null,
-    parts: [{ inlineData: blob, fileData }],
-  },
-  executableCode: null,
-  codeExecutionResult: null,
-  toolCall: null,
-  toolResponse: null,
-}
-
-const content: Shape = { role: null, parts: [part] }
-
-const generationConfig: Shape = {
-  candidateCount: null,
-  stopSequences: [null],
-  maxOutputTokens: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  responseLogprobs: null,
-  logprobs: null,
-  responseMimeType: null,
-  responseSchema: null,
-  responseJsonSchema: null,
-  _responseJsonSchema: null,
-  responseFormat: [{ text: { mimeType: null, schema: null } }],
-  responseModalities: [null],
-  thinkingConfig: { includeThoughts: null, thinkingBudget: null, thinkingLevel: null },
-  speechConfig: null,
-  mediaResolution: null,
-  imageConfig: null,
-  audioTimestamp: null,
-  enableEnhancedCivicAnswers: null,
-}
-
-const tool: Shape = {
-  functionDeclarations: [
-    {
-      name: null,
-      description: null,
-      parameters: null,
-      parametersJsonSchema: null,
-      response: null,
-      responseJsonSchema: null,
-      behavior: null,
-    },
-  ],
-  googleSearch: null,
-  googleSearchRetrieval: null,
-  codeExecution: null,
-  urlContext: null,
-  computerUse: null,
-  fileSearch: null,
-  googleMaps: null,
-}
-
-const request: Shape = {
-  model: null,
-  contents: [content],
-  systemInstruction: content,
-  tools: [tool],
-  toolConfig: {
-    functionCallingConfig: { mode: null, allowedFunctionNames: [null] },
-    includeServerSideToolInvocations: null,
-    retrievalConfig: null,
-  },
-  generationConfig,
-  safetySettings: null,
-  cachedContent: null,
-  serviceTier: null,
-  store: null,
-  labels: null,
-}
-
-const countRequest: Shape = { ...request, generateContentRequest: request }
-
-const embedSettings: Shape = {
-  taskType: null,
-  title: null,
-  outputDimensionality: null,
-}
-
-const embedItem: Shape = {
-  model: null,
-  content,
-  ...embedSettings,
-  embedContentConfig: embedSettings,
-}
-
-const embedRequest: Shape = { ...embedItem, requests: [embedItem] }
+import { countMembers, embedMembers, type Member, type Members } from './members.ts'
 
 /**
  * Returns a request with the members that the gateway reads in camel case: clients write either spelling, and
@@ -124,12 +10,12 @@ const embedRequest: Shape = { ...embedItem, requests: [embedItem] }
  * is copied. Throws LM-1001 for a member that stands there in both spellings.
  */
 export function unifySpelling(value: object): object {
-  return unify(value, countRequest, noPlace) as object
+  return unify(value, countMembers, noPlace) as object
 }
 
 /** Does the same for a request for embeddings. */
 export function unifyEmbedSpelling(value: object): object {
-  return unify(value, embedRequest, noPlace) as object
+  return unify(value, embedMembers, noPlace) as object
 }
 
 /** Where a value is. The path is written only for a refusal: writing that of each value takes longer than the rest. */
@@ -161,7 +47,7 @@ function unify(value: unknown, shape: Member, place: Place): unknown {
 }
 
 interface Renaming {
-  readonly shape: Shape
+  readonly shape: Members
   readonly names: ReadonlyMap<string, string>
   readonly parent: Place
 }
@@ -182,13 +68,13 @@ function rename(value: JsonObject, { shape, names, parent }: Renaming): JsonObje
 }
 
 /** Returns a list of what may be one item. A text in place of objects stays: contents may be a text. */
-function unifyList(value: unknown, item: Shape | null, parent: Place): unknown {
+function unifyList(value: unknown, item: Members | null, parent: Place): unknown {
   if (Array.isArray(value)) return unifyItems(value, item, parent)
   const isItem = item === null ? value !== undefined && value !== null : isObject(value)
   return isItem ? [unify(value, item, { key: 0, parent })] : value
 }
 
-function unifyItems(items: readonly unknown[], shape: Shape | null, parent: Place): unknown {
+function unifyItems(items: readonly unknown[], shape: Members | null, parent: Place): unknown {
   if (shape === null) return items
   let unified: unknown[] | undefined
   for (const [key, item] of items.entries()) {
@@ -200,25 +86,25 @@ function unifyItems(items: readonly unknown[], shape: Shape | null, parent: Plac
   return unified ?? items
 }
 
-function isList(shape: Member): shape is readonly [Shape | null] {
+function isList(shape: Member): shape is readonly [Members | null] {
   return Array.isArray(shape)
 }
 
-const namesByShape = new WeakMap<Shape, ReadonlyMap<string, string>>()
+const namesByMembers = new WeakMap<Members, ReadonlyMap<string, string>>()
 
 /** Returns the members of a shape by all their spellings. Looking up a name takes less time than rewriting it. */
-function readNames(shape: Shape): ReadonlyMap<string, string> {
-  const known = namesByShape.get(shape)
+function readNames(shape: Members): ReadonlyMap<string, string> {
+  const known = namesByMembers.get(shape)
   if (known) return known
   const names = new Map(
     Object.keys(shape).flatMap((name) => listSpellings(name).map((spelled) => [spelled, name])),
   )
-  namesByShape.set(shape, names)
+  namesByMembers.set(shape, names)
   return names
 }
 
-/** Lists the spellings of a name, in which each capital may be a small letter behind an underscore. */
-function listSpellings(name: string): readonly string[] {
+/** Lists the spellings of a name, itself first, in which each capital may be a small letter behind an underscore. */
+export function listSpellings(name: string): readonly string[] {
   return name
     .split(/(?=[A-Z])/)
     .map((word, at) =>

@@ -7,6 +7,7 @@ import { config, litellm, tomlEdit } from './config.ts'
 import * as gateway from './gateway.ts'
 import * as json from './json.ts'
 import * as matched from './matched.ts'
+import { geminiMatch } from './matched-gemini.ts'
 import { metadata } from './metadata.ts'
 import * as numbers from './numbers.ts'
 import { requestHead } from './request-head.ts'
@@ -26,6 +27,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'chat-match': matched.chatMatch,
   'completion-match': matched.completionMatch,
   'messages-match': matched.messagesMatch,
+  'gemini-match': geminiMatch,
   'count-match': matched.countMatch,
   'responses-match': matched.responsesMatch,
   'embed-match': matched.embedMatch,

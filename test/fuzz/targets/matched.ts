@@ -120,7 +120,7 @@ interface MatchTarget<Call> {
 }
 
 /** A request that is not parsed is one that the schema accepts, with the same facts. */
-function matchLikeParser<Call>(target: MatchTarget<Call>): FuzzTarget {
+export function matchLikeParser<Call>(target: MatchTarget<Call>): FuzzTarget {
   const { seeds, words, match, read, describe } = target
   return {
     seeds,
@@ -132,7 +132,7 @@ function matchLikeParser<Call>(target: MatchTarget<Call>): FuzzTarget {
   }
 }
 
-const isNeverUtf8 = () => false
+export const isNeverUtf8 = () => false
 
 const chatWords = [
   '"model":"m"',
