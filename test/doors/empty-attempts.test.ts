@@ -13,11 +13,16 @@ import { json, type Responder, stream } from '../support/scripted-upstream.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const chat = '/v1/chat/completions'
+const gemini = '/v1beta/models/m:generateContent'
+const geminiStream = '/v1beta/models/m:streamGenerateContent?alt=sse'
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const bodies: Readonly<Record<string, object>> = {
   [chat]: { messages },
   '/v1/completions': { prompt: 'Hi' },
   '/v1/messages': { max_tokens: 9, messages },
   '/v1/responses': { input: 'Hi' },
+  [gemini]: { contents },
+  [geminiStream]: { contents },
 }
 
 const choose = (choice: object) => json({ choices: [{ index: 0, ...choice }] })
@@ -25,6 +30,7 @@ const events = (...payloads: object[]) =>
   stream(payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`))
 const claude = { type: 'message', role: 'assistant', content: [] }
 const begun = { type: 'message_start', message: { ...claude, id: 'm', usage: {} } }
+const silent = { candidates: [{ content: { parts: [{ text: '' }], role: 'model' }, index: 0 }] }
 const response = { id: 'resp_1', object: 'response', status: 'in_progress', output: [] }
 
 /** What a link answers, and a link of the same door that serves. */
@@ -41,6 +47,9 @@ const cases: readonly Case[] = [
   ['no blocks', { kind: 'anthropic', path: '/v1/messages', empty: json(claude) }],
   ['no parts', { kind: 'google', path: chat, empty: json({ candidates: [{}] }) }],
   ['no candidates', { kind: 'google', path: '/v1/messages', empty: json({ candidates: [] }) }],
+  ['no candidates', { kind: 'google', path: gemini, empty: json({ candidates: [] }) }],
+  ['no parts', { kind: 'google', path: gemini, empty: json({ candidates: [{}, {}] }) }],
+  ['no text', { kind: 'google', path: gemini, empty: json(silent) }],
   [
     'no blocks',
     { kind: 'bedrock', path: chat, empty: json({ output: { message: { content: [] } } }) },
@@ -73,6 +82,11 @@ const cases: readonly Case[] = [
     },
   ],
   ['no candidate', { kind: 'google', path: chat, empty: events({}), isStream: true }],
+  ['no candidate', { kind: 'google', path: geminiStream, empty: events({}), isStream: true }],
+  [
+    'no text',
+    { kind: 'google', path: geminiStream, empty: events(silent, silent), isStream: true },
+  ],
   [
     'messageStop',
     {

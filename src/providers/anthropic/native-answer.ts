@@ -4,6 +4,7 @@ import { listEstimated, type ReportedUsage, type Usage } from '../../core/usage.
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { asTextIfEqual } from '../base/answer-text.ts'
 import { findAnswerError } from './errors.ts'
 import { parseUsage } from './usage.ts'
 
@@ -30,7 +31,7 @@ export function readNativeAnswer(body: AnswerBody): Result {
       outputBytes: countUtf8Bytes(output),
       isFiltered: output === '' && reason === 'refusal',
       render: (resolved) =>
-        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : body.bytes,
+        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : asTextIfEqual(body),
     },
   }
 }

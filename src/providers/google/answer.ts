@@ -51,7 +51,7 @@ export function* parseAnswer(
   const failed = failure ?? findFailedFinish(candidates)
   if (failed) return { ok: false, failure: failed, usage }
   if (candidates.length === 0) return misshapen(value, 'the answer has no candidates')
-  if (candidates.every(isEmpty)) return malformed('the answer is empty', usage)
+  if (candidates.every(isEmptyCandidate)) return malformed('the answer is empty', usage)
   const created = unixSeconds(clock)
   const readPart = createPartReader(json)
   const choices: CompletionChoice[] = []
@@ -73,7 +73,7 @@ export function* parseAnswer(
 }
 
 /** True for a candidate without content that does not say why it ended. Models do end without a word. */
-function isEmpty({ content, finishReason }: IndexedCandidate): boolean {
+export function isEmptyCandidate({ content, finishReason }: IndexedCandidate): boolean {
   const parts = content?.parts ?? []
   return !finishReason && parts.every((part) => !part.text && isPlainText(part))
 }

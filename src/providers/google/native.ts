@@ -15,7 +15,9 @@ import {
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { asTextIfEqual } from '../base/answer-text.ts'
 import { toShapeFailure } from '../base/hidden-error.ts'
+import { isEmptyCandidate } from './answer.ts'
 import { readChunkList } from './chunk-list.ts'
 import { parseError, parseFailure } from './errors.ts'
 import { writeAnswerEvent } from './events.ts'
@@ -49,13 +51,14 @@ export interface NativeBodies {
 /** The Gemini API for clients that speak it too: bytes pass as they are, and the model is in the address. */
 export function bindGemini({ model, modelUrl, bodies }: NativeGeminiTarget): NativeEndpoint {
   const answerUrl = methodUrl(modelUrl, 'generateContent').href
-  const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
+  const eventsUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // The gateway frames the chunks for its client, who may have asked for a JSON array.
-  streamUrl.searchParams.set('alt', 'sse')
+  eventsUrl.searchParams.set('alt', 'sse')
+  const streamUrl = eventsUrl.href
   const countUrl = methodUrl(modelUrl, 'countTokens').href
   return {
     buildRequest: (call) => ({
-      url: call.stream ? streamUrl.href : answerUrl,
+      url: call.stream ? streamUrl : answerUrl,
       headers: {},
       body: bodies.writeRequest(call),
     }),
@@ -96,7 +99,7 @@ function readAnswer(
   })
   const failure = parseFailure(value) ?? findFailedFinish(candidates)
   if (failure) return { ok: false, failure, usage }
-  if (candidates.length === 0) return misshapen(value, 'the answer is empty', usage)
+  if (candidates.every(isEmptyCandidate)) return misshapen(value, 'the answer is empty', usage)
   const output = joinOutput(response)
   return {
     ok: true,
@@ -105,7 +108,7 @@ function readAnswer(
       output,
       outputBytes: countUtf8Bytes(output),
       render: (resolved) =>
-        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : body.bytes,
+        resolved.estimatedSide ? writeEstimate(body.bytes, resolved) : asTextIfEqual(body),
     },
   }
 }

@@ -1,7 +1,6 @@
 import type { StatedCostReader } from '../../core/billing.ts'
 import type { AnswerBody, ChatResult } from '../../core/endpoints.ts'
 import type { RawChoice } from '../../core/frame.ts'
-import type { AsciiText, BufferedBody } from '../../core/ports.ts'
 import {
   chatCounts,
   listEstimated,
@@ -12,6 +11,7 @@ import {
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { asTextIfEqual } from '../base/answer-text.ts'
 import { isHiddenError, toAnswerFailure } from '../base/hidden-error.ts'
 import type { ChoiceReader } from '../profiles/index.ts'
 import { listChoices } from './call-arguments.ts'
@@ -68,12 +68,6 @@ export function parseOpenAiAnswer(
 
 function isFiltered({ finish_reason: reason }: RawChoice): boolean {
   return reason === 'content_filter'
-}
-
-/** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
-function asTextIfEqual({ text, bytes }: AnswerBody): BufferedBody {
-  // Equal lengths mean one character per byte, so ASCII, or invalid UTF-8 that decoding replaced.
-  return text.length === bytes.length && !text.includes('\ufffd') ? (text as AsciiText) : bytes
 }
 
 /** Writes the estimated counts, and keeps all other members: details, and what the vendor charges. */

@@ -5,13 +5,13 @@ import type {
   NativeAnswer,
   NativeEndpoint,
 } from '../../core/endpoints.ts'
-import type { AsciiText, BufferedBody } from '../../core/ports.ts'
 import { renderResponsesUsage, responsesCounts } from '../../core/responses-usage.ts'
 import { listEstimated, type ReportedUsage, type Usage } from '../../core/usage.ts'
 import { mergeIntoMember } from '../../wire/json/merge.ts'
 import { isObject } from '../../wire/json/parse.ts'
 import { replaceEach, splice } from '../../wire/json/splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { asTextIfEqual } from '../base/answer-text.ts'
 import { isHiddenError, toAnswerFailure } from '../base/hidden-error.ts'
 import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { writeResponseEvents } from './responses-events.ts'
@@ -91,12 +91,6 @@ function readAnswer(
           : asTextIfEqual(body),
     },
   }
-}
-
-/** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
-function asTextIfEqual({ text, bytes }: AnswerBody): BufferedBody {
-  // Equal lengths mean one character per byte, so ASCII, or invalid UTF-8 that decoding replaced.
-  return text.length === bytes.length && !text.includes('\ufffd') ? (text as AsciiText) : bytes
 }
 
 function writeEstimate(body: Uint8Array, usage: Usage): Uint8Array {
