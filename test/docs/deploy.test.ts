@@ -148,6 +148,14 @@ describe('the image', () => {
     expect(spawnSync(process.execPath, [...options, '--eval', '']).status).toBe(0)
   })
 
+  test('scripts/image-build.sh makes its base image where no registry can be reached', () => {
+    const bases = new Set(Array.from(image.matchAll(/^FROM (\S+)/gm), ([, name]) => name))
+    expect([...bases]).toHaveLength(1)
+    const script = readFileSync('scripts/image-build.sh', 'utf8')
+    expect(script).toContain(`base=docker.io/library/${[...bases][0]}\n`)
+    expect(script).toContain('--format docker')
+  })
+
   test('scripts/image.sh and the systemd unit have its setting of malloc', () => {
     expect(malloc).not.toBe('')
     expect(readFileSync('scripts/image.sh', 'utf8')).toContain(` ${malloc} `)
