@@ -15,9 +15,13 @@ if (script === undefined) {
 }
 
 describe.skipIf(!hasBrowser || script === undefined)('the accessibility of the views', () => {
-  test.each(['light', 'dark'] as const)('axe finds nothing in the %s scheme', async (scheme) => {
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+  ] as const)('axe finds nothing in the %s scheme at %i pixels', async (colorScheme, width) => {
+    const viewport = { width, height: 900 }
     // The page runs no script but its own.
-    const { tab } = await visitFilled({ colorScheme: scheme, bypassCSP: true })
+    const { tab } = await visitFilled({ colorScheme, viewport, bypassCSP: true })
     const violations: string[] = []
     const check = async (name: string) => {
       await tab.evaluate(readFileSync(String(script), 'utf8'))

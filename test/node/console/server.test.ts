@@ -154,6 +154,9 @@ describe('the server of the console', () => {
     ['GET', '/api/admin/keys/%2e%2e/config'],
     ['DELETE', '/api/v1/models'],
     ['GET', '/api/metrics'],
+    ['GET', '/api/admin/providers/demo/check'],
+    ['POST', '/api/admin/providers/demo'],
+    ['POST', '/api/admin/providers/x/../../config/check'],
   ])('%s %s is not forwarded', async (method, path) => {
     const { send, logIn } = await open()
     await logIn()
@@ -181,7 +184,8 @@ describe('the server of the console', () => {
     const refused = await send('/api/admin/keys', { method: 'POST', body })
     expect(refused.status).toBe(400)
     expect(refused.text).toContain('LM-1001')
-    const paths = ['status', 'requests', 'keys', 'groups', 'usage', 'usage/parts', 'audit']
+    const reports = ['status', 'requests', 'models', 'routes', 'settings', 'audit']
+    const paths = [...reports, 'keys', 'groups', 'usage', 'usage/parts']
     for (const path of paths) {
       const { status, text: shown } = await send(`/api/admin/${path}`)
       expect(status).toBe(200)

@@ -94,7 +94,7 @@ type TargetsProps = Pick<RouteReport, 'targets' | 'fallbacks'>
 function Targets({ targets, fallbacks }: TargetsProps) {
   return (
     <div class="scroll">
-      <table>
+      <table class="targets cards">
         <thead>
           <tr>
             <th scope="col">Target</th>
@@ -140,14 +140,14 @@ function LinkRow({ link, role, pace }: LinkRowProps) {
       <th scope="row" class="cut" title={link.model}>
         {link.model}
       </th>
-      <td class="cut">{link.provider}</td>
-      <td>
+      <td class="provider cut">{link.provider}</td>
+      <td class="circuit">
         <State {...describeCircuit(link.circuit)} />
       </td>
-      <td class="number">{role}</td>
-      <td class="number">{link.in_flight}</td>
-      <td class="number">{formatPace(pace?.ttft_ms)}</td>
-      <td class="number">{formatPace(pace?.latency_ms)}</td>
+      <td class="weight number">{role}</td>
+      <td class="running number">{link.in_flight}</td>
+      <td class="ttft number">{formatPace(pace?.ttft_ms)}</td>
+      <td class="latency number">{formatPace(pace?.latency_ms)}</td>
     </tr>
   )
 }
