@@ -169,6 +169,7 @@ export function listViews(): readonly string[] {
     'models?tab=settings&defaults=true',
     'spend',
     'keys',
+    'keys?tab=groups',
     'audit',
     'chat',
   ]
@@ -177,7 +178,7 @@ export function listViews(): readonly string[] {
 /** Opens a view at its address. */
 export async function openView(tab: Page, address: string): Promise<void> {
   await tab.goto(`${new URL(tab.url()).origin}/#${address}`)
-  await tab.locator('main :is(h2, h3)').first().waitFor()
+  await tab.locator('main :is(h2, h3, nav)').first().waitFor()
 }
 
 const long = 'nightly evaluation of the retrieval pipeline in staging (ask the platform team first)'

@@ -114,7 +114,13 @@ function Delete({ noun, subject, close }: SubjectProps) {
     await readAccounts()
   }
   return (
-    <Dialog title={`Delete ${subject.name}?`} action="Delete" submit={submit} close={close}>
+    <Dialog
+      title={`Delete ${subject.name}?`}
+      action="Delete"
+      submit={submit}
+      close={close}
+      isDangerous
+    >
       <p>{consequences[noun]}</p>
     </Dialog>
   )

@@ -1,3 +1,5 @@
+import { ModelField } from './model-field.tsx'
+import { splitModels } from './model-lists.ts'
 import type { Key, Subject } from './shapes.ts'
 import { groups } from './state.ts'
 
@@ -68,18 +70,9 @@ export function AccountFields({ noun, subject }: FieldsProps) {
             ))}
           </select>
         </label>
-        {noun === 'keys' && (
-          <GroupChoice chosen={subject && 'group_id' in subject ? subject.group_id : null} />
-        )}
+        {noun === 'keys' && <KeyFields subject={subject as Key | undefined} />}
       </div>
-      <label>
-        Models
-        <input
-          name="models"
-          placeholder="all; or for example gpt-*, claude-opus"
-          defaultValue={subject?.models?.join(', ')}
-        />
-      </label>
+      <ModelField value={subject?.models?.join(', ')} />
     </>
   )
 }
@@ -104,6 +97,35 @@ function Limit({ name, label, value }: LimitProps) {
       />
     </label>
   )
+}
+
+/** The fields that only keys have. */
+function KeyFields({ subject }: { readonly subject: Key | undefined }) {
+  const { group_id: group = null, expires_at: expiresAt = null } = subject ?? {}
+  return (
+    <>
+      <GroupChoice chosen={group} />
+      <label>
+        Expires
+        <input
+          name="expires_at"
+          type="datetime-local"
+          // In seconds, so that saving another field does not move the time.
+          step="1"
+          // A key that has expired may keep its time.
+          min={toLocalTime(Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Date.now() / 1000))}
+          defaultValue={expiresAt === null ? undefined : toLocalTime(expiresAt)}
+        />
+        <span class="hint">in the time of this browser; empty for never</span>
+      </label>
+    </>
+  )
+}
+
+/** Writes unix seconds as the field of a local time does. */
+function toLocalTime(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
 function GroupChoice({ chosen }: { readonly chosen: string | null }) {
@@ -133,7 +155,8 @@ export function readAccount(form: FormData): Record<string, unknown> {
 
 function parseField(name: string, text: string): unknown {
   if (text === '') return null
-  if (name === 'models') return text.split(/[\s,]+/).filter((model) => model !== '')
+  if (name === 'models') return splitModels(text)
+  if (name === 'expires_at') return Math.floor(new Date(text).getTime() / 1000)
   return texts.has(name) ? text : Number(text)
 }
 

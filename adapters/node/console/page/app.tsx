@@ -7,6 +7,7 @@ import { formatTime, timeZone } from './format.ts'
 import { Keys } from './keys.tsx'
 import { Login } from './login.tsx'
 import { Models } from './models.tsx'
+import { Notice } from './notice.tsx'
 import { Overview } from './overview.tsx'
 import { linkTo, place } from './place.ts'
 import { Requests } from './requests.tsx'
@@ -91,6 +92,7 @@ function Frame({ view }: { readonly view: View }) {
         <h1 class="visually-hidden">{title}</h1>
         <Content />
       </main>
+      <Notice />
       <footer class="foot">
         {timeZone === 'UTC'
           ? 'Times are in UTC.'

@@ -11,14 +11,16 @@ interface ChoiceProps {
   readonly choices: readonly (readonly [value: string, name: string])[]
 }
 
-/** A select whose choice is in the address. */
+/** A select whose choice is in the address. A list begins at its first page again. */
 export function Choice({ name, parameter, value, first, choices }: ChoiceProps) {
   return (
     <label>
       {name}{' '}
       <select
         value={value ?? ''}
-        onChange={({ currentTarget }) => show({ [parameter]: currentTarget.value })}
+        onChange={({ currentTarget }) =>
+          show({ [parameter]: currentTarget.value, page: undefined })
+        }
       >
         <option value="">{first}</option>
         {choices.map(([id, title]) => (

@@ -11,6 +11,8 @@ export interface DialogProps {
   readonly close: () => void
   /** Set when `submit` opens the next dialog itself. */
   readonly isFollowed?: boolean
+  /** Set for an action that cannot be taken back. */
+  readonly isDangerous?: boolean
   readonly children?: ComponentChildren
 }
 
@@ -21,6 +23,7 @@ export function Dialog({
   submit,
   close,
   isFollowed = false,
+  isDangerous = false,
   children,
 }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -53,7 +56,11 @@ export function Dialog({
           <button type="button" class="quiet" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={isBusy}>
+          <button
+            type="submit"
+            class={isDangerous ? 'primary dangerous' : 'primary'}
+            disabled={isBusy}
+          >
             {action}
           </button>
         </div>

@@ -8,6 +8,10 @@ const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', y
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
+/** Formats a number with separators, to the last digit. */
+export function formatWhole(count: number): string {
+  return whole.format(count)
+}
 /** The browser's time zone, in words: `Europe/Berlin (UTC+1)`. */
 export const timeZone = describeTimeZone()
 
@@ -76,6 +80,13 @@ export function formatSpan(seconds: number): string {
   ] as const
   const [size, unit] = units.find(([length]) => seconds >= length) ?? [1, 's']
   return `${Math.floor(seconds / size)} ${unit}`
+}
+
+/** How long ago unix seconds were: `now`, `5 min ago`, and the date after a week. */
+export function formatAgo(seconds: number): string {
+  const passed = Date.now() / 1000 - seconds
+  if (passed < 10) return 'now'
+  return passed < 7 * 86_400 ? `${formatSpan(passed)} ago` : formatDate(seconds)
 }
 
 function describeTimeZone(): string {

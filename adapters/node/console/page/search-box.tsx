@@ -1,6 +1,6 @@
 import { place, showQuietly } from './place.ts'
 
-/** A box for a part of a name. The address has the text as `q`. */
+/** A box for a part of a name. The address has the text as `q`, and a list begins at its first page again. */
 export function SearchBox({ placeholder }: { readonly placeholder: string }) {
   return (
     <label class="search">
@@ -9,7 +9,7 @@ export function SearchBox({ placeholder }: { readonly placeholder: string }) {
         type="search"
         placeholder={placeholder}
         value={place.value.query.get('q') ?? ''}
-        onInput={({ currentTarget }) => showQuietly({ q: currentTarget.value })}
+        onInput={({ currentTarget }) => showQuietly({ q: currentTarget.value, page: undefined })}
       />
     </label>
   )

@@ -165,6 +165,8 @@ export interface UsageGroup {
   readonly tokens_in: number
   readonly tokens_out: number
   readonly cost: number
+  /** The time of the latest request, in unix seconds. */
+  readonly last_at: number
   readonly intervals: readonly UsageInterval[]
 }
 

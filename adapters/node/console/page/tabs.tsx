@@ -1,10 +1,18 @@
+import { formatWhole } from './format.ts'
 import { linkTo } from './place.ts'
+
+interface Tab {
+  readonly id: string
+  readonly title: string
+  /** How much the part has; not shown when it is undefined. */
+  readonly count?: number
+}
 
 interface TabsProps {
   /** The view that is divided. */
   readonly view: string
   readonly label: string
-  readonly tabs: readonly { readonly id: string; readonly title: string }[]
+  readonly tabs: readonly Tab[]
   readonly current: string
 }
 
@@ -12,13 +20,14 @@ interface TabsProps {
 export function Tabs({ view, label, tabs, current }: TabsProps) {
   return (
     <nav class="tabs" aria-label={label}>
-      {tabs.map(({ id, title }, at) => (
+      {tabs.map(({ id, title, count }, at) => (
         <a
           key={id}
           href={linkTo(view, { tab: at === 0 ? undefined : id })}
           aria-current={id === current ? 'page' : undefined}
         >
           {title}
+          {count !== undefined && <span class="faint"> {formatWhole(count)}</span>}
         </a>
       ))}
     </nav>

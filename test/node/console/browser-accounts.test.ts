@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { act, openKeys, rowOf } from './accounts-view.ts'
+import { hasBrowser, keyboardOf, openBrowser, short, visit } from './visit.ts'
+
+/* Changes of keys and groups in a browser. */
+
+openBrowser()
+
+describe.skipIf(!hasBrowser)('keys and groups in a browser', () => {
+  test('a key is created, its secret works, and its spend moves the bar', async () => {
+    const { tab, host } = await visit()
+    await openKeys(tab)
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await tab.getByLabel('Name').fill('nightly batch')
+    await tab.getByLabel('Budget in US dollars').fill('0.001')
+    await tab.getByLabel('The budget resets each').selectOption('month')
+    await tab.getByLabel('Models').fill('demo*, m')
+    await tab.getByRole('button', { name: 'Create key' }).click()
+    const secret = await tab.getByLabel('Secret', { exact: true }).inputValue()
+    await tab.getByRole('button', { name: 'Done' }).click()
+    const row = tab.getByRole('row').filter({ hasText: 'nightly batch' })
+    expect(await row.innerText()).toMatch(/demo\*\s+m/)
+    expect(await row.textContent()).toContain('$0 of $0.001')
+    expect(await host.chat(secret, { ...short, model: 'demo' })).toMatchObject({ status: 200 })
+    await row.getByText(/^\$0\.000\d+ of \$0\.001/).waitFor({ timeout: 20_000 })
+    expect(await row.getByRole('meter').getAttribute('value')).toMatch(/^0\.[1-9]/)
+    await act(tab, 'nightly batch', 'Disable')
+    await row.getByText('disabled').waitFor()
+    expect(await host.chat(secret, { ...short, model: 'demo' })).toMatchObject({ status: 401 })
+  })
+
+  test('a key is created and deleted by keyboard alone', async () => {
+    const { tab, host } = await visit()
+    const { press, focusOn } = keyboardOf(tab)
+    await focusOn('Keys')
+    await press('Enter')
+    await focusOn('New key')
+    await press('Enter')
+    await tab.keyboard.type('by keyboard')
+    await press('Enter')
+    await tab.getByRole('heading', { name: 'Secret of by keyboard' }).waitFor()
+    await focusOn('Done')
+    await press('Enter')
+    await tab.getByRole('row').filter({ hasText: 'by keyboard' }).waitFor()
+    await focusOn('⋯')
+    await press('Enter')
+    await focusOn('Delete…')
+    await press('Enter')
+    await tab.getByRole('heading', { name: 'Delete by keyboard?' }).waitFor()
+    await press('Escape')
+    await tab.locator('dialog').waitFor({ state: 'detached' })
+    expect(await tab.getByRole('row').filter({ hasText: 'by keyboard' }).count()).toBe(1)
+    await focusOn('⋯')
+    await press('Enter')
+    await focusOn('Delete…')
+    await press('Enter')
+    await focusOn('Delete')
+    await press('Enter')
+    await tab.getByText('There is no key yet.').waitFor()
+    expect((await host.admin('GET', '/admin/keys')).body).toEqual({ keys: [] })
+  })
+
+  test('a group is created, edited and deleted by keyboard alone', async () => {
+    const { tab, host } = await visit()
+    const { press, focusOn } = keyboardOf(tab)
+    await focusOn('Keys')
+    await press('Enter')
+    await focusOn('Groups 0')
+    await press('Enter')
+    await focusOn('New group')
+    await press('Enter')
+    await tab.keyboard.type('team')
+    await press('Enter')
+    await tab.getByRole('row').filter({ hasText: 'team' }).waitFor()
+    await focusOn('Edit team')
+    await press('Enter')
+    await press('End')
+    await tab.keyboard.type('crew')
+    await press('Tab')
+    await tab.keyboard.type('3')
+    await press('Enter')
+    await tab.getByRole('row').filter({ hasText: '$0 of $3.00' }).waitFor()
+    await focusOn('⋯')
+    await press('Enter')
+    await focusOn('Delete…')
+    await press('Enter')
+    await focusOn('Delete')
+    await press('Enter')
+    await tab.getByText('There is no group yet.').waitFor()
+    expect((await host.admin('GET', '/admin/groups')).body).toEqual({ groups: [] })
+  })
+
+  test('a key is edited, with its present values filled in', async () => {
+    const { tab, host } = await visit()
+    const { id } = await host.key({
+      name: 'old name',
+      budget_max: 2,
+      budget_period: 'week',
+      rpm_limit: 9,
+    })
+    await openKeys(tab)
+    await tab.getByRole('button', { name: 'Edit old name' }).click()
+    expect(await tab.getByLabel('The budget resets each').inputValue()).toBe('week')
+    expect(await tab.getByLabel('Requests per minute').inputValue()).toBe('9')
+    await tab.getByRole('textbox', { name: 'Name' }).fill('new name')
+    await tab.getByLabel('Requests per minute').fill('')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await tab.getByRole('row').filter({ hasText: 'new name' }).waitFor()
+    expect((await host.admin('GET', `/admin/keys/${id}`)).body).toMatchObject({
+      name: 'new name',
+      budget_max: 2,
+      budget_period: 'week',
+      rpm_limit: null,
+      models: null,
+    })
+  })
+
+  test('a group is created, gets a key, and is edited and deleted', async () => {
+    const { tab, host } = await visit()
+    const showTab = (name: string) =>
+      tab.getByRole('link', { name: new RegExp(`^${name} \\d`) }).click()
+    const confirm = () => tab.getByRole('button', { name: 'Delete', exact: true }).click()
+    await openKeys(tab, '?tab=groups')
+    await tab.getByRole('button', { name: 'New group' }).click()
+    await tab.getByLabel('Name').fill('team')
+    await tab.getByLabel('Budget in US dollars').fill('5')
+    await tab.getByRole('button', { name: 'Create group' }).click()
+    await rowOf(tab, '$0 of $5.00').waitFor()
+    await showTab('Keys')
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await tab.getByLabel('Name').fill('member')
+    await tab.locator('select[name="group_id"]').selectOption('team')
+    await tab.getByRole('button', { name: 'Create key' }).click()
+    await tab.getByRole('button', { name: 'Done' }).click()
+    await rowOf(tab, 'member').getByRole('link', { name: 'team' }).waitFor()
+    await showTab('Groups')
+    await act(tab, 'team', 'Grant…')
+    await tab.getByLabel('Amount in US dollars').fill('2.5')
+    await tab.keyboard.press('Enter')
+    await tab.getByText('$0 of $7.50').waitFor()
+    await act(tab, 'team', 'Delete…')
+    await confirm()
+    await tab.getByRole('alert').getByText('1 key that is not deleted').waitFor()
+    await tab.getByRole('button', { name: 'Cancel' }).click()
+    await rowOf(tab, 'team').getByRole('link', { name: '1', exact: true }).click()
+    await act(tab, 'member', 'Delete…')
+    await confirm()
+    await tab.getByText('There is no key yet.').waitFor()
+    await showTab('Groups')
+    await tab.getByRole('button', { name: 'Edit team' }).click()
+    await tab.getByLabel('Models').fill('demo*')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await rowOf(tab, 'demo*').waitFor()
+    expect((await host.admin('GET', '/admin/groups')).body).toMatchObject({
+      groups: [{ name: 'team', budget_max: 7.5, models: ['demo*'] }],
+    })
+    await act(tab, 'team', 'Delete…')
+    await confirm()
+    await tab.getByText('There is no group yet.').waitFor()
+    expect((await host.admin('GET', '/admin/groups')).body).toEqual({ groups: [] })
+  })
+
+  test('a refused change says why, and the dialog stays open', async () => {
+    const { tab } = await visit()
+    await openKeys(tab)
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await tab.getByLabel('Name').fill('a')
+    await tab.getByLabel('Budget in US dollars').fill('0.0000000001')
+    await tab.getByRole('button', { name: 'Create key' }).click()
+    await tab.getByRole('alert').getByText('budget_max').waitFor()
+    expect(await tab.getByRole('dialog').count()).toBe(1)
+  })
+})
