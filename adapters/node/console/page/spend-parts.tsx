@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { read } from './api.ts'
 import { formatCount, formatPercent, formatUsd } from './format.ts'
 import type { UsagePart } from './shapes.ts'
+import type { Span } from './spend-span.ts'
 
 /** Rows of one call, and how many calls are made for one view. */
 const pageSize = 5_000
@@ -14,13 +15,13 @@ interface Parts {
   readonly isWhole: boolean
 }
 
-/** What the costs since a time are made of. */
-export function SpendParts({ since }: { readonly since: number }) {
+/** What the costs of a span are made of. */
+export function SpendParts({ span: { since, until } }: { readonly span: Span }) {
   const found = useSignal<Parts | undefined>(undefined)
   useEffect(() => {
     const view = { isCurrent: true }
     found.value = undefined
-    void readParts(since, view)
+    void readParts({ since, until }, view)
       .then((parts) => {
         if (view.isCurrent) found.value = parts
       })
@@ -29,13 +30,13 @@ export function SpendParts({ since }: { readonly since: number }) {
     return () => {
       view.isCurrent = false
     }
-  }, [since])
+  }, [since, until])
   if (!found.value || found.value.parts.length === 0) return null
   const { parts, isWhole } = found.value
   const total = parts.reduce((sum, { cost }) => sum + cost, 0)
   return (
     <section class="panel">
-      <h3>What it is made of</h3>
+      <h2>What it is made of</h2>
       {!isWhole && <p>Of the first {formatCount(pageSize * maxPages)} requests.</p>}
       <div class="scroll">
         <table>
@@ -84,11 +85,14 @@ interface Page {
 }
 
 /** Reads page by page, and stops once the view is another one. The dearest part comes first. */
-async function readParts(since: number, view: { readonly isCurrent: boolean }): Promise<Parts> {
+async function readParts(
+  { since, until }: Pick<Span, 'since' | 'until'>,
+  view: { readonly isCurrent: boolean },
+): Promise<Parts> {
   const sums = new Map<string, UsagePart>()
   let cursor: number | null = 0
   for (let count = 0; count < maxPages && cursor !== null && view.isCurrent; count++) {
-    const query: string = `since=${since}&limit=${pageSize}&cursor=${cursor}`
+    const query: string = `since=${since}&until=${until - 1}&limit=${pageSize}&cursor=${cursor}`
     const page: Page = await read<Page>(`/admin/usage/parts?${query}`)
     for (const { name, ...part } of page.parts) {
       const { count: counted = 0, cost = 0 } = sums.get(name) ?? {}

@@ -1,61 +1,31 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { read } from './api.ts'
-import { Chart } from './chart.tsx'
-import { formatClock, formatCount, formatUsd, formatUtcDay } from './format.ts'
-import type { UsageGroup } from './shapes.ts'
+import { linkTo, type Parameters, place, show } from './place.ts'
+import { saveFile } from './save-file.ts'
+import type { Subject } from './shapes.ts'
+import { SpendChart } from './spend-chart.tsx'
+import { toCsv } from './spend-csv.ts'
+import { type Dimension, dimensions, type Narrowing, titles } from './spend-dimensions.ts'
 import { SpendParts } from './spend-parts.tsx'
+import { maxDays, ownDates, readSpan, spans } from './spend-span.ts'
+import { readSums, type SpendQuery, type Sums } from './spend-sums.ts'
+import { SpendTable } from './spend-table.tsx'
 import { names, outage } from './state.ts'
 
-interface Interval {
-  readonly name: string
-  readonly seconds: number
-  readonly formatTime: (seconds: number) => string
-  /** The time zone of these times, when it is not the browser's. */
-  readonly zone?: string
-}
-
-const hour: Interval = { name: 'hour', seconds: 3600, formatTime: formatClock }
-const day: Interval = { name: 'day', seconds: 86_400, formatTime: formatUtcDay, zone: 'UTC' }
-
-interface Span {
-  readonly name: string
-  readonly interval: Interval
-  /** The number of intervals, with the one that has begun. */
-  readonly count: number
-}
-
-const spans: readonly [Span, ...Span[]] = [
-  { name: '24 hours', interval: hour, count: 24 },
-  { name: '7 days', interval: day, count: 7 },
-  { name: '30 days', interval: day, count: 30 },
-]
-
-const groupings = [
-  { name: 'Key', field: 'key_id' },
-  { name: 'Group', field: 'group_id' },
-  { name: 'Model', field: 'model' },
-  { name: 'Provider', field: 'provider' },
-] as const
-
-/** The sums of a span, and the starts of its intervals. */
-interface Sums {
-  readonly span: Span
-  readonly starts: readonly number[]
-  readonly groups: readonly UsageGroup[]
-}
-
-/** What was spent over time, and by key, group, model or provider. */
+/** What was spent over time, and by group, key, model or provider. The address keeps what is chosen. */
 export function Spend() {
-  const span = useSignal<Span>(spans[0])
-  const field = useSignal<string>(groupings[0].field)
+  const { query } = place.value
   const sums = useSignal<Sums | undefined>(undefined)
   const problem = useSignal<string | undefined>(undefined)
   const isDown = outage.value !== undefined
+  const span = readSpan(query, Date.now() / 1000)
   useEffect(() => {
     let isCurrent = true
-    void readSums(span.value, field.value)
-      .then((answer) => {
+    if (typeof span === 'string') return
+    const wanted: SpendQuery = { span, by: readDimension(query), narrowing: readNarrowing(query) }
+    void Promise.all([readSums(wanted), readNames()])
+      .then(([answer]) => {
         if (!isCurrent) return
         sums.value = answer
         problem.value = undefined
@@ -67,132 +37,176 @@ export function Spend() {
       isCurrent = false
     }
     // Read again when the gateway is back.
-  }, [span.value, field.value, isDown])
+  }, [query.toString(), isDown])
+  const known = typeof span === 'string' ? undefined : sums.value
   return (
     <>
-      <div class="section-head">
-        <h2>Spend</h2>
-        <label>
-          of the last{' '}
-          <select
-            onChange={({ currentTarget }) => {
-              span.value = spans[currentTarget.selectedIndex] ?? spans[0]
-            }}
-          >
-            {spans.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          by{' '}
-          <select onChange={({ currentTarget }) => (field.value = currentTarget.value)}>
-            {groupings.map((grouping) => (
-              <option key={grouping.field} value={grouping.field}>
-                {grouping.name}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+      <Choices query={query} sums={known} />
+      <Trail narrowing={readNarrowing(query)} />
+      {typeof span === 'string' && <p class="panel empty">{span}</p>}
       {problem.value !== undefined && (
         <p class="problem" role="alert">
           The spend could not be read: {problem}
         </p>
       )}
-      {sums.value && <SpendChart sums={sums.value} />}
-      {sums.value && (
-        <section class="panel">
-          <SpendTable sums={sums.value.groups} />
-        </section>
-      )}
-      {sums.value && <SpendParts since={sums.value.starts[0] ?? 0} />}
+      {known ? <Found sums={known} /> : <Waiting isFailed={problem.value !== undefined} />}
     </>
   )
 }
 
-async function readSums(span: Span, field: string): Promise<Sums> {
-  const { interval, count } = span
-  const last = Math.floor(Date.now() / 1000 / interval.seconds) * interval.seconds
-  const starts = Array.from(
-    { length: count },
-    (_, at) => last - (count - 1 - at) * interval.seconds,
-  )
-  const query = `since=${starts[0]}&group_by=${field}&interval=${interval.name}&limit=1000`
-  const { groups } = await read<Pick<Sums, 'groups'>>(`/admin/usage?${query}`)
-  return { span, starts, groups }
-}
-
-function SpendChart({ sums: { span, starts, groups } }: { readonly sums: Sums }) {
-  const { interval, name } = span
-  const costs = new Map(starts.map((start) => [start, 0]))
-  for (const { start, cost } of groups.flatMap(({ intervals }) => intervals)) {
-    costs.set(start, (costs.get(start) ?? 0) + cost)
+function Found({ sums }: { readonly sums: Sums }) {
+  const { groups, span, narrowing } = sums
+  if (groups.length === 0) {
+    return <p class="panel empty">The gateway has served no such request {span.words}.</p>
   }
-  const total = groups.reduce((sum, { cost }) => sum + cost, 0)
   return (
-    <Chart
-      title={`Spend by ${interval.name}`}
-      summary={`${formatUsd(total)} in the last ${name}`}
-      times={starts}
-      style="bars"
-      format={formatUsd}
-      step={interval.seconds}
-      formatTime={interval.formatTime}
-      {...(interval.zone !== undefined && { zone: interval.zone })}
-      series={[{ label: 'cost', color: 'accent', values: [...costs.values()] }]}
-    />
+    <>
+      <SpendChart sums={sums} nameOf={nameOf} />
+      <section class="panel">
+        <SpendTable sums={sums} nameOf={nameOf} />
+      </section>
+      {/* The parts are those of all requests. */}
+      {Object.keys(narrowing).length === 0 && <SpendParts span={span} />}
+    </>
   )
 }
 
-function SpendTable({ sums }: { readonly sums: readonly UsageGroup[] }) {
-  if (sums.length === 0) return <p class="empty">No request in this time.</p>
-  const highest = Math.max(...sums.map(({ cost }) => cost), Number.MIN_VALUE)
+function Waiting({ isFailed }: { readonly isFailed: boolean }) {
+  if (isFailed || typeof readSpan(place.value.query, 0) === 'string') return null
+  return <p class="panel empty">Reading the usage log…</p>
+}
+
+interface ChoicesProps {
+  readonly query: URLSearchParams
+  readonly sums: Sums | undefined
+}
+
+function Choices({ query, sums }: ChoicesProps) {
+  const isOwn = query.get('span') === ownDates
+  const choose =
+    (name: string) =>
+    ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+      show({ [name]: currentTarget.value })
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col" class="wide">
-              Cost
-            </th>
-            <th scope="col" class="number">
-              Requests
-            </th>
-            <th scope="col" class="number">
-              Failed
-            </th>
-            <th scope="col" class="number">
-              Tokens in
-            </th>
-            <th scope="col" class="number">
-              Tokens out
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sums.map((sum) => (
-            <tr key={sum.group}>
-              <th scope="row">{names.value.get(sum.group) ?? (sum.group || 'none')}</th>
-              <td class="wide">
-                {formatUsd(sum.cost)}
-                <meter
-                  class="accent"
-                  min={0}
-                  max={1}
-                  value={sum.cost / highest}
-                  aria-label={`cost ${formatUsd(sum.cost)}`}
-                />
-              </td>
-              <td class="number">{formatCount(sum.requests)}</td>
-              <td class="number">{formatCount(sum.requests - sum.requests_ok)}</td>
-              <td class="number">{formatCount(sum.tokens_in)}</td>
-              <td class="number">{formatCount(sum.tokens_out)}</td>
-            </tr>
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Time{' '}
+        <select value={isOwn ? ownDates : (query.get('span') ?? '24h')} onChange={chooseSpan}>
+          {spans.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
           ))}
-        </tbody>
-      </table>
-    </div>
+          <option value={ownDates}>Own dates</option>
+        </select>
+      </label>
+      {isOwn && (
+        <>
+          <label>
+            from <input type="date" value={query.get('from') ?? ''} onChange={choose('from')} />
+          </label>
+          <label>
+            to <input type="date" value={query.get('to') ?? ''} onChange={choose('to')} />
+          </label>
+          <span class="hint">UTC, up to {maxDays} days</span>
+        </>
+      )}
+      <label>
+        by{' '}
+        <select value={readDimension(query)} onChange={choose('by')}>
+          {dimensions.map((dimension) => (
+            <option key={dimension} value={dimension}>
+              {titles[dimension]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button
+        type="button"
+        class="quiet end"
+        disabled={!sums || sums.groups.length === 0}
+        onClick={() => sums && saveFile(nameFile(sums), toCsv(sums, nameOf))}
+      >
+        Export CSV
+      </button>
+    </form>
   )
+}
+
+/** Own dates begin with the last week, so that both fields are filled in. */
+function chooseSpan({ currentTarget: { value } }: { currentTarget: HTMLSelectElement }): void {
+  const toDay = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const now = Date.now()
+  const dates: Parameters =
+    value === ownDates
+      ? { from: toDay(now - 6 * 86_400_000), to: toDay(now) }
+      : { from: undefined, to: undefined }
+  show({ span: value, ...dates })
+}
+
+/** What the spend is narrowed to, each with the way back. */
+function Trail({ narrowing }: { readonly narrowing: Narrowing }) {
+  const narrowed = dimensions.filter((dimension) => narrowing[dimension] !== undefined)
+  if (narrowed.length === 0) return null
+  const { query } = place.value
+  const without = (dimension: Dimension) =>
+    linkTo('spend', { ...Object.fromEntries(query), [dimension]: undefined, by: dimension })
+  return (
+    <ul class="trail" aria-label="Only">
+      {narrowed.map((dimension) => {
+        const name = nameOf(narrowing[dimension] ?? '')
+        return (
+          <li key={dimension}>
+            {titles[dimension]} <strong>{name}</strong>{' '}
+            <a href={without(dimension)} aria-label={`Show all, not only ${name}`}>
+              ✕
+            </a>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function readDimension(query: URLSearchParams): Dimension {
+  return dimensions.find((dimension) => dimension === query.get('by')) ?? 'key'
+}
+
+function readNarrowing(query: URLSearchParams): Narrowing {
+  const given = dimensions.flatMap((dimension) => {
+    const value = query.get(dimension)
+    return value ? [[dimension, value] as const] : []
+  })
+  return Object.fromEntries(given)
+}
+
+function nameFile({ by, span: { since, until } }: Sums): string {
+  const [first, last] = [since, until - 1].map((time) => new Date(time * 1000).toISOString())
+  return `spend-by-${by}-${first?.slice(0, 10)}-${last?.slice(0, 10)}.csv`
+}
+
+/** The names of keys and groups by their ids, with those of deleted ones. */
+const allNames = signal<ReadonlyMap<string, string>>(new Map())
+
+interface Named extends Pick<Subject, 'id' | 'name'> {
+  readonly deleted_at: number | null
+}
+
+/** The spend of what is deleted stays in the usage log. */
+async function readNames(): Promise<void> {
+  const [{ keys }, { groups }] = await Promise.all([
+    read<{ keys: Named[] }>('/admin/keys?include_deleted=true'),
+    read<{ groups: Named[] }>('/admin/groups?include_deleted=true'),
+  ])
+  allNames.value = new Map(
+    [...keys, ...groups].map(({ id, name, deleted_at: deletedAt }) => [
+      id,
+      deletedAt === null ? name : `${name} (deleted)`,
+    ]),
+  )
+}
+
+/** The name of a key or group; a model or provider is its own name. */
+function nameOf(id: string): string {
+  return allNames.value.get(id) ?? names.value.get(id) ?? (id || 'none')
 }
