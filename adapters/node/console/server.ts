@@ -34,7 +34,7 @@ export async function serveConsole(options: ConsoleOptions): Promise<ServedConso
   const { port: boundPort } = server.address() as AddressInfo
   const hosts = [`127.0.0.1:${boundPort}`, `localhost:${boundPort}`]
   const session = createSession()
-  const context: ConsoleContext = { hosts, session, assets, client }
+  const context: ConsoleContext = { gateway, hosts, session, assets, client }
   server.on('request', (request, response) => {
     // A browser that leaves in the middle of an answer ends it; all else has been answered.
     handle({ request, response }, context).catch(() => response.destroy())
@@ -50,6 +50,8 @@ export async function serveConsole(options: ConsoleOptions): Promise<ServedConso
 }
 
 interface ConsoleContext {
+  /** The address of the gateway. */
+  readonly gateway: string
   /** The values of `Host` under which the console is opened. */
   readonly hosts: readonly string[]
   readonly session: Session
@@ -98,6 +100,7 @@ async function handle(received: BrowserRequest, context: ConsoleContext): Promis
     return refuse(response, 401, 'open the link that the command printed, or enter its code')
   }
   if (url.startsWith('/api/')) return forward(received, context)
+  if (url === '/gateway') return answer(response, { address: context.gateway })
   refuse(response, 404, 'there is no such page')
 }
 
@@ -116,8 +119,7 @@ async function openSession(
   if (!session.hasCode(code.trim())) {
     return refuse(response, 403, 'the code is not the one that the command printed')
   }
-  response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ token: session.token }))
+  answer(response, { token: session.token })
 }
 
 async function forward(
@@ -180,8 +182,12 @@ async function readText(
 
 function refuse(response: ServerResponse, status: number, message: string): void {
   response.statusCode = status
+  answer(response, { error: { message } })
+}
+
+function answer(response: ServerResponse, body: object): void {
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ error: { message } }))
+  response.end(JSON.stringify(body))
 }
 
 function listen(server: Server, port: number): Promise<void> {

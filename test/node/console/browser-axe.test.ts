@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { hasBrowser, listViews, openBrowser, openView, visitFilled } from './visit.ts'
 
@@ -41,9 +42,30 @@ describe.skipIf(!hasBrowser || script === undefined)('the accessibility of the v
     await openView(tab, 'models')
     await tab.locator('tr.opens').first().click()
     await check('an opened model')
+    await openView(tab, 'keys')
+    await tab.getByRole('button', { name: /^Actions for/ }).click()
+    await check('the menu of a key')
+    await tab.keyboard.press('Escape')
+    await tab.getByRole('button', { name: 'New key' }).click()
+    await check('the form of a new key')
+    await openView(tab, 'chat')
+    await sayAndFail(tab)
+    await check('a chat with a failed turn')
     expect(violations).toEqual([])
   })
 })
+
+async function sayAndFail(tab: Page): Promise<void> {
+  const say = async (text: string) => {
+    await tab.getByLabel('Message').fill(text)
+    await tab.keyboard.press('Enter')
+  }
+  await say('# Title\n\n```\ncode\n```')
+  await tab.locator('.outcome').waitFor()
+  await tab.getByLabel('with').selectOption('pooled')
+  await say('Fail')
+  await tab.locator('.failed').waitFor()
+}
 
 function findScript(): string | undefined {
   const require = createRequire(import.meta.url)

@@ -172,6 +172,7 @@ export function listViews(): readonly string[] {
     'keys?tab=groups',
     'audit',
     'chat',
+    'connect?client=codex',
   ]
 }
 

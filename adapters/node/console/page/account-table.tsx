@@ -12,7 +12,8 @@ export interface Column {
   readonly title: string
   /** Set for a column that the list can be sorted by. */
   readonly sort?: SortName
-  readonly isWide?: boolean
+  /** The class of its cells in the style sheet. */
+  readonly look?: 'wide' | 'created'
 }
 
 interface TableProps {
@@ -26,7 +27,7 @@ interface TableProps {
 export function AccountTable({ columns, sorting, children }: TableProps) {
   return (
     <div class="scroll">
-      <table class="cards accounts">
+      <table class="labeled accounts">
         <thead>
           <tr>
             {columns.map((column) => (
@@ -44,11 +45,10 @@ export function AccountTable({ columns, sorting, children }: TableProps) {
 }
 
 function Head({ column, sorting }: { readonly column: Column; readonly sorting: Sorting }) {
-  const { title, sort, isWide = false } = column
-  const width = isWide ? 'wide' : undefined
+  const { title, sort, look } = column
   if (sort === undefined) {
     return (
-      <th scope="col" class={width}>
+      <th scope="col" class={look}>
         {title}
       </th>
     )
@@ -58,7 +58,7 @@ function Head({ column, sorting }: { readonly column: Column; readonly sorting: 
   const isAscending = (sort === 'name') !== sorting.isReversed
   const direction = isAscending ? 'ascending' : 'descending'
   return (
-    <th scope="col" class={width} aria-sort={isSorted ? direction : undefined}>
+    <th scope="col" class={look} aria-sort={isSorted ? direction : undefined}>
       <button
         type="button"
         class="sort"
@@ -117,7 +117,7 @@ export function AccountCells({ subject, lastUsed }: CellsProps) {
       <td data-label="Last used">
         <LastUsed at={lastUsed} />
       </td>
-      <td data-label="Created" class="nowrap">
+      <td data-label="Created" class="created nowrap">
         {formatDate(subject.created_at)}
       </td>
       <td data-label="Limits">

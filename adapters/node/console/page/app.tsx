@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Audit } from './audit.tsx'
 import { Chat } from './chat.tsx'
+import { Connect } from './connect.tsx'
 import { formatTime, timeZone } from './format.ts'
 import { Keys } from './keys.tsx'
 import { Login } from './login.tsx'
@@ -30,6 +31,7 @@ const views: readonly [View, ...View[]] = [
   { id: 'keys', title: 'Keys', content: Keys },
   { id: 'audit', title: 'Audit', content: Audit },
   { id: 'chat', title: 'Chat', content: Chat },
+  { id: 'connect', title: 'Connect', content: Connect },
 ]
 
 /** The whole page. The address names the present view, so that the browser's back button works. */

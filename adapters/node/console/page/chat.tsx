@@ -1,67 +1,116 @@
-import { signal } from '@preact/signals'
-import { useLayoutEffect } from 'preact/hooks'
-import { read } from './api.ts'
-import { ask, type Served } from './completion.ts'
-
-interface Turn {
-  readonly role: 'user' | 'assistant'
-  readonly content: string
-  readonly served?: Served | undefined
-}
-
-const models = signal<readonly string[]>([])
-const model = signal('')
-const turns = signal<readonly Turn[]>([])
-const problem = signal<string | undefined>(undefined)
-const running = signal<AbortController | undefined>(undefined)
-/** Resolves when the list of models has arrived. */
-let loading: Promise<void> | undefined
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { ChatTurn } from './chat-turn.tsx'
+import { chooseModel, clear, model, running, say, systemPrompt, turns } from './conversation.ts'
+import {
+  models,
+  modelsProblem,
+  modelsWithoutCredential,
+  usableModels,
+  useModels,
+} from './listed-models.ts'
 
 /** A box to try the models. Its requests carry a key that the console creates for itself. */
 export function Chat() {
-  // Before anything can be typed.
-  useLayoutEffect(() => {
-    loading = loadModels()
-  }, [])
+  useModels()
+  useStickyEnd()
   return (
     <section class="panel chat">
-      <div class="section-head">
-        <h2>Chat</h2>
-        <label>
-          with{' '}
-          <select
-            value={model}
-            onChange={({ currentTarget }) => (model.value = currentTarget.value)}
-          >
-            {models.value.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </select>
-        </label>
-        {turns.value.length > 0 && (
-          <button type="button" class="quiet" onClick={() => (turns.value = [])}>
-            Clear
-          </button>
-        )}
-      </div>
-      <ol class="turns" aria-live="polite">
-        {turns.value.map((turn, index) => (
-          // A turn has no id, and never changes its place.
-          <li key={index} class={turn.role}>
-            <p class="said">{turn.content || '…'}</p>
-            {turn.served && <p class="faint">{describeServed(turn.served)}</p>}
-          </li>
+      <Head />
+      <details class="system" open={systemPrompt.value !== ''}>
+        <summary>System prompt</summary>
+        <textarea
+          rows={3}
+          aria-label="System prompt"
+          placeholder="For example: Answer in one sentence."
+          value={systemPrompt.value}
+          onChange={({ currentTarget }) => (systemPrompt.value = currentTarget.value)}
+        />
+      </details>
+      {turns.value.length === 0 && <Hints />}
+      <ol class="turns" aria-live="polite" aria-busy={running.value !== undefined}>
+        {turns.value.map((turn) => (
+          <ChatTurn key={turn.id} turn={turn} />
         ))}
       </ol>
-      {problem.value !== undefined && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
       <Question />
     </section>
   )
 }
+
+function Head() {
+  return (
+    <div class="section-head">
+      <h2>Chat</h2>
+      <label class="model">
+        with{' '}
+        <select
+          value={model.value}
+          onChange={({ currentTarget }) => chooseModel(currentTarget.value)}
+        >
+          {usableModels.value?.map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      </label>
+      {turns.value.length > 0 && (
+        <button type="button" class="quiet" onClick={clear}>
+          Clear
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** What can be done here, and why a model may be missing. */
+function Hints() {
+  const { value: hidden } = modelsWithoutCredential
+  return (
+    <div class="empty hints">
+      {modelsProblem.value === undefined ? (
+        <p>Ask a model something. Each answer shows who served it, how fast, and what it cost.</p>
+      ) : (
+        <p class="problem" role="alert">
+          The models could not be read: {modelsProblem}
+        </p>
+      )}
+      {models.value && usableModels.value?.length === 0 && (
+        <p>No model for chat has a credential. See the providers in the Overview.</p>
+      )}
+      {hidden > 0 && (
+        <p>
+          {hidden === 1 ? '1 model is' : `${hidden} models are`} not offered, because the provider
+          has no credential.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Keeps the end of the conversation in sight, unless the reader has scrolled up. */
+function useStickyEnd(): void {
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    const onScroll = () => {
+      const { scrollHeight } = document.documentElement
+      isAtEnd.current = innerHeight + scrollY >= scrollHeight - nearPx
+    }
+    addEventListener('scroll', onScroll, { passive: true })
+    return () => removeEventListener('scroll', onScroll)
+  }, [])
+  const { value: shown } = turns
+  useLayoutEffect(() => {
+    if (isAtEnd.current && shown.length > 0) scrollTo(0, document.documentElement.scrollHeight)
+  }, [shown])
+  // A new question is at the end.
+  useLayoutEffect(() => {
+    if (shown.length > 0) scrollTo(0, document.documentElement.scrollHeight)
+  }, [shown.length])
+}
+
+/** How far from the end still counts as the end. */
+const nearPx = 80
 
 function Question() {
   const submit = (event: Event) => {
@@ -81,7 +130,7 @@ function Question() {
     <form class="question" onSubmit={submit}>
       <textarea
         name="question"
-        rows={3}
+        rows={2}
         aria-label="Message"
         placeholder="Say something. Enter sends, Shift+Enter begins a new line."
         onKeyDown={onKeyDown}
@@ -97,45 +146,4 @@ function Question() {
       )}
     </form>
   )
-}
-
-async function loadModels(): Promise<void> {
-  try {
-    const { data } = await read<{ data: { id: string }[] }>('/v1/models')
-    models.value = data.map(({ id }) => id)
-    model.value ||= models.value[0] ?? ''
-  } catch (error) {
-    problem.value = error instanceof Error ? error.message : String(error)
-  }
-}
-
-/** Sends the conversation and shows the answer while it comes. */
-async function say(question: string): Promise<void> {
-  const asked: Turn[] = [...turns.value, { role: 'user', content: question }]
-  turns.value = [...asked, { role: 'assistant', content: '' }]
-  problem.value = undefined
-  const cancel = new AbortController()
-  running.value = cancel
-  // A quick typist is ahead of the list.
-  await loading
-  try {
-    const messages = asked.map(({ role, content }) => ({ role, content }))
-    const answer = ask({ model: model.value, messages, signal: cancel.signal })
-    for await (const { content, served } of answer) {
-      turns.value = [...asked, { role: 'assistant', content, served }]
-    }
-  } catch (error) {
-    if (!cancel.signal.aborted)
-      problem.value = error instanceof Error ? error.message : String(error)
-  }
-  running.value = undefined
-}
-
-function describeServed({ model: served, provider, attempts, tokens }: Served): string {
-  const parts = [
-    `${served} by ${provider}`,
-    attempts === 1 ? undefined : `${attempts} attempts`,
-    tokens === undefined ? undefined : `${tokens} tokens`,
-  ]
-  return parts.filter((part) => part !== undefined).join(' · ')
 }

@@ -17,9 +17,9 @@ interface ListProps {
 const columns: readonly Column[] = [
   { title: 'Name', sort: 'name' },
   { title: 'Keys' },
-  { title: 'Spend', sort: 'spend', isWide: true },
+  { title: 'Spend', sort: 'spend', look: 'wide' },
   { title: 'Last used', sort: 'used' },
-  { title: 'Created', sort: 'created' },
+  { title: 'Created', sort: 'created', look: 'created' },
   { title: 'Limits' },
   { title: 'Models' },
 ]

@@ -36,9 +36,12 @@ export function SpendChart({ sums, nameOf }: SpendProps) {
   )
 }
 
-/** How the cost differs from that of the time before, where that is known. */
+/** More is not a change, but a beginning. */
+const maxChange = 10
+
+/** How the cost differs from that of the time before, where that can be compared. */
 function compare(cost: number, before: number): string {
-  if (before === 0) return ''
+  if (before === 0 || cost / before > maxChange) return ''
   const change = (cost - before) / before
   if (Math.abs(change) < 0.01) return ', as much as before'
   const words = change > 0 ? 'more' : 'less'

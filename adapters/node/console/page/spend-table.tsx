@@ -25,7 +25,7 @@ export function SpendTable({ sums, nameOf }: TableProps) {
         <p class="hint">The {formatWhole(groups.length)} dearest. There are more of them.</p>
       )}
       <div class="scroll">
-        <table class="cards spend">
+        <table class="labeled spend">
           <thead>
             <tr>
               <th scope="col">{titles[by]}</th>
