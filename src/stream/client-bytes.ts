@@ -28,6 +28,12 @@ export interface ClientBytesOptions {
   readonly toError: (failure: UpstreamFailure) => GatewayError
   /** Yields to other work between the pieces of a long end. */
   readonly pause: () => Promise<void>
+  /**
+   * Whether the stream has failed, for clients that take every clean end for a complete answer: behind its last bytes
+   * it breaks off, so that the host cuts the connection. The stage must then hold no chunk ahead of its reader: the
+   * error would drop it.
+   */
+  readonly isCut?: (() => boolean) | undefined
 }
 
 /**
@@ -64,6 +70,7 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   /** No frame follows the one that ends the stream, so a long end is written here. */
   flush(out: StageController<Uint8Array>): void | Promise<void> {
     if (this.#end) return this.#writeEnd(this.#end, out)
+    if (this.#options.isCut?.()) throw new Error('the stream has failed')
   }
 
   cancel(): void {

@@ -6,6 +6,7 @@ import { AnthropicStream } from '../../src/providers/anthropic/stream.ts'
 import { ConverseStream } from '../../src/providers/bedrock/stream.ts'
 import { createCohereDecoder } from '../../src/providers/cohere/stream.ts'
 import { geminiModel } from '../../src/providers/google/models.ts'
+import { NativeStream as NativeGemini } from '../../src/providers/google/native-stream.ts'
 import { GeminiStream } from '../../src/providers/google/stream.ts'
 import { chatChunks } from '../../src/providers/openai/chat.ts'
 import { createResponsesDecoder } from '../../src/providers/openai/responses-stream.ts'
@@ -23,6 +24,8 @@ interface Api {
   readonly event: fc.Arbitrary<object>
   /** The usual event with this text. */
   readonly toDelta: (text: string, at: number) => object
+  /** Of the repeated events in the same bytes only the last has usage, because it is a running total. */
+  readonly countsOnce?: true
 }
 
 const text = fc.oneof(
@@ -236,6 +239,19 @@ const apis: Readonly<Record<string, Api>> = {
     ),
     toDelta: toGeminiDelta,
   },
+  'google, native': {
+    createDecoder: () =>
+      new NativeGemini({
+        model: geminiModel(dialectTarget.upstreamId),
+        header: () => undefined,
+      }),
+    event: fc.oneof(
+      { weight: 2, arbitrary: fc.tuple(text, fc.nat()).map((given) => toGeminiDelta(...given)) },
+      geminiEvent,
+    ),
+    toDelta: toGeminiDelta,
+    countsOnce: true,
+  },
   cohere: {
     createDecoder: () =>
       createCohereDecoder({ created: 1, model: 'm', wantsLogprobs: false, names: sameNames }),
@@ -261,10 +277,16 @@ const encodeSse = (event: object) => new TextEncoder().encode(`data: ${JSON.stri
 const factsOf = (frames: readonly Frame[]) =>
   frames.map((frame) => JSON.parse(JSON.stringify({ ...frame, bytes: undefined })))
 
+interface Reading {
+  readonly chunks: readonly Uint8Array[]
+  readonly countsOnce?: true | undefined
+}
+
 /** The frames of a stream, with their bytes as text; the last is the fault if a chunk cannot be decoded. */
-function readAll(decoder: FrameDecoder, chunks: readonly Uint8Array[]): unknown[] {
+function readAll(decoder: FrameDecoder, { chunks, countsOnce }: Reading): unknown[] {
   const read: unknown[] = []
-  const add = (frames: readonly Frame[]) => read.push(...frames.map(renderFrame))
+  const add = (frames: readonly Frame[]) =>
+    read.push(...(countsOnce ? keepLastUsage(frames) : frames).map(renderFrame))
   try {
     for (const chunk of chunks) add(decoder.push(chunk))
     add([...decoder.end()])
@@ -272,6 +294,13 @@ function readAll(decoder: FrameDecoder, chunks: readonly Uint8Array[]): unknown[
     read.push(error)
   }
   return read
+}
+
+/** Leaves out the usage that a later frame of the same bytes replaces. */
+function keepLastUsage(frames: readonly Frame[]): Frame[] {
+  return frames.map((frame, at) =>
+    frames.slice(at + 1).some((later) => later.usage) ? { ...frame, usage: undefined } : frame,
+  )
 }
 
 /** Without the ids that decoders make up. */
@@ -286,7 +315,7 @@ function splitBytes(bytes: Uint8Array, length: number): Uint8Array[] {
 }
 
 describe.each(Object.entries(apis))('%s', (_api, api) => {
-  const { event, encode = encodeSse, toDelta } = api
+  const { event, encode = encodeSse, toDelta, countsOnce } = api
   const createDecoder = () => {
     const decoder = api.createDecoder()
     if (api.start) decoder.push(encode(api.start))
@@ -323,9 +352,9 @@ describe.each(Object.entries(apis))('%s', (_api, api) => {
         const bytes = Buffer.concat(said.map((word, at) => encode(toDelta(word, at))))
         for (const [at, byte] of damaged) bytes.write(byte, at % bytes.length)
         const chunks = splitBytes(bytes, length)
-        const frames = readAll(createDecoder(), chunks)
+        const frames = readAll(createDecoder(), { chunks, countsOnce })
         const match = vi.spyOn(JsonPattern.prototype, 'match').mockReturnValue(undefined)
-        expect(frames).toEqual(readAll(createDecoder(), chunks))
+        expect(frames).toEqual(readAll(createDecoder(), { chunks, countsOnce }))
         match.mockRestore()
       }),
       { numRuns: 300 },

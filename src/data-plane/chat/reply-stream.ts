@@ -7,7 +7,6 @@ import type { ByteSource, Clock } from '../../core/ports.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../../core/streams.ts'
 import { type ChainEnd, ClientBytes } from '../../stream/client-bytes.ts'
 import { CommitGate, type FailedOpening } from '../../stream/commit-gate.ts'
-import { CutEnd } from '../../stream/cut-end.ts'
 import { FrameSource } from '../../stream/frame-source.ts'
 import { Heartbeat } from '../../stream/heartbeat.ts'
 import type { StreamRecorder } from '../../stream/stream-recorder.ts'
@@ -102,21 +101,22 @@ export class ReplyStream implements ChainEnd {
     const pause = () => slice.pause().catch(() => {})
     this.#terminator = new Terminator({ streamEnd, upstream })
     this.#onEnd = options.onEnd
-    const body = frames
+    const { cutsFailures = false } = writer
+    const isCut = () => this.#terminator.outcome?.complete === false
+    const bytes = new ClientBytes({
+      end: this,
+      writer,
+      recorder,
+      usage: () => tap.final,
+      toError,
+      pause,
+      isCut: cutsFailures ? isCut : undefined,
+    })
+    this.body = frames
       .pipeThrough(new TransformStream(this.#heartbeat, undefined, oneAhead))
       .pipeThrough(new TransformStream(this.#terminator))
       .pipeThrough(new TransformStream(tap))
-      .pipeThrough(
-        new TransformStream(
-          new ClientBytes({ end: this, writer, recorder, usage: () => tap.final, toError, pause }),
-          undefined,
-          oneAhead,
-        ),
-      )
-    const hasFailed = () => this.#terminator.outcome?.complete === false
-    this.body = writer.cutsFailures
-      ? body.pipeThrough(new TransformStream(new CutEnd(hasFailed), undefined, unbuffered))
-      : body
+      .pipeThrough(new TransformStream(bytes, undefined, cutsFailures ? unbuffered : oneAhead))
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }
 

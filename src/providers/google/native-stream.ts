@@ -1,7 +1,7 @@
 import type { HeaderReader } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
-import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
-import type { ReportedUsage } from '../../core/usage.ts'
+import type { Frame, FrameDecoder } from '../../core/frame.ts'
+import { hasTokens, type ReportedUsage } from '../../core/usage.ts'
 import { createDroppedFrame, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json/parse.ts'
 import type { Repeated } from '../../wire/json/pattern.ts'
@@ -36,6 +36,9 @@ export class NativeStream implements FrameDecoder {
   readonly #finished = new Map<number, boolean>()
   /** Without a prototype, because the vendor chooses the names of its members. */
   readonly #usage: Record<string, unknown> = Object.create(null)
+  /** The latest repeated event, and its counts, until they have been read. */
+  #counted: RepeatedFrame | undefined
+  #counts: Repeated | undefined
   /** The usage of the latest event that has one. */
   #reported: ReportedUsage | undefined
   /** How many of the candidates have ended. */
@@ -49,7 +52,7 @@ export class NativeStream implements FrameDecoder {
   }
 
   push(bytes: Uint8Array): Frame[] {
-    return flatMapFrames(this.#splitter.push(bytes), (event) => this.#read(event))
+    return this.#readAll(this.#splitter.push(bytes))
   }
 
   end(): Frame[] {
@@ -58,25 +61,39 @@ export class NativeStream implements FrameDecoder {
       .end()
       .filter(({ data }) => data !== undefined && tryParseJson(data) !== undefined)
       .map(closeEvent)
-    return [...flatMapFrames(whole, (event) => this.#read(event)), ...this.#finish()]
+    return [...this.#readAll(whole), ...this.#finish()]
   }
 
   breakOff(): Frame[] {
     return this.#finish()
   }
 
+  #readAll(events: readonly RawEvent[]): Frame[] {
+    const frames: Frame[] = []
+    for (const event of events) {
+      const { data, bytes } = event
+      const repeated = data && this.#piece ? this.#events.match(data) : undefined
+      if (repeated) frames.push(this.#repeat(skipBlankLines(bytes), repeated))
+      else frames.push(...this.#read(event))
+    }
+    this.#recount()
+    return frames
+  }
+
   #read({ data, bytes: given }: RawEvent): Frame[] {
+    this.#recount()
     // Some proxies add the terminator of the OpenAI API, which no client of this API reads.
     if (data?.startsWith('[DONE]')) return this.#finish()
-    const repeated = data && this.#piece ? this.#events.match(data) : undefined
-    if (repeated) return [this.#repeat(skipBlankLines(given), repeated)]
     const response = data ? this.#parse(data) : undefined
     if (response) return [this.#classify(skipBlankLines(given), response)]
     const value = tryParseJson(data ?? decoder.decode(given))
     const failure = parseFailure(value)
     if (failure) {
       const metadata = isObject(value) ? value['usageMetadata'] : undefined
-      if (isObject(metadata)) Object.assign(this.#usage, metadata)
+      if (isObject(metadata)) {
+        Object.assign(this.#usage, metadata)
+        this.#piece = undefined
+      }
       return this.#fail(failure)
     }
     return data ? this.#fail(malformed) : [createDroppedFrame(given)]
@@ -94,21 +111,34 @@ export class NativeStream implements FrameDecoder {
   }
 
   /** Classifies an event that says only more of the text, as most events of a stream do. */
-  #repeat(bytes: Uint8Array, { text, counts }: Repeated): Frame {
-    let usage: ReportedUsage | undefined
-    if (this.#piece?.usageMetadata) {
-      for (const name in counts) this.#usage[name] = counts[name]
-      usage = this.#reported && recountUsage(this.#usage, this.#reported)
-      this.#reported = usage ?? this.#reported
-    }
-    return {
+  #repeat(bytes: Uint8Array, repeated: Repeated): Frame {
+    const { text } = repeated
+    const frame: RepeatedFrame = {
       bytes,
       kind: 'content',
-      usage,
+      usage: undefined,
       output: text,
       outputBytes: countUtf8Bytes(text),
       finished: this.#progress,
     }
+    this.#counted = frame
+    this.#counts = repeated
+    return frame
+  }
+
+  /**
+   * Reads the counts of the latest repeated event. Those of the repeated events before it in the same bytes are
+   * running totals that no later stage needs.
+   */
+  #recount(): void {
+    const frame = this.#counted
+    if (!frame) return
+    this.#counted = undefined
+    if (!this.#piece?.usageMetadata) return
+    Object.assign(this.#usage, this.#counts?.counts)
+    const known = hasTokens(this.#reported) ? this.#reported : undefined
+    frame.usage = (known && recountUsage(this.#usage, known)) ?? this.#parseUsage()
+    this.#reported = frame.usage ?? this.#reported
   }
 
   #classify(bytes: Uint8Array, response: GeminiResponse): Frame {
@@ -159,6 +189,8 @@ export class NativeStream implements FrameDecoder {
     return this.#progress === 'all' ? [{ bytes: noBytes, kind: 'done', outputBytes: 0 }] : []
   }
 }
+
+type RepeatedFrame = Omit<Frame, 'usage'> & { usage: ReportedUsage | undefined }
 
 /** True for an event that has only text, and the counts so far. */
 function isPiece({ candidates, usageMetadata }: GeminiResponse): boolean {

@@ -58,10 +58,8 @@ describe('texts that differ only in one string', () => {
   test('counts may differ and are read', () => {
     const pattern = learned(chunk('Hello', { usage: { prompt: 3, answer: 1, other: 5 } }))
     const match = (usage: unknown) => pattern.match(chunk('x', { usage }))
-    expect(match({ prompt: 3, answer: 20, other: 5 })).toEqual({
-      text: 'x',
-      counts: { prompt: 3, answer: 20 },
-    })
+    const { text, counts } = match({ prompt: 3, answer: 20, other: 5 }) ?? {}
+    expect({ text, counts }).toEqual({ text: 'x', counts: { prompt: 3, answer: 20 } })
     expect(match({ prompt: 0, answer: 999_999_999_999_999, other: 5 })?.counts).toEqual({
       prompt: 0,
       answer: 999_999_999_999_999,
@@ -76,8 +74,9 @@ describe('texts that differ only in one string', () => {
 
   test('white space before a count is allowed', () => {
     const spaced = chunk('Hello', { usage: { answer: 1 } }).replaceAll(':', ': ')
-    const text = spaced.replace('Hello', 'x').replace('1}', '17}')
-    expect(learned(spaced).match(text)).toEqual({ text: 'x', counts: { answer: 17 } })
+    const other = spaced.replace('Hello', 'x').replace('1}', '17}')
+    const { text, counts } = learned(spaced).match(other) ?? {}
+    expect({ text, counts }).toEqual({ text: 'x', counts: { answer: 17 } })
   })
 
   test.each([
