@@ -75,6 +75,7 @@ async function listRequests({ request }: AdminRequest, deps: RequestRouteDeps): 
  */
 function hasWindow({ since, until, ...given }: Given): boolean {
   if ((since ?? until) !== undefined) return true
+  if (given.after) return false
   return (given.key_id ?? given.group_id ?? given.model ?? given.provider) !== undefined
 }
 

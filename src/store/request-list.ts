@@ -90,8 +90,10 @@ async function listUsageRows(
 ): Promise<RequestRow[]> {
   const { window, direction, limit, statuses } = query
   const onlyFailed = statuses !== undefined && statuses.from >= 400
-  const span = window && !onlyFailed ? await findSpan(db, window) : undefined
-  if (window && !onlyFailed && !span) return []
+  // Newer rows are few, and failed ones have an index.
+  const needsSpan = window !== undefined && direction === 'older' && !onlyFailed
+  const span = needsSpan ? await findSpan(db, window) : undefined
+  if (needsSpan && !span) return []
   const wanted = and(
     whereInBounds(usageLog.id, query, bounds),
     span && window ? whereInSpan(span, window) : whereInWindow(usageLog.ts, window),

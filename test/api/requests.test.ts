@@ -189,6 +189,18 @@ describe('the list', () => {
     expect(seen).toEqual([['a', 'm'], ['b'], []])
   })
 
+  test('after follows the requests of one key', async () => {
+    const { gateway, key, limited } = await filled()
+    const { after } = await list(gateway, `?key_id=${key.id}&limit=1`)
+    await gateway.ask(limited, prompt())
+    await gateway.ask(key, { ...prompt(), model: 'none' })
+    // Without a window: the first page may be older than a day.
+    await gateway.clock.advance(2 * 86_400_000)
+    const { rows, since } = await list(gateway, `?key_id=${key.id}&after=${after}`)
+    expect(rows).toMatchObject([{ key_id: key.id, model: 'none' }])
+    expect(since).toBe(null)
+  })
+
   test.each([
     ['failed=true', ['failed', 'limited', 'unknown']],
     ['failed=false', ['served']],
