@@ -7,7 +7,7 @@ import { buildRateHeaders } from './rate-headers.ts'
  */
 
 /** Throws LM-4002 when an account has used up its requests of this minute. */
-export function checkRequests({ accounts, now }: Pick<CheckedRequest, 'accounts' | 'now'>): void {
+export function checkRequests({ accounts, now }: TimedAccounts): void {
   for (const { scope, record, requests } of accounts) {
     const limit = record.rpmLimit
     if (limit === null || requests.used(now) < limit) continue
@@ -15,6 +15,15 @@ export function checkRequests({ accounts, now }: Pick<CheckedRequest, 'accounts'
     throw tooManyRequests({ scope, limit, retryAfter: requests.endsIn(now), headers })
   }
 }
+
+/** Whether `checkRequests` would throw. */
+export function hasUsedRequests({ accounts, now }: TimedAccounts): boolean {
+  return accounts.some(
+    ({ record: { rpmLimit }, requests }) => rpmLimit !== null && requests.used(now) >= rpmLimit,
+  )
+}
+
+type TimedAccounts = Pick<CheckedRequest, 'accounts' | 'now'>
 
 /** Throws LM-4003 when an account has fewer than `needed` tokens left in this minute. */
 export function checkTokens(needed: number, { accounts, now }: CheckedRequest): void {

@@ -77,12 +77,17 @@ export interface Demand {
 export function estimateDemand(request: CheckedRequest): Demand {
   const { accounts, route, reserveOutputTokens } = request
   const isCapped = accounts.some(hasCap)
-  const estimate = isCapped || accounts.some(hasTokenLimit) ? request.estimate() : noUsage
+  const estimate = hasEstimatedLimit(request) ? request.estimate() : noUsage
   return {
     tokens: estimateMaxTokens(route.chain, estimate),
     cost: isCapped ? estimateMaxCost(route.chain, estimate, reserveOutputTokens) : 0n,
     isFree: isCapped && route.chain.every((link) => link.isFree),
   }
+}
+
+/** Whether a limit or a cap is on what a request is estimated to use. */
+export function hasEstimatedLimit({ accounts }: Pick<CheckedRequest, 'accounts'>): boolean {
+  return accounts.some((account) => hasCap(account) || hasTokenLimit(account))
 }
 
 const noUsage: UsageEstimate = Object.freeze({ promptTokens: 0 })

@@ -2,7 +2,8 @@ import type { Admission } from '../core/admission.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { AccountEntry } from './account-entry.ts'
-import { admit, previewAdmission } from './admission.ts'
+import { admit, hasEstimatedLimit, previewAdmission } from './admission.ts'
+import { hasUsedRequests } from './admission-checks.ts'
 import type { AdmissionRequest, HitRequest, PreviewRequest } from './admission-request.ts'
 import { admitHit } from './hit-admission.ts'
 
@@ -10,6 +11,8 @@ import { admitHit } from './hit-admission.ts'
 export interface Ledger {
   /** The wall clock by which minutes and terms end. */
   now(): Millis
+  /** As `Principal.needsEstimate`. */
+  needsEstimate(request: HitRequest): boolean
   /** Admits a request, or throws as `Principal.admit` does. */
   admit(request: AdmissionRequest): Admission | Promise<Admission>
   /** Admits a hit, or throws as `Principal.admitHit` does. */
@@ -24,6 +27,8 @@ export interface Ledger {
 export function createMemoryLedger(clock: Clock): Ledger {
   return Object.freeze<Ledger>({
     now: () => clock.now(),
+    // A request without a place in this minute is refused first.
+    needsEstimate: (request) => hasEstimatedLimit(request) && !hasUsedRequests(request),
     admit,
     admitHit,
     preview: previewAdmission,

@@ -55,6 +55,11 @@ export class KeyPrincipal implements Principal {
     return group && !isAllowed(group, model) ? 'group' : undefined
   }
 
+  get needsEstimate(): boolean {
+    const { ledger } = this.#deps
+    return ledger.needsEstimate({ accounts: this.#accounts, now: ledger.now() })
+  }
+
   admit(ask: AdmissionAsk): Admission | Promise<Admission> {
     const { id, api, stream, named, route, estimate } = ask
     const { ledger, observer, reserveOutputTokens } = this.#deps

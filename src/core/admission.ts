@@ -59,6 +59,11 @@ export interface Principal {
   /** Whose list of models leaves a model out; undefined when the sender may use it. */
   findRefusingList(model: string): BudgetScope | undefined
   /**
+   * Whether `admit` would estimate a request now. False for one that is refused before: then nothing needs to be
+   * prepared for it.
+   */
+  readonly needsEstimate: boolean
+  /**
    * Admits a request, or throws LM-4002, LM-4003, LM-4006 or LM-4001; LM-5003 when the shared state that it
    * needs cannot be used. A refusal changes no count. The caller must end the admission.
    */
@@ -127,6 +132,7 @@ const anonymous: Principal = Object.freeze({
   budgetUsed: undefined,
   mayUse: () => true,
   findRefusingList: () => undefined,
+  needsEstimate: false,
   admit: () => admitted,
   previewAdmission() {},
   admitHit: () => admitted,

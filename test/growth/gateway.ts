@@ -85,6 +85,14 @@ export function explainingGateway(options: Partial<GatewayOptions> = {}): Promis
   })
 }
 
+/** Creates a key on a gateway with the admin API. */
+export async function createKey({ get }: TestGateway, fields: object): Promise<string> {
+  const headers = { authorization: `Bearer ${masterKey}` }
+  const body = JSON.stringify({ name: 'a key', ...fields })
+  const response = await get('/admin/keys', { method: 'POST', headers, body })
+  return String(((await response.json()) as { readonly key: unknown }).key)
+}
+
 /** What a gateway has made of a request. */
 export interface Outcome {
   readonly status: number
@@ -102,6 +110,7 @@ export interface SentBody {
   readonly door: DoorPath
   readonly model: string
   readonly body: string | Uint8Array<ArrayBuffer>
+  readonly key?: string
 }
 
 /** Returns the path of a door. The Gemini API names the model in it. */
@@ -124,12 +133,14 @@ function pathOf(door: DoorPath | AnswerDoor, model: string): string {
 /** Sends a body to a door. The upstream refuses it, so that no answer adds to the time. */
 export async function sendBody(
   { get, upstream }: TestGateway,
-  { door, model, body }: SentBody,
+  { door, model, body, key }: SentBody,
 ): Promise<Outcome> {
   upstream.requests.length = 0
   // Only the links of a chain go on after a failure of the provider.
   upstream.always(whole('{}', { status: model === 'chain' ? 503 : 400 }))
-  const response = await get(pathOf(door, model), { method: 'POST', body })
+  const headers: Record<string, string> =
+    key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const response = await get(pathOf(door, model), { method: 'POST', headers, body })
   const answer = await response.text()
   const written = upstream.requests.reduce((sum, request) => sum + (request.body?.length ?? 0), 0)
   return { status: response.status, body: answer, written }

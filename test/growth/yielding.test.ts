@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Clock } from '../../src/index.ts'
 import { getKind } from '../../src/providers/index.ts'
 import { readWhole } from '../../src/wire/json/answer-body.ts'
@@ -9,6 +9,7 @@ import type { DoorPath } from './bodies.ts'
 import {
   type AnswerDoor,
   askForExplanation,
+  createKey,
   explainingGateway,
   growthGateway,
   sendBody,
@@ -319,6 +320,47 @@ test('an explanation of a request yields while each link is judged', async () =>
   await count(1000)
   const few = await count(1000)
   expect((await count(4000)) - few).toBeGreaterThan(3000 / 256 - 1)
+})
+
+describe('a request of a key whose limits need an estimate', () => {
+  async function openKeyed(fields: object) {
+    const clock = new HastyClock()
+    const gateway = await explainingGateway({ clock })
+    const key = await createKey(gateway, fields)
+    return async (size: number) => {
+      const body = JSON.stringify({ model: 'chain', messages: [user], ...offering(size) })
+      const sending = { door: 'chat/completions', model: 'chain', body, key } as const
+      let status = 0
+      const yields = await clock.countYields(async () => {
+        ;({ status } = await sendBody(gateway, sending))
+      })
+      return { yields, status }
+    }
+  }
+
+  test.each([
+    ['a limit of tokens', { tpm_limit: 1_000_000_000 }],
+    ['a budget', { budget_max: 1_000_000 }],
+  ])('yields while each link is estimated: %s', async (_, fields) => {
+    const grow = async (send: Awaited<ReturnType<typeof openKeyed>>) => {
+      await send(1000)
+      const few = await send(1000)
+      const many = await send(4000)
+      expect(many.status).toBe(503)
+      return many.yields - few.yields
+    }
+    const free = await grow(await openKeyed({}))
+    // Of the links, Gemini's makes most steps.
+    expect((await grow(await openKeyed(fields))) - free).toBeGreaterThan(3000 / 256 - 1)
+  })
+
+  test('is not prepared when it has used up its requests', async () => {
+    const send = await openKeyed({ tpm_limit: 1_000_000_000, rpm_limit: 1 })
+    const served = await send(4000)
+    const refused = await send(4000)
+    expect(refused.status).toBe(429)
+    expect(refused.yields).toBeLessThan(served.yields / 2)
+  })
 })
 
 test('a long request is refused for its last message by the path of that message', async () => {

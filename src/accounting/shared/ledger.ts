@@ -4,6 +4,7 @@ import type { Clock, Log } from '../../core/ports.ts'
 import { type SharedState } from '../../core/shared-state.ts'
 import type { JournalRow, LostCharge, Store } from '../../store/index.ts'
 import type { AccountEntry } from '../account-entry.ts'
+import { hasEstimatedLimit } from '../admission.ts'
 import type { AdmissionRequest, HitRequest, PreviewRequest } from '../admission-request.ts'
 import type { BudgetEvents } from '../budget-events.ts'
 import type { BudgetObserver } from '../budget-observer.ts'
@@ -184,6 +185,11 @@ export class SharedLedger implements Ledger, BudgetObserver {
 
   now(): Millis {
     return this.#clock.now()
+  }
+
+  /** The server decides by the estimate, and counts requests itself. */
+  needsEstimate(request: HitRequest): boolean {
+    return hasEstimatedLimit(request)
   }
 
   admit(request: AdmissionRequest): Admission | Promise<Admission> {

@@ -4,15 +4,15 @@ import type { Model } from '../../core/provider.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { DoorCall } from './door.ts'
 
-/** Estimates the usage of a chat request; `outputs` has what is known of its links. */
+/** Estimates the usage of a chat request; `prepared` has what is known of its links. */
 export function estimateChatUsage(
   call: DoorCall,
-  outputs?: ReadonlyMap<Model, OutputEstimate>,
+  prepared?: ReadonlyMap<Model, { readonly output: OutputEstimate }>,
 ): UsageEstimate {
   return {
     promptTokens: call.promptTokens,
     cacheLife: call.cacheLife,
-    output: (link) => outputs?.get(link) ?? estimateOutput(link, call),
+    output: (link) => prepared?.get(link)?.output ?? estimateOutput(link, call),
   }
 }
 

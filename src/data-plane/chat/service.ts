@@ -98,8 +98,8 @@ interface ReadChat {
 class PreparedChat extends PreparedRequest {
   readonly call: DoorCall
   readonly #door: ChatDoor
-  /** Undefined until they are prepared. */
-  #outputs: ReadonlyMap<Model, OutputEstimate> | undefined
+  /** What was found of the links in steps; undefined until then. */
+  #prepared: ReadonlyMap<Model, PreparedLink> | undefined
 
   constructor(arrived: ArrivedRequest, { door, call, route }: ReadChat) {
     super(arrived, route)
@@ -125,26 +125,30 @@ class PreparedChat extends PreparedRequest {
   }
 
   override listDropped(link: Model): readonly string[] {
+    const prepared = this.#prepared?.get(link)
+    if (prepared) return prepared.listDropped()
     if (!this.#isNative(link)) checkReferences(this.call.images, link)
     return this.call.bind(link).listUnsupported()
   }
 
   override estimate(): UsageEstimate {
-    return estimateChatUsage(this.call, this.#outputs)
+    return estimateChatUsage(this.call, this.#prepared)
   }
 
   override prepareEstimate(): Promise<void> | undefined {
-    return this.isHeavy ? this.#estimateOutputs() : undefined
+    return this.isHeavy && !this.#prepared ? this.#prepareLinks() : undefined
   }
 
-  async #estimateOutputs(): Promise<void> {
-    const outputs = new Map<Model, OutputEstimate>()
+  /** Of a heavy call only the translation for one link is kept, so all that is asked of a link is read at once. */
+  async #prepareLinks(): Promise<void> {
+    const prepared = new Map<Model, PreparedLink>()
     for (const link of this.route.chain) {
       await this.prepareFor(link)
-      outputs.set(link, estimateOutput(link, this.call))
+      const listDropped = keepOutcome(() => this.listDropped(link))
+      prepared.set(link, { listDropped, output: estimateOutput(link, this.call) })
       await this.slice.pause()
     }
-    this.#outputs = outputs
+    this.#prepared = prepared
   }
 
   override measureContext(): number {
@@ -165,5 +169,23 @@ class PreparedChat extends PreparedRequest {
 
   #isNative(link: Model): boolean {
     return this.#door.api in link.native
+  }
+}
+
+/** What is known of a link before it is called. */
+interface PreparedLink {
+  readonly listDropped: () => readonly string[]
+  readonly output: OutputEstimate
+}
+
+/** Calls a function, and returns another one that has the same outcome. */
+function keepOutcome<Value>(read: () => Value): () => Value {
+  try {
+    const value = read()
+    return () => value
+  } catch (error) {
+    return () => {
+      throw error
+    }
   }
 }

@@ -113,6 +113,17 @@ export class AuthenticatedRequest {
   }
 
   /**
+   * Does the long part of an admission in steps: that of the estimate, where the limits of the sender, the prices or
+   * the order of the route need one. Undefined where there is nothing to do.
+   */
+  prepareAdmission(prepared: EstimatedRequest): Promise<void> | undefined {
+    const { strategy } = prepared.route.balance ?? {}
+    const isEstimated =
+      strategy === 'cheapest' || this.#refusesUnpriced || this.#principal.needsEstimate
+    return isEstimated ? prepared.prepareEstimate() : undefined
+  }
+
+  /**
    * Admits the request, or throws LM-4007, LM-4002, LM-4003, LM-4006, LM-4001 or LM-5003. Comes before everything
    * that costs.
    */

@@ -20,6 +20,8 @@ export interface EstimatedRequest {
   readonly bytes?: Uint8Array
   /** Lists the fields that a link leaves out; throws `UntranslatableError` when it cannot send the request. */
   listDropped?(link: Model): readonly string[]
+  /** Does the long part of `estimate` and of `listDropped` for all links, in steps; undefined where it is short. */
+  prepareEstimate(): Promise<void> | undefined
   estimate(): UsageEstimate
 }
 
