@@ -1,7 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Clock } from '../../src/index.ts'
+import { JoinedChunks } from '../../src/providers/google/joined-chunks.ts'
+import { parseGeminiResponse } from '../../src/providers/google/response.ts'
 import { getKind } from '../../src/providers/index.ts'
-import { readWhole } from '../../src/wire/json/answer-body.ts'
+import { CancelScope } from '../../src/wire/cancel-scope.ts'
+import { readInSteps, readWhole } from '../../src/wire/json/answer-body.ts'
+import { TimeSlice } from '../../src/wire/time-slice.ts'
 import { call } from '../fuzz/targets/chat-streams.ts'
 import { bindChat } from '../support/translated-kinds.ts'
 import { answerAxes } from './answers.ts'
@@ -426,6 +430,41 @@ test.each(answers)('a long answer at %s yields while it is read, from %s', async
   const few = await count(100)
   const many = await count(20_000)
   expect(many - few).toBeGreaterThan(8)
+})
+
+test('a long answer yields while its values are counted', async () => {
+  const clock = new HastyClock()
+  const slice = new TimeSlice(clock, new CancelScope(clock))
+  const count = (bytes: number) =>
+    clock.countYields(() =>
+      readInSteps(Buffer.from(`["${'x'.repeat(bytes / 2)}",${'1,'.repeat(bytes / 4)}1]`), {
+        slice,
+        maxValues: 1_000_000,
+      }),
+    )
+  const few = await count(200_000)
+  const many = await count(4_200_000)
+  // It is decoded and parsed in larger steps, which are at most half as many.
+  expect(many - few).toBeGreaterThan(2_000_000 / (64 * 1024) + 4_000_000 / (512 * 1024) + 7)
+})
+
+test('the texts of a list of events are joined in pieces, and no character is cut', () => {
+  const joined = new JoinedChunks()
+  const text = times(3000, (at) => `${at} "\\ `.padEnd(500 + (at % 2), '😀x')).join('')
+  // The halves of some characters come apart.
+  const chunks = (text.match(/[^]{1,977}/g) ?? []).map((piece) => ({
+    candidates: [{ content: { parts: [{ text: piece }] } }],
+  }))
+  for (const chunk of chunks) {
+    const json = JSON.stringify(chunk)
+    const response = parseGeminiResponse(json, chunk)
+    if (!response) throw new Error('no response')
+    joined.add(chunk, { response, json })
+  }
+  const written = [...joined.write()]
+  expect(Math.max(...written.map(({ length }) => length))).toBeLessThan(100_000)
+  const answer = JSON.parse(written.join('')) as (typeof chunks)[number]
+  expect(answer.candidates[0]?.content.parts).toEqual([{ text: text.toWellFormed() }])
 })
 
 test.each(['anthropic', 'bedrock', 'cohere', 'google'])(

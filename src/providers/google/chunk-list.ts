@@ -37,5 +37,8 @@ export function* readChunkList({ text, value }: AnswerBody): Steps<ListedAnswer 
       yield
     }
   }
-  return { whole: concat(whole.end()), events: events.end() }
+  // Joining tens of megabytes takes long enough.
+  const joinedBytes = concat(whole.end())
+  yield
+  return { whole: joinedBytes, events: events.end() }
 }

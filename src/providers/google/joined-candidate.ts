@@ -8,14 +8,15 @@ import type { GeminiPart } from './response.ts'
 
 /** One candidate of the chunks that are joined to an answer. */
 export class JoinedCandidate {
-  readonly #parts: string[] = []
+  /** Each as the pieces of its JSON. */
+  readonly #parts: (readonly string[])[] = []
   readonly #members = createMembers()
   readonly #sources = new JoinedSources()
   readonly #chosen: unknown[] = []
   readonly #tops: unknown[] = []
   #hasContent = false
   /** The text at the end of the parts so far. */
-  #run: { readonly thought: boolean; text: string } | undefined
+  #run: TextRun | undefined
   /** The call whose arguments are incomplete. */
   #call: { readonly part: GeminiPart; readonly pieces: PartialArguments } | undefined
 
@@ -38,7 +39,7 @@ export class JoinedCandidate {
     const { functionCall: call } = part
     if (!call || (call.name && !call.willContinue && !call.partialArgs)) {
       this.#endCall()
-      this.#parts.push(readJson())
+      this.#parts.push([readJson()])
       return
     }
     // A call without a name continues the one before.
@@ -62,7 +63,10 @@ export class JoinedCandidate {
     yield `{${members}`
     if (this.#hasContent) {
       yield `${members && ','}"content":{"role":"model","parts":[`
-      for (const [at, part] of this.#parts.entries()) yield at === 0 ? part : `,${part}`
+      for (const [at, pieces] of this.#parts.entries()) {
+        if (at > 0) yield ','
+        yield* pieces
+      }
       yield ']}'
     }
     yield '}'
@@ -72,26 +76,27 @@ export class JoinedCandidate {
   #addText({ text, thought: isThought }: GeminiPart): void {
     if (!text) return
     const thought = isThought === true
-    if (this.#run?.thought === thought) this.#run.text += text
-    else {
+    if (this.#run?.thought !== thought) {
       this.#endText()
       this.#endCall()
-      this.#run = { thought, text }
+      this.#run = { thought, written: [], text: '' }
     }
+    addToRun(this.#run, text)
   }
 
   #endText(): void {
     const run = this.#run
     this.#run = undefined
     if (!run) return
-    const { text, thought } = run
-    this.#parts.push(stringifyJson({ text, ...(thought && { thought }) }))
+    const { written, text, thought } = run
+    const end = thought ? '","thought":true}' : '"}'
+    this.#parts.push(['{"text":"', ...written, writeText(text), end])
   }
 
   #endCall(): void {
     const call = this.#call
     this.#call = undefined
-    if (call) this.#parts.push(writeCall(call.part, call.pieces.json))
+    if (call) this.#parts.push([writeCall(call.part, call.pieces.json)])
   }
 
   #addLogprobs({ chosenCandidates: chosen, topCandidates: tops }: Members): void {
@@ -105,4 +110,33 @@ export class JoinedCandidate {
   get #logprobs(): object {
     return { chosenCandidates: this.#chosen, topCandidates: this.#tops }
   }
+}
+
+/** A text that goes on. */
+interface TextRun {
+  readonly thought: boolean
+  /** Pieces that are written as JSON. Tens of megabytes in one would hold the event loop. */
+  readonly written: string[]
+  /** What follows them. */
+  text: string
+}
+
+const maxUnwritten = 64 * 1024
+
+function addToRun(run: TextRun, text: string): void {
+  const whole = run.text + text
+  // The other half of a character may follow.
+  const end = whole.length < maxUnwritten ? 0 : findWholeEnd(whole)
+  if (end > 0) run.written.push(writeText(whole.slice(0, end)))
+  run.text = whole.slice(end)
+}
+
+function findWholeEnd(text: string): number {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
+}
+
+/** Writes the content of a JSON string. */
+function writeText(text: string): string {
+  return stringifyJson([text]).slice(2, -2)
 }

@@ -1,8 +1,9 @@
 import type { AnswerBody } from '../../core/endpoints.ts'
+import { runInSteps } from '../../core/steps.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import { isSpace, openBracket } from './codes.ts'
 import { answerLimits as limits, malformedJson, parseJson } from './parse.ts'
-import { scanLayout } from './scan.ts'
+import { scanInSteps } from './scan.ts'
 import { parseInSteps } from './steps.ts'
 
 /** A longer body is decoded and parsed in steps. */
@@ -36,12 +37,13 @@ export async function readInSteps(
   bytes: Uint8Array,
   { slice, maxValues }: { readonly slice: TimeSlice; readonly maxValues: number },
 ): Promise<AnswerBody> {
-  const { depth, values, cuts } = scanLayout(bytes, [], { limits: { ...limits, maxValues } })
+  const pause = () => slice.pause()
+  const scan = scanInSteps(bytes, { limits: { ...limits, maxValues } })
+  const { depth, values, cuts } = await runInSteps(scan, pause)
   if (depth > limits.maxDepth) throw malformedJson('its JSON is nested too deeply')
   if (values > maxValues) throw malformedJson('its JSON has too many values')
   await slice.pause()
   const text = await decodeInSteps(bytes, slice)
-  const pause = () => slice.pause()
   const value = await parseInSteps(bytes, cuts, { pause, decoder }).catch(toUndefined)
   return { bytes, text, value }
 }

@@ -1,4 +1,5 @@
 import type { ByteSpan, CacheLife, Cut, ObjectLayout, OpenContainer } from '../../core/layout.ts'
+import type { Steps } from '../../core/steps.ts'
 import { maxLife, mayBeMark, readMarkLife } from './cache-mark.ts'
 import { backslash, comma as commaByte, isSpace, openBracket, quote as quoteByte } from './codes.ts'
 import { matchName } from './key.ts'
@@ -23,11 +24,25 @@ const unlimited: JsonLimits = {
 /** A step of this many bytes parses within a few milliseconds, whatever its content. */
 export const defaultStepBytes = 256 * 1024
 
-/** Containers below this depth are only counted. The arrays are shared: scans never overlap. */
+/** Containers below this depth are only counted. */
 const maxTrackedDepth = 256
-const isArray = new Uint8Array(maxTrackedDepth)
-/** Start of the last string of each open container; in an object, the key of the open member. */
-const lastString = new Uint32Array(maxTrackedDepth)
+
+/** The open containers, by their depth. */
+interface Containers {
+  readonly isArray: Uint8Array
+  /** Start of the last string of each; in an object, the key of the open member. */
+  readonly lastString: Uint32Array
+}
+
+function createContainers(): Containers {
+  return {
+    isArray: new Uint8Array(maxTrackedDepth),
+    lastString: new Uint32Array(maxTrackedDepth),
+  }
+}
+
+/** Those of scans that are made at once, which never overlap. */
+const sharedContainers = createContainers()
 
 /**
  * Locates top-level members of a JSON object and counts its values, without copying. It runs in linear
@@ -39,32 +54,109 @@ export function scanLayout<Name extends string>(
   names: readonly Name[],
   { limits = unlimited, stepBytes = defaultStepBytes }: ScanOptions = {},
 ): ObjectLayout<Name> {
+  const scan = begin(bytes, names, stepBytes, sharedContainers)
+  goOn(scan, limits, bytes.length)
+  return toLayout(scan)
+}
+
+/** So many bytes are scanned within a few milliseconds, whatever they are. */
+const scannedBytes = 64 * 1024
+
+/** Does the same for a long text, in steps. */
+export function* scanInSteps(
+  bytes: Uint8Array,
+  { limits = unlimited, stepBytes = defaultStepBytes }: ScanOptions = {},
+): Steps<ObjectLayout<never>> {
+  const scan = begin(bytes, [], stepBytes, createContainers())
+  while (scan.at < bytes.length) {
+    goOn(scan, limits, Math.min(scan.at + scannedBytes, bytes.length))
+    yield
+  }
+  return toLayout(scan)
+}
+
+/** A scan, and how far it has come. */
+interface Scan<Name extends string> {
+  readonly bytes: Uint8Array
+  readonly names: readonly Name[]
+  readonly stepBytes: number
+  readonly containers: Containers
+  readonly spans: Record<Name, ByteSpan[]>
+  readonly misspelled: Name[]
+  readonly cuts: Cut[]
+  at: number
+  depth: number
+  deepest: number
+  values: number
+  commas: number
+  literals: number
+  inArray: boolean
+  close: number
+  isEmpty: boolean
+  name: Name | undefined
+  valueStart: number
+  nextCut: number
+  cacheLife: CacheLife
+}
+
+function begin<Name extends string>(
+  bytes: Uint8Array,
+  names: readonly Name[],
+  stepBytes: number,
+  containers: Containers,
+): Scan<Name> {
   // Without a prototype, so that a key such as `constructor` finds no inherited member.
   const spans: Record<Name, ByteSpan[]> = Object.create(null)
   for (const name of names) spans[name] = []
-  const misspelled: Name[] = []
-  const cuts: Cut[] = []
-  const length = bytes.length
-  let depth = 0
-  let deepest = 0
-  let values = 0
-  let commas = 0
-  let literals = 0
-  let inArray = false
-  let close = length
-  let empty = true
-  let name: Name | undefined
-  let valueStart = -1
-  let nextCut = stepBytes
-  let cacheLife: CacheLife = 'none'
-
-  const endValue = (end: number) => {
-    if (name !== undefined) spans[name].push(trim(bytes, valueStart, end))
-    name = undefined
-    valueStart = -1
+  return {
+    bytes,
+    names,
+    stepBytes,
+    containers,
+    spans,
+    misspelled: [],
+    cuts: [],
+    at: 0,
+    depth: 0,
+    deepest: 0,
+    values: 0,
+    commas: 0,
+    literals: 0,
+    inArray: false,
+    close: bytes.length,
+    isEmpty: true,
+    name: undefined,
+    valueStart: -1,
+    nextCut: stepBytes,
+    cacheLife: 'none',
   }
+}
 
-  for (let at = 0; at < length; at++) {
+// Member by member, because a spread takes as long as 80 keys.
+function toLayout<Name extends string>(scan: Scan<Name>): ObjectLayout<Name> {
+  return {
+    depth: scan.deepest,
+    values: scan.values,
+    commas: scan.commas,
+    cacheLife: scan.cacheLife,
+    spans: scan.spans,
+    misspelled: scan.misspelled,
+    close: scan.close,
+    isEmpty: scan.isEmpty,
+    cuts: scan.cuts,
+  }
+}
+
+/** Scans up to an offset, or some bytes more: to the end of the string there. Local variables are much faster. */
+function goOn<Name extends string>(scan: Scan<Name>, limits: JsonLimits, stop: number): void {
+  const { bytes, names, stepBytes, containers, spans, misspelled, cuts } = scan
+  const { isArray, lastString } = containers
+  const { maxDepth, maxValues } = limits
+  const length = bytes.length
+  let { at, depth, deepest, values, commas, literals, inArray, isEmpty } = scan
+  let { name, valueStart, nextCut } = scan
+
+  for (; at < stop; at++) {
     const meaning = meanings[bytes[at] as number]
     if (meaning === plain) continue
     switch (meaning) {
@@ -76,19 +168,18 @@ export function scanLayout<Name extends string>(
           const match = matchName(bytes, { start: at + 1, end }, names)
           if (match?.isExact === true) name = match.name
           else if (match) misspelled.push(match.name)
-          empty = false
+          isEmpty = false
         }
-        at = values > limits.maxValues ? length : end
+        at = values > maxValues ? length : end
         break
       }
       case colon:
         if (depth === 1 && valueStart < 0) valueStart = at + 1
-        if (mayBeMark(bytes, (lastString[depth] as number) + 1))
-          cacheLife = maxLife(
-            cacheLife,
-            readMarkLife(bytes, (lastString[depth] as number) + 1, at + 1),
-          )
-        if (++values > limits.maxValues) at = length
+        if (mayBeMark(bytes, (lastString[depth] as number) + 1)) {
+          const life = readMarkLife(bytes, (lastString[depth] as number) + 1, at + 1)
+          scan.cacheLife = maxLife(scan.cacheLife, life)
+        }
+        if (++values > maxValues) at = length
         break
       case comma:
         if (bytes[at - 1] === commaByte) {
@@ -97,10 +188,14 @@ export function scanLayout<Name extends string>(
           break
         }
         commas++
-        if (depth === 1 && valueStart >= 0) endValue(at)
+        if (depth === 1 && valueStart >= 0) {
+          if (name !== undefined) spans[name].push(trim(bytes, valueStart, at))
+          name = undefined
+          valueStart = -1
+        }
         if (at >= nextCut && depth > 0 && depth < maxTrackedDepth) {
           const isCut = isBetweenValues(bytes, at)
-          if (isCut) cuts.push({ at, open: listOpenContainers(bytes, depth) })
+          if (isCut) cuts.push({ at, open: listOpenContainers(bytes, depth, containers) })
           nextCut = at + (isCut ? stepBytes : stepBytes / 16)
         }
         break
@@ -109,36 +204,37 @@ export function scanLayout<Name extends string>(
         inArray = bytes[at] === openBracket
         isArray[depth] = inArray ? 1 : 0
         if (depth > deepest) deepest = depth
-        if (++values > limits.maxValues || depth > limits.maxDepth) at = length
+        if (++values > maxValues || depth > maxDepth) at = length
         break
       case closing:
         depth--
         inArray = isArray[depth] === 1
         if (depth > 0) break
-        if (valueStart >= 0) endValue(at)
-        close = at
+        if (valueStart >= 0 && name !== undefined) spans[name].push(trim(bytes, valueStart, at))
+        name = undefined
+        valueStart = -1
+        scan.close = at
         // Any text after the object is invalid, so the scan can stop.
         at = length
         break
       case literal:
         literals++
         if (inArray) values++
-        if (values > limits.maxValues || literals > limits.maxValues) at = length
+        if (values > maxValues || literals > maxValues) at = length
         break
     }
   }
-  // Member by member, because a spread takes as long as 80 keys.
-  return {
-    depth: deepest,
-    values,
-    commas,
-    cacheLife,
-    spans,
-    misspelled,
-    close,
-    isEmpty: empty,
-    cuts,
-  }
+  scan.at = at
+  scan.depth = depth
+  scan.deepest = deepest
+  scan.values = values
+  scan.commas = commas
+  scan.literals = literals
+  scan.inArray = inArray
+  scan.isEmpty = isEmpty
+  scan.name = name
+  scan.valueStart = valueStart
+  scan.nextCut = nextCut
 }
 
 /** The meaning of a byte outside of strings. */
@@ -201,7 +297,11 @@ function isBetweenValues(bytes: Uint8Array, at: number): boolean {
   return previous !== open && previous !== comma && next !== closing && next !== comma
 }
 
-function listOpenContainers(bytes: Uint8Array, depth: number): OpenContainer[] {
+function listOpenContainers(
+  bytes: Uint8Array,
+  depth: number,
+  { isArray, lastString }: Containers,
+): OpenContainer[] {
   return Array.from({ length: depth }, (_, above) => {
     const level = above + 1
     if (isArray[level] === 1) return { kind: 'array' }
