@@ -17,8 +17,8 @@ const row = (cost: number, requestId = 'r'): JournalRow =>
 
 /** A usage log and its flusher over a database that has a key and its group. */
 function life(store = new MemoryStore(), journal = new MemoryJournal()) {
-  store.keys.set(keyId, store.keys.get(keyId) ?? keyRow({ groupId }))
-  store.groups.set(groupId, store.groups.get(groupId) ?? groupRow())
+  if (!store.groups.has(groupId)) store.addGroup(groupRow())
+  if (!store.keys.has(keyId)) store.addKey(keyRow({ groupId }))
   const clock = new ManualClock()
   const log = new RecordingLog()
   let failed = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Retention } from '../../src/accounting/retention.ts'
-import type { UsageRow } from '../../src/store/index.ts'
+import { usageRow } from '../store/support/rows.ts'
 import { auditEntry } from '../support/audit.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
@@ -14,7 +14,7 @@ function retentionOver(days: number, ages: readonly number[], store = new Memory
   const clock = new ManualClock()
   const log = new RecordingLog()
   const now = clock.now() / 1000
-  for (const age of ages) store.usage.push({ id: store.usage.length, ts: now - age } as UsageRow)
+  if (ages.length > 0) store.addRows(ages.map((age) => usageRow({ ts: now - age })))
   const retention = new Retention({ store, clock, log, days })
   return { store, clock, log, retention, left: () => store.usage.map(({ ts }) => now - ts) }
 }

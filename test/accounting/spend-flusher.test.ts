@@ -10,8 +10,8 @@ import { groupId, groupRow, keyId, keyRow, nano, RecordingLog } from './support.
 const interval = 10_000
 
 function ledgerOver(store = new MemoryStore()) {
-  store.keys.set(keyId, keyRow())
-  store.groups.set(groupId, groupRow())
+  store.addKey(keyRow())
+  store.addGroup(groupRow())
   const clock = new ManualClock()
   const log = new RecordingLog()
   const options = { store, rowJournal: noRowJournal, clock, log }

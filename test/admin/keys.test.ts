@@ -232,7 +232,7 @@ describe('PATCH /admin/keys/{id}', () => {
     const row = admin.store.keys.get(id)
     if (!row) throw new Error('the key is not stored')
     const other = new AdminHarness()
-    other.store.keys.set(id, row)
+    other.store.addKey(row)
     expect(refusal(await other.call('GET', `/admin/keys/${id}`))).toEqual(noSuchKey)
     expect(await other.done('PATCH', `/admin/keys/${id}`, { name: 'found' })).toMatchObject({
       name: 'found',

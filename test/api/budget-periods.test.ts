@@ -30,14 +30,6 @@ async function gatewayAt(time = start) {
 const show = async ({ admin }: KeyedGateway, { id }: Pick<ClientKey, 'id'>) =>
   (await admin('GET', `/admin/keys/${id}`)).body
 
-/** Returns a store with the same accounts. */
-function copyOf({ keys, groups }: MemoryStore): MemoryStore {
-  const copy = new MemoryStore()
-  for (const [id, row] of keys) copy.keys.set(id, row)
-  for (const [id, row] of groups) copy.groups.set(id, row)
-  return copy
-}
-
 /** Spends 8,000 nano-dollars. */
 async function spend(gateway: KeyedGateway, key: ClientKey): Promise<number> {
   gateway.upstream.next(used(8))
@@ -166,7 +158,7 @@ describe('a budget with a period', () => {
 describe('a restart', () => {
   /** Starts another gateway on a copy of the database, after time in which none ran. */
   async function restart(former: Awaited<ReturnType<typeof gatewayAt>>, after: number) {
-    const store = copyOf(former.store)
+    const store = new MemoryStore(former.store)
     const clock = new ManualClock(former.clock.now() + after)
     return keyedGateway(pricedProvider, { clock, openStore: async () => store })
   }

@@ -228,14 +228,13 @@ describe('settings that a reload changes', () => {
       ...usageRow,
       ts: now - age * day,
     }))
-    rows.forEach((row, id) => store.usage.push({ ...row, id }))
+    store.addRows(rows)
     await change(pricedProvider, 'retention_days = 7')
     await settled()
     expect(store.usage).toHaveLength(2)
     await change(pricedProvider, 'retention_days = 2')
     await settled()
     expect(store.usage).toHaveLength(1)
-    store.usage.length = 0
   })
 
   test('a reload changes auth.reserve_output_tokens', async () => {

@@ -126,6 +126,7 @@ describe('the rows', () => {
     await gateway.ask(await gateway.key({ group_id: group }), prompt())
     const { rows } = await list(gateway)
     expect(rows).toMatchObject([
+      { id: 'r1', model: 'm', provider: null, status: 403, error_code: 'LM-4005' },
       {
         id: 'u1',
         model: 'm',
@@ -134,7 +135,6 @@ describe('the rows', () => {
         error_code: 'LM-4002',
         reason: "the group's request limit is 0: every request is refused",
       },
-      { id: 'r1', model: 'm', provider: null, status: 403, error_code: 'LM-4005' },
     ])
   })
 })

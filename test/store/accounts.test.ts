@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { firstTerm } from '../../src/core/budget-period.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { maxBudget, type NewKey } from '../../src/store/index.ts'
-import { memoryStore } from './support/memory.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
 
 const nothingSpent = { budgetSpent: 0n, spentTotal: 0n, term: firstTerm }
@@ -16,7 +16,7 @@ const a = {
 
 describe('keys', () => {
   test('keys are read as they were written, in order of creation', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createGroup(newGroup('g'))
     const full: Partial<NewKey> = {
       groupId: groupId('g'),
@@ -35,7 +35,7 @@ describe('keys', () => {
   })
 
   test('keys join only a group that exists and is not deleted', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createGroup(newGroup('gone'))
     await store.deleteGroup(groupId('gone'), 1)
     await store.createKey(newKey('a'))
@@ -50,7 +50,7 @@ describe('keys', () => {
   })
 
   test('a change of a key sets the given members and nothing else', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createGroup(newGroup('g'))
     await store.createKey(newKey('a', { budgetMax: usd(1), rpmLimit: 5, groupId: groupId('g') }))
     const before = { ...a, budgetMax: usd(1), rpmLimit: 5, groupId: 'g' }
@@ -77,7 +77,7 @@ describe('keys', () => {
   })
 
   test('a rotated key has a new digest, and keeps the former one for its grace period', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
     const rotate = (digest: string, graceEndsAt: number | null) =>
       store.rotateKey(keyId('a'), { digest, graceEndsAt })
@@ -91,7 +91,7 @@ describe('keys', () => {
   })
 
   test('a deleted key leaves a tombstone that cannot be changed', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a', { budgetMax: usd(1) }))
     const tombstone = { ...a, budgetMax: usd(1), deletedAt: 77 }
     expect(await store.deleteKey(keyId('a'), 77)).toEqual(tombstone)
@@ -106,11 +106,11 @@ describe('keys', () => {
   })
 
   test('two keys cannot have the same digest', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a', { digest: 'same' }))
-    await expect(store.createKey(newKey('b', { digest: 'same' }))).rejects.toThrow(
-      'SQLITE_CONSTRAINT',
-    )
+    await expect(store.createKey(newKey('b', { digest: 'same' }))).rejects.toMatchObject({
+      code: 'SQLITE_CONSTRAINT',
+    })
   })
 })
 
@@ -118,7 +118,7 @@ describe('groups', () => {
   const g = { ...newGroup('g'), ...nothingSpent }
 
   test('groups are read as they were written, and a change sets the given members', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     const limits = {
       models: ['gpt-5'],
       budgetMax: usd(2),
@@ -140,7 +140,7 @@ describe('groups', () => {
   })
 
   test('a group with keys that are not deleted cannot be deleted', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createGroup(newGroup('g', { budgetMax: usd(1) }))
     await store.createKey(newKey('a', { groupId: groupId('g'), disabled: true }))
     expect(await store.deleteGroup(groupId('g'), 5)).toBe('has-members')
@@ -158,7 +158,7 @@ describe('groups', () => {
 
 describe('grants', () => {
   test('concurrent grants are all added to the cap', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a', { budgetMax: usd(0.999999999) }))
     await store.createGroup(newGroup('g', { budgetMax: usd(0) }))
     const amounts = Array.from({ length: 20 }, (_, at) => usd(at * 0.1 + 0.000000001))
@@ -174,7 +174,7 @@ describe('grants', () => {
   })
 
   test('a grant without a cap is refused', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
     await store.createGroup(newGroup('g'))
     expect(await store.grantKey(keyId('a'), usd(1))).toBe('no-cap')
@@ -183,7 +183,7 @@ describe('grants', () => {
   })
 
   test('grants can reach the maximum budget, but not exceed it', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     // One billionth is missing.
     const budgetMax = (maxBudget - 1n) as NanoUsd
     await store.createKey(newKey('a', { budgetMax }))

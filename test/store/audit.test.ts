@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AuditAction, AuditEntry } from '../../src/core/audit.ts'
 import type { AuditQuery } from '../../src/store/index.ts'
 import { auditEntry } from '../support/audit.ts'
-import { memoryStore } from './support/memory.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
 
 const all: AuditQuery = { since: 0, until: 9_999, cursor: 0, limit: 100 }
@@ -13,8 +13,8 @@ function entry(action: AuditAction, subjectId: string | null = 'a'): AuditEntry 
 
 describe('a write with an audit row', () => {
   test('adds the row when it changes something', async () => {
-    const store = await memoryStore()
-    const { audited } = store
+    const store = new MemoryStore()
+    const audited = (given: AuditEntry) => store.audited(given)
     await audited(entry('group.create', 'g')).createGroup(newGroup('g', { budgetMax: usd(1) }))
     await audited(entry('group.update', 'g')).updateGroup(groupId('g'), { name: 'h' })
     await audited(entry('group.grant', 'g')).grantGroup(groupId('g'), usd(1))
@@ -59,8 +59,8 @@ describe('a write with an audit row', () => {
   })
 
   test('adds no row when it changes nothing', async () => {
-    const store = await memoryStore()
-    const { audited } = store
+    const store = new MemoryStore()
+    const audited = (given: AuditEntry) => store.audited(given)
     await store.createKey(newKey('a'))
     await audited(entry('key.create')).createKey(newKey('b', { groupId: groupId('none') }))
     await audited(entry('key.update')).updateKey(keyId('none'), { name: 'b' })
@@ -75,9 +75,9 @@ describe('a write with an audit row', () => {
   })
 
   test('leaves no trace of either when the audit row cannot be written', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
-    await store.query('alter table audit_log rename to elsewhere')
+    store.run('alter table audit_log rename to elsewhere')
     const deletion = store.audited(entry('key.delete')).deleteKey(keyId('a'), 5)
     await expect(deletion).rejects.toThrow(/Failed query/)
     expect((await store.readAccounts()).keys[0]?.deletedAt).toBeNull()
@@ -85,7 +85,7 @@ describe('a write with an audit row', () => {
 })
 
 test('rows are listed by time, action, subject and page, and purged by time', async () => {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   for (const [ts, action, subjectId] of [
     [1, 'key.create', 'a'],
     [2, 'key.create', 'b'],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/store/index.ts'
 import { auditEntry } from '../support/audit.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { usageBatch } from '../support/usage-batch.ts'
-import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usageRow, usd } from './support/rows.ts'
 
 const sealed = { name: 'n', sealed: 's', updatedAt: 1 }
@@ -71,7 +71,7 @@ const rotation = { digest: 'd', graceEndsAt: null }
 const settings = { enabled: true, settings: '{}', updatedAt: 1 }
 
 async function prepared() {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   await store.createGroup(newGroup('g', { budgetMax: usd(1) }))
   await store.createKey(newKey('k', { budgetMax: usd(1) }))
   await store.putSealed({ purpose: 'provider-key', ...sealed, name: 'old' })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { maxBudget } from '../../src/store/index.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { usageBatch } from '../support/usage-batch.ts'
-import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usageRow } from './support/rows.ts'
 
 const amount = fc
@@ -22,7 +22,7 @@ const delta = fc.oneof(
 
 describe('money is exact', () => {
   test('a cap is exact up to the maximum budget', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
     await fc.assert(
       fc.asyncProperty(amount, async (budgetMax) => {
@@ -32,7 +32,7 @@ describe('money is exact', () => {
   })
 
   test('grants are exact', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createGroup(newGroup('g'))
     await fc.assert(
       fc.asyncProperty(amount, amount, async (budgetMax, grant) => {
@@ -46,7 +46,7 @@ describe('money is exact', () => {
   })
 
   test('spend is exact, one addition after the other and many at once, including negative ones', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
     await store.createGroup(newGroup('a'))
     let spent = 0n
@@ -72,7 +72,7 @@ describe('money is exact', () => {
   test('sums of costs are exact', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(amount, { minLength: 1, maxLength: 20 }), async (costs) => {
-        const store = await memoryStore()
+        const store = new MemoryStore()
         await store.addUsage(
           usageBatch(
             'u',
@@ -90,26 +90,26 @@ describe('money is exact', () => {
   })
 
   test('amounts are stored as integers', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a', { budgetMax: maxBudget }))
     await store.grantKey(keyId('a'), 0n as NanoUsd)
     const additions = [{ scope: 'key', id: 'a', amount: 1_500_000_000n as NanoUsd }] as const
     await store.addSpend({ id: 's', additions })
     await store.addUsage(usageBatch('u', [usageRow({ latencyMs: 12.5 })]))
-    const types = await store.query(`
+    const types = store.read(`
       select typeof(budget_max_usd), typeof(budget_max_nano), typeof(budget_spent_usd),
         typeof(budget_spent_nano), typeof(created_at), typeof(disabled) from virtual_keys
       union all
       select typeof(cost_usd), typeof(cost_nano), typeof(ts), typeof(latency_ms), typeof(stream),
         typeof(status) from usage_log
     `)
-    expect(types.flatMap((row) => Object.values(row))).toEqual(Array(12).fill('integer'))
+    expect(types.flat()).toEqual(Array(12).fill('integer'))
   })
 })
 
 describe('spending', () => {
   test('spend is added to tombstones', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
     await store.createGroup(newGroup('g'))
     await store.deleteKey(keyId('a'), 1)
@@ -126,7 +126,7 @@ describe('spending', () => {
   })
 
   test('a flush is written once, no matter how often it is sent', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await store.createKey(newKey('a'))
     const flush = (id: string) => ({
       id,

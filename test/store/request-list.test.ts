@@ -5,9 +5,9 @@ import {
   type RequestRow,
   refusedKept,
 } from '../../src/store/index.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 import { refusedBatch, usageBatch } from '../support/usage-batch.ts'
-import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { usageRow } from './support/rows.ts'
 
 const keys = ['a', 'b']
@@ -69,7 +69,7 @@ describe('pages', () => {
   test.each(Object.entries(filters))(
     'of %s hold each request once, in both directions',
     async (_, filter) => {
-      const store = await memoryStore()
+      const store = new MemoryStore()
       await fill(store, 50)
       const all = (await store.listRequests({ direction: 'older', limit: 1_000 })).rows
       expect(all).toHaveLength(50)
@@ -91,7 +91,7 @@ describe('pages', () => {
   )
 
   test('rows of both logs are in the order of their time', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await fill(store, 100)
     const { rows } = await store.listRequests({ direction: 'older', limit: 1_000 })
     for (const [at, row] of rows.entries()) {
@@ -101,7 +101,7 @@ describe('pages', () => {
   })
 
   test('of newer rows begin behind the newest of an earlier page', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     await fill(store, 10)
     const { newest } = await store.listRequests({ direction: 'older', limit: 2 })
     await store.addUsage(usageBatch('late', [usageRow({ requestId: 'late', ts: 5 })]))
@@ -113,7 +113,7 @@ describe('pages', () => {
   })
 
   test('of an empty database are empty', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     const nothing = { usage: 0, refused: 0 }
     for (const direction of ['older', 'newer'] as const) {
       const page = await store.listRequests({ direction, limit: 9 })
@@ -123,7 +123,7 @@ describe('pages', () => {
 })
 
 test('a row has every member as it was written', async () => {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   const row = { ts: 7, keyId: null, groupId: 'g', stream: true, model: null, count: 12 }
   await store.addRefused(refusedBatch(row))
   await store.addUsage(
@@ -141,25 +141,23 @@ function pickShown({ requestId, keyId, model, provider, cost, cacheHit, api }: N
 }
 
 test('failed requests are found by their index', async () => {
-  const store = await memoryStore()
-  const plan = await store.query(
+  const store = new MemoryStore()
+  const plan = store.read(
     `explain query plan select id from usage_log indexed by usage_log_failed
      where id < 9 and status >= 400 and status between 400 and 599 order by id desc limit 5`,
   )
-  expect(plan.map(({ detail }) => detail)).toEqual([
+  expect(plan.map((row) => row.at(-1))).toEqual([
     expect.stringMatching(/^SEARCH usage_log USING (?:COVERING )?INDEX usage_log_failed \(id</),
   ])
 })
 
 test('only the last refused requests are kept, and a batch that is sent again is written once', async () => {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   const batch = refusedBatch({ requestId: 'first' }, { requestId: 'second' })
   await store.addRefused(batch)
   await store.addRefused(batch)
-  const count = async () =>
-    (await store.query('select count(*) as n from refused_requests'))[0]?.['n']
-  expect(await count()).toBe(2)
-  await store.query(
+  expect(store.refused).toHaveLength(2)
+  store.run(
     `insert into refused_requests
      select ${refusedKept} + 1, ts, 'later', key_id, group_id, api, stream, model, status, error_code, failure,
      latency_ms, count from refused_requests where request_id = 'second'`,
@@ -170,7 +168,7 @@ test('only the last refused requests are kept, and a batch that is sent again is
 })
 
 test('refused requests before a time are purged in slices', async () => {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   await store.addRefused(refusedBatch(...[1, 2, 3, 4].map((ts) => ({ ts, requestId: `${ts}` }))))
   expect(await store.purgeRefused(4, 2)).toBe(2)
   expect(await store.purgeRefused(4, 2)).toBe(1)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { memoryStore } from './support/memory.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 
 test('sealed values are created or replaced by purpose and name', async () => {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   const row = { purpose: 'provider-key', name: 'b', sealed: 's1', updatedAt: 1 } as const
   await store.putSealed(row)
   await store.putSealed({ ...row, name: 'a' })
@@ -18,7 +18,7 @@ test('sealed values are created or replaced by purpose and name', async () => {
 })
 
 test('webhook settings are one row that is absent until they are set', async () => {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   expect(await store.readWebhookSettings()).toBeUndefined()
   await store.putWebhookSettings({ enabled: true, settings: '{"url":"u"}', updatedAt: 1 })
   const second = { enabled: false, settings: '{}', updatedAt: 2 }

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { maxBudget, type NewUsageRow } from '../../src/store/index.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { usageBatch } from '../support/usage-batch.ts'
-import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { groupId, newGroup, newKey, usageRow } from './support/rows.ts'
 
 const anyRow = fc
@@ -20,7 +20,7 @@ const anyRow = fc
   .map(usageRow)
 
 async function accountStore(): Promise<MemoryStore> {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   for (const id of ['g', 'h']) await store.createGroup(newGroup(id))
   await store.createKey(newKey('a', { groupId: groupId('g') }))
   for (const id of ['b', 'c']) await store.createKey(newKey(id))
@@ -29,9 +29,9 @@ async function accountStore(): Promise<MemoryStore> {
 }
 
 /** Returns the spend of keys and groups and the sums of their rows, by id. */
-async function books({ readAccounts, listUsage }: MemoryStore) {
-  const rows = await listUsage({ since: 0, until: 1e9, cursor: 0, limit: 1e6 })
-  const { keys, groups } = await readAccounts()
+async function books(store: MemoryStore) {
+  const rows = await store.listUsage({ since: 0, until: 1e9, cursor: 0, limit: 1e6 })
+  const { keys, groups } = await store.readAccounts()
   const sumOf = (isOwn: (row: NewUsageRow) => boolean) =>
     rows.filter(isOwn).reduce((sum, { cost }) => sum + cost, 0n)
   return {
@@ -69,13 +69,13 @@ describe('a batch of usage rows', () => {
     async (table, event) => {
       const store = await accountStore()
       const broken = `create trigger broken before ${event} on ${table} begin select raise(abort, 'no room'); end`
-      await store.query(broken)
+      store.run(broken)
       const cost = 7n as NanoUsd
       const batch = usageBatch('batch', [usageRow({ keyId: 'a', groupId: 'g', cost })])
-      await expect(store.addUsage(batch)).rejects.toThrow('no room')
+      await expect(store.addUsage(batch)).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT' })
       const empty = await books(store)
       expect(empty).toMatchObject({ rows: 0, spent: empty.explained })
-      await store.query('drop trigger broken')
+      store.run('drop trigger broken')
       await store.addUsage(batch)
       const { rows, spent, explained } = await books(store)
       expect({ rows, spent }).toEqual({ rows: 1, spent: explained })

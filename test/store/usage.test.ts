@@ -9,14 +9,14 @@ import {
   usageIntervals,
 } from '../../src/store/index.ts'
 import { usageColumns } from '../../src/store/usage-columns.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import { usageBatch } from '../support/usage-batch.ts'
-import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { usageRow, usd } from './support/rows.ts'
 
 const everything = { since: 0, until: 1e9 }
 
 async function storeWith(rows: readonly Partial<NewUsageRow>[]): Promise<MemoryStore> {
-  const store = await memoryStore()
+  const store = new MemoryStore()
   await store.addUsage(usageBatch('all', rows.map(usageRow)))
   return store
 }
@@ -51,7 +51,7 @@ describe('rows', () => {
   })
 
   test('the prices that rows name are kept once, and read by their ids', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     const vectors = { id: 'aa', text: '{"input":"1"}' }
     const row = { ...usageRow({ bill: '{"price":"aa"}' }), vectors }
     const parts = [[{ prices: { id: 'bb', text: '{}' } }, { prices: vectors }]]
@@ -116,7 +116,7 @@ describe('rows', () => {
   })
 
   test('each row of a batch keeps its own values, no matter which column is the first to differ', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     const rows = [
       usageRow(),
       usageRow(),
@@ -138,7 +138,7 @@ describe('rows', () => {
   })
 
   test('a batch is written once, no matter how often it is sent', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     const batch = (id: string) => usageBatch(id, [usageRow(), usageRow()])
     await store.addUsage(batch('1'))
     await store.addUsage(batch('1'))
@@ -148,13 +148,13 @@ describe('rows', () => {
   })
 
   test('a batch is written completely or not at all, and can be sent again', async () => {
-    const store = await memoryStore()
+    const store = new MemoryStore()
     const bad = usageRow({ model: null as unknown as string })
-    await expect(store.addUsage(usageBatch('1', [usageRow(), bad]))).rejects.toThrow(
-      'SQLITE_CONSTRAINT',
-    )
+    await expect(store.addUsage(usageBatch('1', [usageRow(), bad]))).rejects.toMatchObject({
+      code: 'SQLITE_CONSTRAINT',
+    })
     await store.addUsage(usageBatch('1', [usageRow()]))
-    expect(await store.query('select count(*) as n from usage_log')).toEqual([{ n: 1 }])
+    expect(store.usage).toHaveLength(1)
   })
 
   test('a batch can have more rows than one statement can bind', async () => {
@@ -175,8 +175,8 @@ describe('rows', () => {
     ])
     const numbers = ['ts', 'stream', 'estimated', 'tokens_in', 'tokens_out', 'cost_nano', 'status']
     const kinds = numbers.map((name) => `typeof(${name}) as ${name}`).join(', ')
-    const rows = await store.query(`select ${kinds} from usage_log`)
-    expect(rows.flatMap((row) => Object.values(row))).toEqual(Array(14).fill('integer'))
+    const rows = store.read(`select ${kinds} from usage_log`)
+    expect(rows.flat()).toEqual(Array(14).fill('integer'))
     const found = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
     expect(found).toMatchObject([
       { tokensOut: most, metadata },
@@ -190,13 +190,13 @@ describe('rows', () => {
   })
 
   test('the ids of batches are kept for a week', async () => {
-    const store = await memoryStore()
-    await store.query(`insert into written_batches values ('old', unixepoch() - 7 * 86400 - 60)`)
-    await store.query(`insert into written_batches values ('young', unixepoch() - 86400)`)
+    const store = new MemoryStore()
+    store.run(`insert into written_batches values ('old', unixepoch() - 7 * 86400 - 60)`)
+    store.run(`insert into written_batches values ('young', unixepoch() - 86400)`)
     await store.addUsage(usageBatch('new', []))
-    expect(await store.query('select id from written_batches order by id')).toEqual([
-      { id: 'new' },
-      { id: 'young' },
+    expect(store.read('select id from written_batches order by id').flat()).toEqual([
+      'new',
+      'young',
     ])
   })
 })
