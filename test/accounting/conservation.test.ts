@@ -4,7 +4,8 @@ import type { GroupChange, KeyChange } from '../../src/store/index.ts'
 import type { StoreTrouble } from '../support/memory-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import { openSimulatedState } from '../support/simulated-redis.ts'
-import { groupIds, keyIds, Simulation, type Step, start } from './simulation.ts'
+import { groupIds, keyIds, Simulation, start } from './simulation.ts'
+import type { Step } from './simulation-step.ts'
 import { nano, RecordingLog } from './support.ts'
 
 const anyKey = fc.constantFrom(...keyIds)

@@ -4,16 +4,8 @@ import type { KeyId } from '../../src/core/ids.ts'
 import type { PriceAsk, PriceTable } from '../../src/core/price-table.ts'
 import type { Prices } from '../../src/core/prices.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
-import {
-  type KilledStep,
-  KilledWorld,
-  keyIds,
-  type Layout,
-  layouts,
-  places,
-  type ReserveAs,
-  type WorldOptions,
-} from './killed-world.ts'
+import { type KilledStep, type Layout, layouts, places } from './killed-step.ts'
+import { KilledWorld, keyIds, type ReserveAs, type WorldOptions } from './killed-world.ts'
 import type { PricedDemand } from './priced-model.ts'
 import { writing } from './support.ts'
 

@@ -1,30 +1,16 @@
-import { BudgetEvents } from '../../src/accounting/budget-events.ts'
-import {
-  createRecovery,
-  JournalWriter,
-  nameProcess,
-  SpendFlusher,
-  UsageLog,
-} from '../../src/accounting/index.ts'
-import { KeyRegistry } from '../../src/accounting/key-registry.ts'
-import { SharedLedger } from '../../src/accounting/shared/ledger.ts'
 import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, RequestId } from '../../src/core/ids.ts'
 import type { Model } from '../../src/core/provider.ts'
-import {
-  type BatchedCall,
-  type SharedState,
-  SharedStateFault,
-} from '../../src/core/shared-state.ts'
 import { unixSeconds } from '../../src/core/unix-seconds.ts'
-import type { LeftUsage } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import { MemoryJournal } from '../support/memory-journal.ts'
+import type { MemoryJournal } from '../support/memory-journal.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import type { RedisServer } from '../support/redis.ts'
 import { openSimulatedState, type SimulatedState } from '../support/simulated-redis.ts'
+import { listProblems } from './killed-books.ts'
+import { KillableProcess, type KillableWorld, leaseMs, untilDeath } from './killed-process.ts'
+import { type KilledStep, type Layout, places } from './killed-step.ts'
 import {
   createPricedModel,
   estimateDemand,
@@ -34,20 +20,8 @@ import {
 } from './priced-model.ts'
 import { askedFacts, getEntry, groupRow, keyRow, nano, RecordingLog, routeTo } from './support.ts'
 
-export const places = ['1', '2', '3']
-
-/** The machine of each place. A process finds only the journals of its own machine. */
-export type Layout = Readonly<Record<string, string>>
-
-export const layouts = {
-  oneMachine: { 1: 'a', 2: 'a', 3: 'a' },
-  twoMachines: { 1: 'a', 2: 'b', 3: 'b' },
-  threeMachines: { 1: 'a', 2: 'b', 3: 'c' },
-} as const satisfies Readonly<Record<string, Layout>>
-
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
 const group = '9'.repeat(32) as GroupId
-const lease = 8_000
 /** 1,000 nano-dollars a token of a short prompt. The world begins at 16:00 UTC, and a window a minute later. */
 const model = createPricedModel(
   {
@@ -62,48 +36,6 @@ const model = createPricedModel(
     { tier: 'priority', hours: ['16:01-16:03'], multiply: 1.25 },
   ],
 )
-
-/** A step of a history; `at` picks one of the running requests. */
-export type KilledStep =
-  | {
-      readonly do: 'admit'
-      readonly place: string
-      readonly key: KeyId
-      /** Of the prompt. */
-      readonly tokens: number
-      readonly more?: Partial<PricedDemand>
-    }
-  /** `percent` of what the request allows, by a call that was sent so many milliseconds after its arrival. */
-  | {
-      readonly do: 'settle'
-      readonly at: number
-      readonly percent: number
-      readonly isAsked?: boolean
-      readonly delay?: number
-    }
-  /** An attempt fails that is charged; `percent` as above. Without room for another one the request ends. */
-  | { readonly do: 'fail'; readonly at: number; readonly percent: number }
-  | { readonly do: 'kill' | 'open' | 'save'; readonly place: string }
-  /** Until `mend` the process cannot reach the server, or does not get its replies. */
-  | { readonly do: 'stall' | 'lose'; readonly place: string }
-  /** Until `mend` the database runs the calls of the process only some time later. */
-  | { readonly do: 'drag'; readonly place: string; readonly time: number }
-  /** Kills the process at its next call with this name: before the call has run, or just after. */
-  | {
-      readonly do: 'strike'
-      readonly place: string
-      readonly call: string
-      readonly when: 'before' | 'after'
-    }
-  /** The server is away, until `mend`. */
-  | { readonly do: 'cut' }
-  | { readonly do: 'mend' }
-  /** Takes a snapshot of the server's data, and brings it back: the processes connect again. */
-  | { readonly do: 'remember' }
-  | { readonly do: 'go back'; readonly unnoticed?: boolean }
-  /** The server loses its data: only when no process is slow, unless `evenSo`. */
-  | { readonly do: 'empty'; readonly evenSo?: boolean }
-  | { readonly do: 'wait'; readonly time: number }
 
 const takeSnapshot = `
   redis.call('DEL', 'snapshot-' .. ARGV[2])
@@ -129,263 +61,6 @@ interface Running {
   isForgotten: boolean
 }
 
-type Strike = Extract<KilledStep, { do: 'strike' }>
-
-/** What can happen to one process. */
-class Fate {
-  readonly died: Promise<void>
-  readonly #kill: () => void
-  isDead = false
-  /** It is killed at a call that runs: it keeps nothing any more. */
-  isStruck = false
-  strike: Strike | undefined
-  #resolve = () => {}
-
-  /** `kill` removes the process from the world. */
-  constructor(kill: () => void) {
-    this.#kill = kill
-    this.died = new Promise((resolve) => {
-      this.#resolve = resolve
-    })
-  }
-
-  die(): void {
-    this.isDead = true
-    this.#resolve()
-  }
-
-  /**
-   * Runs a call, unless the process is killed at it: then the call never ends. `call` tells when it is sent.
-   */
-  async run<Result>(name: string, call: (sent: () => void) => Promise<Result>): Promise<Result> {
-    const strike = this.strike?.call === name ? this.strike : undefined
-    if (strike?.when === 'before') this.#kill()
-    if (this.isDead) return never
-    let isSent = false
-    const outcome = call(() => {
-      isSent = true
-      if (strike) this.isStruck = true
-    })
-    // A call whose reply is lost has run, too.
-    await outcome.catch(() => {})
-    if (strike && isSent) this.#kill()
-    return this.isDead ? never : outcome
-  }
-}
-
-const never = new Promise<never>(() => {})
-
-/** The way of one process to the server. */
-class Line implements SharedState {
-  readonly #world: KilledWorld
-  readonly #fate: Fate
-  readonly #state: SimulatedState
-  readonly #listeners: (() => void)[] = []
-  readonly #receivers: ((epoch: string) => void)[] = []
-  /** Only this process is cut off. */
-  isStalled = false
-  losesReplies = false
-
-  constructor(world: KilledWorld, state: SimulatedState, fate: Fate) {
-    this.#world = world
-    this.#state = state
-    this.#fate = fate
-  }
-
-  get isUp(): boolean {
-    return this.#world.isUp && !this.isStalled
-  }
-
-  // Accounts use only batches.
-  async call(): Promise<readonly string[]> {
-    return []
-  }
-
-  batch(call: BatchedCall): Promise<readonly unknown[]> {
-    return this.#fate.run(call.name, (sent) => {
-      const args = () => {
-        const taken = call.args()
-        sent()
-        return taken
-      }
-      return this.#send({ ...call, args })
-    })
-  }
-
-  flush(): void {
-    this.#state.flush()
-  }
-
-  async #send(call: BatchedCall): Promise<readonly unknown[]> {
-    if (!this.isUp) throw new SharedStateFault('the server is away')
-    const reply = await this.#state.batch(call)
-    if (this.losesReplies) throw new SharedStateFault('the reply is lost', { mayHaveRun: true })
-    if (call.name === 'open') this.#world.announce(String(reply[1]))
-    return reply
-  }
-
-  async publish(): Promise<void> {}
-
-  subscribe(channel: string, receive: (message: string) => void): void {
-    if (channel === 'epoch') this.#receivers.push(receive)
-  }
-
-  receive(epoch: string): void {
-    for (const receive of this.#receivers) receive(epoch)
-  }
-
-  onUp(listener: () => void): void {
-    this.#listeners.push(listener)
-  }
-
-  get isSlow(): boolean {
-    return this.isStalled || this.losesReplies
-  }
-
-  mend(): void {
-    this.isStalled = false
-    this.losesReplies = false
-    for (const listener of this.#listeners) listener()
-  }
-
-  async close(): Promise<void> {}
-}
-
-/** The way of one process to the database. */
-class SlowWay {
-  /** How long each call waits before it runs. */
-  delay = 0
-
-  /** Returns the methods of a store. */
-  to(store: MemoryStore, clock: ManualClock, fate: Fate): MemoryStore {
-    return new Proxy(store, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name)
-        if (typeof member !== 'function') return member
-        return (...args: unknown[]) =>
-          fate.run(String(name), async (sent) => {
-            if (this.delay > 0) {
-              await new Promise<void>((resolve) => clock.schedule(this.delay, resolve))
-            }
-            sent()
-            return member.apply(target, args)
-          })
-      },
-    })
-  }
-}
-
-/** A journal that finds what killed processes have left in free places of its machine. */
-class PlacedJournal extends MemoryJournal {
-  readonly #world: KilledWorld
-  readonly #fate: Fate
-
-  constructor(world: KilledWorld, place: string, fate: Fate) {
-    super(place)
-    this.#world = world
-    this.#fate = fate
-  }
-
-  override write(): void {
-    if (!this.#fate.isDead && !this.#fate.isStruck) super.write()
-  }
-
-  override forget(batch: string): void {
-    if (this.#fate.isDead) return
-    super.forget(batch)
-    for (const { batches } of this.#world.left) batches.delete(batch)
-  }
-
-  override async recover(): Promise<LeftUsage> {
-    const { layout, processes } = this.#world
-    const free = new Set(
-      places
-        .filter((place) => layout[place] === layout[this.place])
-        .filter((place) => place === this.place || !processes.has(place)),
-    )
-    const left = this.#world.left.filter(({ place }) => free.has(place))
-    const found = await Promise.all(
-      left.map((journal) => MemoryJournal.prototype.recover.call(journal)),
-    )
-    return { batches: found.flatMap(({ batches }) => batches), torn: 0, free }
-  }
-}
-
-class KillableProcess {
-  readonly clock: ManualClock
-  readonly line: Line
-  readonly way = new SlowWay()
-  readonly fate: Fate
-  readonly journal: PlacedJournal
-  readonly id: string
-  readonly log = new RecordingLog()
-  readonly rowJournal: JournalWriter
-  readonly usageLog: UsageLog
-  readonly flusher: SpendFlusher
-  readonly ledger: SharedLedger
-  readonly accounts: KeyRegistry
-  readonly recover: ReturnType<typeof createRecovery>
-
-  constructor(world: KilledWorld, place: string, state: SimulatedState) {
-    const { log } = this
-    const clock = new ManualClock(world.now)
-    this.clock = clock
-    const fate = new Fate(() => world.kill(place))
-    this.fate = fate
-    const store = this.way.to(world.store, clock, fate)
-    this.line = new Line(world, state, fate)
-    this.journal = new PlacedJournal(world, place, fate)
-    const { journal } = this
-    this.id = nameProcess(journal)
-    const process = this.id
-    const rowJournal = new JournalWriter({ journal, clock, log, failed() {} })
-    this.rowJournal = rowJournal
-    this.usageLog = new UsageLog({
-      store,
-      rowJournal,
-      process,
-      clock,
-      log,
-      capacity: 100,
-      batchMax: 10,
-      flushAfter: 20_000,
-      dropped() {},
-      refund: (row, charge) => this.ledger.refund(row, charge),
-    })
-    const { usageLog } = this
-    this.flusher = new SpendFlusher({
-      store,
-      rowJournal,
-      process,
-      clock,
-      log,
-      interval: 20_000,
-      usageLog,
-    })
-    this.recover = createRecovery({ journal, store, log })
-    this.ledger = new SharedLedger({
-      state: this.line,
-      process,
-      onLoss: 'refuse',
-      onLostHold: 'charge',
-      lease,
-      store,
-      clock,
-      log,
-      events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
-      find: (name) => this.accounts.find(name),
-      recover: this.recover,
-      rowJournal,
-      addRow: (row) => usageLog.add(row),
-    })
-    this.accounts = new KeyRegistry({
-      ledger: this.ledger,
-      observer: this.ledger,
-      reserveOutputTokens: () => 0,
-    })
-  }
-}
-
 /** Changes what a request reserves, and not what its answer costs. */
 export type ReserveAs = (model: Model, estimate: UsageEstimate) => readonly [Model, UsageEstimate]
 
@@ -409,7 +84,7 @@ const short: PricedDemand = {
 const all = { percent: 100, isAsked: true, delay: 60_000 } as const
 
 /** Processes on one database and one server. They are killed and opened again, and the server is away. */
-export class KilledWorld {
+export class KilledWorld implements KillableWorld {
   readonly store = new MemoryStore()
   /** The running processes, by their place. */
   readonly processes = new Map<string, KillableProcess>()
@@ -552,7 +227,7 @@ export class KilledWorld {
       await this.#settle(running, this.#price(running, all))
     }
     // The leases end, then the claims on them; processes that have ended are forgotten.
-    await this.#pass(4 * lease)
+    await this.#pass(4 * leaseMs)
     for (const { flusher } of this.processes.values()) await flusher.flush()
     await this.#refresh()
     // A hold whose charge another machine may have remains for a quarter of an hour.
@@ -580,51 +255,15 @@ export class KilledWorld {
 
   /** Returns what is wrong with the books. */
   listProblems(): string[] {
-    const problems: string[] = []
-    const check = (what: string, real: unknown, right: unknown) => {
-      if (real !== right) problems.push(`${what}: ${real} instead of ${right}`)
-    }
-    const { store } = this
-    for (const { id, spentTotal, budgetMax } of [
-      ...store.keys.values(),
-      ...store.groups.values(),
-    ]) {
-      const rows = store.usage.filter(({ keyId, groupId }) => keyId === id || groupId === id)
-      const sum = rows.reduce((total, { cost }) => total + cost, 0n)
-      check(`saved spend of ${id}`, spentTotal, sum)
-      if (budgetMax !== null && sum > budgetMax) problems.push(`${id} has passed its cap: ${sum}`)
-      for (const process of this.processes.values()) {
-        const account =
-          process.accounts.getKey(id as KeyId) ?? process.accounts.getGroup(id as GroupId)
-        check(`spend of ${id} in ${process.id}`, account?.spentTotal, sum)
-        check(`reserved of ${id} in ${process.id}`, account?.reserved, 0n)
-        check(`running of ${id} in ${process.id}`, account?.running, 0)
-      }
-    }
-    for (const id of new Set([
-      ...this.#answered,
-      ...this.#cut,
-      ...store.usage.map((row) => row.requestId),
-    ])) {
-      const rows = store.usage.filter(({ requestId }) => requestId === id)
-      const own = rows.filter(({ errorCode }) => errorCode !== 'LM-6002')
-      const sum = rows.reduce((total, { cost }) => total + cost, 0n)
-      if (this.#answered.has(id)) check(`rows of ${id}`, own.length, 1)
-      if (own.length > 0) check(`cost of ${id}`, sum, this.#costs.get(id))
-      else check(`charges of ${id}`, rows.filter((row) => row.cost > 0n).length, 1)
-    }
-    const running = new Set([...this.processes.values()].map(({ id }) => id))
-    for (const { log } of this.processes.values()) {
-      for (const { level, message, fields } of log.lines) {
-        if (level === 'error') problems.push(`${message}: ${JSON.stringify(fields)}`)
-      }
-    }
-    for (const name of this.#redis.command('KEYS', `{${this.#prefix}}:*:by`).split('\n')) {
-      for (const process of this.#redis.command('HKEYS', name).split('\n')) {
-        if (process && !running.has(process)) problems.push(`the server remembers ${process}`)
-      }
-    }
-    return problems
+    return listProblems({
+      store: this.store,
+      processes: [...this.processes.values()],
+      costs: this.#costs,
+      answered: this.#answered,
+      cut: this.#cut,
+      listOnServer: (command, pattern) => this.#redis.command(command, pattern).split('\n'),
+      prefix: this.#prefix,
+    })
   }
 
   async #refresh(): Promise<void> {
@@ -767,12 +406,4 @@ export class KilledWorld {
     await this.#state.setTime(this.now)
     for (const { clock } of this.processes.values()) await clock.advance(time)
   }
-}
-
-/** Resolves to undefined when the process is killed before. */
-function untilDeath<Result>(
-  { fate }: KillableProcess,
-  work: Promise<Result>,
-): Promise<Result | undefined> {
-  return Promise.race([work, fate.died.then(() => undefined)])
 }

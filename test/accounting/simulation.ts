@@ -1,29 +1,16 @@
 import { expect } from 'vitest'
-import { BudgetEvents } from '../../src/accounting/budget-events.ts'
-import { type GroupEntry, type KeyEntry, noRowJournal } from '../../src/accounting/index.ts'
-import { KeyRegistry } from '../../src/accounting/key-registry.ts'
-import { createMemoryLedger } from '../../src/accounting/ledger.ts'
-import { SharedLedger } from '../../src/accounting/shared/ledger.ts'
-import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
-import { UsageLog } from '../../src/accounting/usage-log.ts'
+import type { GroupEntry, KeyEntry } from '../../src/accounting/index.ts'
 import { KeyRing, mintKey } from '../../src/auth/index.ts'
 import type { Account } from '../../src/core/accounts.ts'
 import type { Admission } from '../../src/core/admission.ts'
-import type { BudgetPeriod } from '../../src/core/budget-period.ts'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import type { GroupId, KeyId } from '../../src/core/ids.ts'
 import { type Clock, headerEntries } from '../../src/core/ports.ts'
 import { unixSeconds } from '../../src/core/unix-seconds.ts'
-import {
-  type GroupChange,
-  type GroupRow,
-  type KeyChange,
-  type KeyRow,
-  type SpendAddition,
-} from '../../src/store/index.ts'
+import type { GroupRow, KeyRow, SpendAddition } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
+import { MemoryStore } from '../support/memory-store.ts'
 import type { SimulatedState } from '../support/simulated-redis.ts'
 import {
   audioPrice,
@@ -44,17 +31,10 @@ import {
   priceUse,
   useOf,
 } from './priced-model.ts'
-import {
-  askedFacts,
-  groupRow,
-  keyRow,
-  nano,
-  RecordingLog,
-  RecordingObserver,
-  routeTo,
-} from './support.ts'
+import { reserveOutput, SimulatedProcess } from './simulated-process.ts'
+import type { Step, UsedPart } from './simulation-step.ts'
+import { askedFacts, groupRow, keyRow, nano, routeTo } from './support.ts'
 
-const reserveOutput = 20
 const dayMs = 86_400_000
 /** Half a minute before a day, a week and a month begin together. */
 export const start = Date.UTC(2025, 11, 1) - 30_000
@@ -73,49 +53,6 @@ const pricedModel = createPricedModel(prices, [
 ])
 const route = routeTo(pricedModel)
 
-/** How much of what a request allows is used. More than all: its prompt was estimated too low. */
-export interface UsedPart {
-  readonly percent: number
-  readonly isAsked: boolean
-}
-
-/** A step of a simulation; `at` picks one of the admissions so far. */
-export type Step =
-  | {
-      readonly do: 'admit'
-      readonly key: KeyId
-      /** How many rotations ago the secret of the request was the key's secret. */
-      readonly age: number
-      readonly model: string
-      readonly demand: PricedDemand
-    }
-  | {
-      readonly do: 'settle'
-      readonly at: number
-      readonly use: UsedPart
-      readonly tokens: number | undefined
-    }
-  | { readonly do: 'withdraw'; readonly at: number }
-  | { readonly do: 'adjust'; readonly at: number; readonly use: UsedPart }
-  | { readonly do: 'record'; readonly at: number }
-  | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
-  | { readonly do: 'change group'; readonly group: GroupId; readonly change: GroupChange }
-  | {
-      readonly do: 'change period'
-      readonly id: KeyId | GroupId
-      readonly period: BudgetPeriod | null
-    }
-  | { readonly do: 'grant key'; readonly key: KeyId; readonly amount: NanoUsd }
-  | { readonly do: 'grant group'; readonly group: GroupId; readonly amount: NanoUsd }
-  | { readonly do: 'rotate'; readonly key: KeyId; readonly grace: number }
-  | { readonly do: 'delete key'; readonly key: KeyId }
-  | { readonly do: 'delete group'; readonly group: GroupId }
-  | { readonly do: 'flush'; readonly trouble: StoreTrouble; readonly wait: boolean }
-  | { readonly do: 'reload' }
-  | { readonly do: 'wait'; readonly time: number }
-  /** Jumps to shortly before a midnight, `days` days later. */
-  | { readonly do: 'jump'; readonly days: number }
-
 /** An admitted request. */
 interface Open {
   readonly real: Admission
@@ -133,69 +70,6 @@ interface Asking {
   readonly secret: string
   readonly model: string
   readonly demand: PricedDemand
-}
-
-interface ProcessOptions {
-  readonly store: MemoryStore
-  readonly clock: Clock
-  readonly sharing?: SimulatedState | undefined
-}
-
-/** The accounts of one process, and its way to the database. */
-class SimulatedProcess {
-  readonly shared: SharedLedger | undefined
-  readonly accounts: KeyRegistry
-  /** Its capacity is so small that rows are dropped. */
-  readonly usageLog: UsageLog
-  readonly flusher: SpendFlusher
-
-  constructor({ store, clock, sharing }: ProcessOptions) {
-    const log = new RecordingLog()
-    const process = sharing && crypto.randomUUID()
-    this.usageLog = new UsageLog({
-      store,
-      rowJournal: noRowJournal,
-      process,
-      clock,
-      log,
-      capacity: 3,
-      batchMax: 2,
-      flushAfter: 2_000,
-      dropped: (row) => this.flusher.addDropped(row),
-    })
-    this.flusher = new SpendFlusher({
-      store,
-      rowJournal: noRowJournal,
-      process,
-      clock,
-      log,
-      interval: 30_000,
-      usageLog: this.usageLog,
-    })
-    this.shared =
-      sharing &&
-      new SharedLedger({
-        state: sharing,
-        process: process ?? '',
-        onLoss: 'refuse',
-        onLostHold: 'charge',
-        // Longer than any simulation.
-        lease: 10_000_000_000_000,
-        store,
-        clock,
-        log,
-        events: new BudgetEvents({ clock, percentages: () => [], notify() {} }),
-        find: (name) => this.accounts.find(name),
-        recover: async () => [],
-        rowJournal: noRowJournal,
-        addRow: (row) => this.usageLog.add(row),
-      })
-    this.accounts = new KeyRegistry({
-      ledger: this.shared ?? createMemoryLedger(clock),
-      observer: this.shared ?? new RecordingObserver(),
-      reserveOutputTokens: () => reserveOutput,
-    })
-  }
 }
 
 /** Runs the same steps on accounts over a database and on the plain model. */
@@ -491,12 +365,13 @@ export class Simulation {
 
   /** Checks that spend and rows in the database agree at this moment, as after a crash. */
   checkSaved(): void {
+    const { usage } = this.store
     const flushed = [...this.store.flushes.values()].flatMap(({ additions }) => additions)
     for (const { id, budgetSpent, spentTotal, term } of [
       ...this.store.keys.values(),
       ...this.store.groups.values(),
     ]) {
-      const rows = this.store.usage.filter((row) => id === row.keyId || id === row.groupId)
+      const rows = usage.filter((row) => id === row.keyId || id === row.groupId)
       const additions = flushed.filter((addition) => addition.id === id)
       agree(spentTotal, sumOf([...rows.map(({ cost }) => cost), ...additions.map(amountOf)]))
       const inTerm = rows.filter(({ requestId }) =>
