@@ -6,6 +6,7 @@ import * as streams from './chat-streams.ts'
 import { config, litellm, tomlEdit } from './config.ts'
 import * as gateway from './gateway.ts'
 import * as json from './json.ts'
+import { jsonMatch } from './json-match.ts'
 import * as matched from './matched.ts'
 import { geminiMatch } from './matched-gemini.ts'
 import { metadata } from './metadata.ts'
@@ -23,7 +24,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'json-steps': json.jsonSteps,
   'json-body': json.jsonBody,
   'json-text': json.jsonText,
-  'json-match': matched.jsonMatch,
+  'json-match': jsonMatch,
   'chat-match': matched.chatMatch,
   'completion-match': matched.completionMatch,
   'messages-match': matched.messagesMatch,

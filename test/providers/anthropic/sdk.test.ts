@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { assemble, type Outcome, readStream, toOutcome } from '../../support/chunks.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { anthropic } from '../cases/anthropic.ts'
-import type { ScriptedAnswer, VendorScript } from '../contract.ts'
+import type { ScriptedAnswer, VendorScript } from '../contract-case.ts'
 import { anthropicGateway, asking, message, sent } from './support.ts'
 
 /*

@@ -1,5 +1,5 @@
 import { awsEvent, awsException } from '../../support/aws-event-stream.ts'
-import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract-case.ts'
 
 export const bedrock: ChatContractCase = {
   kind: 'bedrock',

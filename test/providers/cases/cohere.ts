@@ -1,4 +1,4 @@
-import type { ChatContractCase, ScriptedAnswer, ScriptedCall, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, ScriptedCall, StreamScript } from '../contract-case.ts'
 
 export const cohere: ChatContractCase = {
   kind: 'cohere',

@@ -1,4 +1,4 @@
-import type { ChatContractCase } from '../contract.ts'
+import type { ChatContractCase } from '../contract-case.ts'
 
 export const demo: ChatContractCase = {
   kind: 'demo',

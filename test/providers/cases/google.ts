@@ -1,4 +1,4 @@
-import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract-case.ts'
 
 export const google: ChatContractCase = {
   kind: 'google',

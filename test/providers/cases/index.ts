@@ -1,4 +1,4 @@
-import type { ChatContractCase } from '../contract.ts'
+import type { ChatContractCase } from '../contract-case.ts'
 import { anthropic } from './anthropic.ts'
 import { bedrock } from './bedrock.ts'
 import { cohere } from './cohere.ts'

@@ -1,5 +1,5 @@
 import { chunk, completion, data, done, makeChunk } from '../../support/answers.ts'
-import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract-case.ts'
 
 export const openai: ChatContractCase = {
   kind: 'openai',

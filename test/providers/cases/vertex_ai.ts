@@ -1,4 +1,4 @@
-import type { ChatContractCase } from '../contract.ts'
+import type { ChatContractCase } from '../contract-case.ts'
 import { google } from './google.ts'
 
 /** The dialect of the Gemini API, with a newer model whose calls have ids. */
