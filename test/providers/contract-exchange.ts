@@ -94,7 +94,11 @@ export function toHead({ contentType }: VendorScript): { headers?: Record<string
 }
 
 /** A kind with its own upstream answers with its own text. */
-export function expectText({ script }: ChatContractCase, content: string | null, text: string): void {
+export function expectText(
+  { script }: ChatContractCase,
+  content: string | null,
+  text: string,
+): void {
   if (script) expect(content).toBe(text)
   else expect(content).toMatch(/\S/)
 }

@@ -5,7 +5,17 @@ import { providerKey, readError } from '../support/gateway.ts'
 import { pieces, singly } from '../support/pieces.ts'
 import { json, type Responder, stream } from '../support/scripted-upstream.ts'
 import type { ChatContractCase, ScriptedAnswer, VendorScript } from './contract-case.ts'
-import { answering, askVendor, hello, type Mode, openGateway, question, readAnswer, sendQuestion, toHead } from './contract-exchange.ts'
+import {
+  answering,
+  askVendor,
+  hello,
+  type Mode,
+  openGateway,
+  question,
+  readAnswer,
+  sendQuestion,
+  toHead,
+} from './contract-exchange.ts'
 
 /** What a client sees of a vendor that refuses or fails. */
 export function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mode): void {
@@ -105,7 +115,9 @@ export function testStreams(kindCase: ChatContractCase, script: VendorScript): v
     const gateway = await openGateway(kindCase)
     const fields = { stream_options: { include_usage: true } }
     const asked: ScriptedAnswer = { ...hello, asked: true }
-    const { chunks } = await readStream(await askVendor(gateway, kindCase, 'streamed', asked, fields))
+    const { chunks } = await readStream(
+      await askVendor(gateway, kindCase, 'streamed', asked, fields),
+    )
     expect(chunks.filter(({ usage }) => usage)).toEqual([chunks.at(-1)])
     expect(chunks.at(-1)?.choices).toEqual([])
   })
@@ -124,7 +136,9 @@ export function testStreams(kindCase: ChatContractCase, script: VendorScript): v
       const gateway = await openGateway(kindCase)
       const zeros: ScriptedAnswer = { ...hello, usage: { prompt: 0, completion: 0 } }
       const fields = { stream_options: { include_usage: asked } }
-      const { chunks } = await readStream(await askVendor(gateway, kindCase, 'streamed', zeros, fields))
+      const { chunks } = await readStream(
+        await askVendor(gateway, kindCase, 'streamed', zeros, fields),
+      )
       expect(chunks.flatMap(({ usage }) => usage ?? [])).toEqual([
         expect.objectContaining({ estimated: true }),
       ])

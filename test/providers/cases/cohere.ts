@@ -1,4 +1,9 @@
-import type { ChatContractCase, ScriptedAnswer, ScriptedCall, StreamScript } from '../contract-case.ts'
+import type {
+  ChatContractCase,
+  ScriptedAnswer,
+  ScriptedCall,
+  StreamScript,
+} from '../contract-case.ts'
 
 export const cohere: ChatContractCase = {
   kind: 'cohere',
