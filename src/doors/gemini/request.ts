@@ -9,6 +9,7 @@ import type {
   DoorCall,
   EarlyWriter,
   KeptAnswer,
+  LinkCall,
   ReceivedRequest,
   WriterContext,
 } from '../../data-plane/index.ts'
@@ -17,9 +18,9 @@ import { type TokenCountInput, toChatCountInput } from '../../tokens/index.ts'
 import { readJsonBody } from '../../wire/json/body.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import type { TimeSlice } from '../../wire/time-slice.ts'
-import { NativeLink, type NativeRequest } from '../native-link.ts'
+import { BoundLinks } from '../bound-links.ts'
+import type { NativeRequest } from '../native-link.ts'
 import { ParsedBody } from '../parsed-body.ts'
-import { prepareLink } from '../prepare-link.ts'
 import { RequestProofs } from '../request-proofs.ts'
 import { readPrefix } from '../session.ts'
 import {
@@ -27,7 +28,6 @@ import {
   type ChatTarget,
   type DoorRequest,
   type ServedAnswer,
-  TranslatedLink,
 } from '../translated-link.ts'
 import { type GeminiAddress, readAddress } from './address.ts'
 import { renderAnswer } from './answer.ts'
@@ -154,11 +154,12 @@ export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
   #images: readonly ImagePart[] | undefined
   /** Where the parts of the latest chat request come from. */
   #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
-  readonly #links = new Map<Model, NativeLink | TranslatedLink>()
+  readonly #links: BoundLinks
 
   constructor({ bytes, layout, address, head, parsed, ...rest }: GeminiSource) {
     const { generationConfig: config } = head
     this.#body = new ParsedBody({ bytes, values: layout.values, value: parsed })
+    this.#links = new BoundLinks(this, { api: 'gemini', body: this.#body })
     this.#unified = parsed
     this.#promptTokens = rest.promptTokens
     this.#images = parsed ? undefined : []
@@ -229,23 +230,15 @@ export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
   }
 
   prepareFor(link: Model, slice: TimeSlice): Promise<void> | undefined {
-    if (!this.isHeavy || link.native.gemini) return undefined
-    return prepareLink(this.bind(link), { body: this.#body, slice })
+    return this.#links.prepareFor(link, slice)
   }
 
   toCountInput(encoding: TokenEncoding, output: string): TokenCountInput {
     return toChatCountInput({ encoding, request: runAtOnce(this.#write(anyTarget)).chat, output })
   }
 
-  bind(link: Model): NativeLink | TranslatedLink {
-    const known = this.#links.get(link)
-    if (known) return known
-    // The chat requests of a heavy call take much memory, so only one is kept.
-    if (this.isHeavy) this.#links.clear()
-    const endpoint = link.native.gemini
-    const bound = endpoint ? new NativeLink(this, endpoint) : new TranslatedLink(this, link)
-    this.#links.set(link, bound)
-    return bound
+  bind(link: Model): LinkCall {
+    return this.#links.bind(link)
   }
 
   forget(): void {
@@ -254,7 +247,7 @@ export class ParsedGemini implements DoorCall, DoorRequest, NativeRequest {
     this.#body.forget()
     this.#unified = undefined
     this.#proofs.forget()
-    for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
+    this.#links.forget()
   }
 
   estimateOutput(): OutputEstimate {
