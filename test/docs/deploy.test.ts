@@ -1,47 +1,26 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { Ajv } from 'ajv'
+import { join, resolve } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import { nodeMetrics } from '../../adapters/node/ports/metrics.ts'
-import { operations } from '../../scripts/openapi/document.ts'
-import { checkConfig, version } from '../../src/index.ts'
+import { version } from '../../src/index.ts'
 import { seriesTable } from '../../src/metrics/table.ts'
 import { isInstalled } from '../node/support/daemon.ts'
-import { masterKey } from '../support/keyed-gateway.ts'
+import {
+  expectToFit,
+  expectToStart,
+  isServed,
+  readDeployed as read,
+  secondsToStop,
+} from './manifests.ts'
 import { blocksOf } from './shell.ts'
 
 /*
  * The files of deploy/, against what the gateway really serves and accepts.
  */
-
-const read = (path: string) => readFileSync(`deploy/${path}`, 'utf8')
-const isValid = new Ajv({ strictTypes: false }).compile(
-  JSON.parse(readFileSync('gateway.schema.json', 'utf8')),
-)
-
-/** Checks a configuration as a start would, with a credential for each variable that it names. */
-async function expectToStart(text: string): Promise<void> {
-  isValid(parseToml(text))
-  expect(isValid.errors).toBeNull()
-  const names = [...text.matchAll(/api_key_env = "(\w+)"/g)].map(([, name = '']) => name)
-  const env = Object.fromEntries(names.map((name) => [name, `key-of-${name}`]))
-  const verdict = await checkConfig(text, { ...env, GATEWAY_MASTER_KEY: masterKey })
-  expect(verdict).toMatchObject({ ok: true, startProblems: [], overview: { warnings: [] } })
-}
-
-/** The seconds that a supervisor must allow: the delay before the drain, and 30 s for requests. */
-function secondsToStop(text: string): number {
-  const { server } = parseToml(text) as { server?: { drain_delay_ms?: number } }
-  return (server?.drain_delay_ms ?? 0) / 1000 + 30
-}
-
-function isServed(path: string): boolean {
-  return operations[path]?.['get'] !== undefined
-}
 
 describe('the dashboard and the alert rules', () => {
   interface Panel {
@@ -164,35 +143,6 @@ describe('the image', () => {
   })
 })
 
-/** Checks the Deployment of a list of manifests together with the objects that it names. */
-async function expectToFit(manifests: string): Promise<void> {
-  const documents = parseAllDocuments(manifests).map((document) => document.toJS())
-  const objects = documents.filter((each) => each !== null)
-  const find = (kind: string) => objects.find((each) => each.kind === kind)
-  const { spec } = find('Deployment').spec.template
-  const [container] = spec.containers
-  const config: string = find('ConfigMap').data['config.toml']
-  await expectToStart(config)
-  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(secondsToStop(config))
-  expect(container.readinessProbe.httpGet.path).toBe('/health/ready')
-  expect(container.livenessProbe.httpGet.path).toBe('/health')
-  expect(isServed('/health/ready') && isServed('/health')).toBe(true)
-  expect(container.ports).toEqual([{ name: 'http', containerPort: 8080 }])
-  expect(find('Service').spec.ports[0].targetPort).toBe('http')
-  expect(find('Deployment').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
-  // The file and the database are in mounted volumes.
-  const mounts: { name: string; mountPath: string }[] = container.volumeMounts
-  const volumes: { name: string }[] = spec.volumes
-  expect(mounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name))
-  const paths = mounts.map(({ mountPath }) => mountPath)
-  const { auth } = parseToml(config) as { auth?: { db_path: string } }
-  expect(paths).toContain(dirname(auth?.db_path ?? ''))
-  expect(paths).toContain(dirname(container.args[1]))
-  const names = [find('ConfigMap').metadata.name, find('PersistentVolumeClaim').metadata.name]
-  expect(spec.volumes[0].configMap.name).toBe(names[0])
-  expect(spec.volumes[1].persistentVolumeClaim.claimName).toBe(names[1])
-}
-
 describe('the Kubernetes manifest', () => {
   test('its objects fit together', async () => {
     await expectToFit(read('kubernetes/gateway.yaml'))
@@ -200,127 +150,6 @@ describe('the Kubernetes manifest', () => {
 
   test('it names the image of this version', () => {
     expect(read('kubernetes/gateway.yaml')).toContain(`/model-gateway:${version}\n`)
-  })
-})
-
-interface HelmSchema {
-  readonly properties?: Readonly<Record<string, HelmSchema>>
-}
-
-/** Returns the tables of the values whose members the schema names, each with its part of the schema. */
-function listTables(
-  values: Readonly<Record<string, object>>,
-  known: Readonly<Record<string, HelmSchema>>,
-): (readonly [object, HelmSchema])[] {
-  return Object.entries(values).flatMap(([name, value]) => {
-    const { [name]: node = {} } = known
-    // Those of Kubernetes itself are not ours.
-    return node.properties && name !== 'resources' ? [[value, node] as const] : []
-  })
-}
-
-describe('the Helm chart', () => {
-  const chart = 'helm/model-gateway'
-  const values = parse(read(`${chart}/values.yaml`))
-  const hasHelm = isInstalled('helm', 'version')
-  // go install helm.sh/helm/v3/cmd/helm@v3.16.4
-  if (!hasHelm) console.warn('SKIPPED: helm is not installed, so the chart is not rendered')
-
-  function helm(...args: readonly string[]) {
-    const required = '--set=image.repository=registry.example.com/gateway,existingSecret=keys'
-    return spawnSync('helm', [...args, required], { cwd: `deploy/${chart}`, encoding: 'utf8' })
-  }
-
-  test('the configuration in its values is valid', async () => {
-    await expectToStart(values.config)
-  })
-
-  test('it has the version of the gateway', () => {
-    expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version })
-  })
-
-  test('its templates use exactly the values that it has', () => {
-    const files = readdirSync(`deploy/${chart}/templates`)
-    const text = files.map((file) => read(`${chart}/templates/${file}`)).join('')
-    const used = [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) => path.slice(1))
-    for (const path of used) {
-      const value = path.split('.').reduce((at, name) => at?.[name], values)
-      expect(value, path).toBeDefined()
-    }
-    const tops = used.map((path) => path.split('.')[0])
-    expect(Object.keys(values).toSorted()).toEqual([...new Set(tops)].toSorted())
-  })
-
-  test('its schema accepts its values, and has exactly these', () => {
-    const schema: HelmSchema = JSON.parse(read(`${chart}/values.schema.json`))
-    const accepts = new Ajv({ allowUnionTypes: true }).compile(schema)
-    accepts(values)
-    expect(accepts.errors).toBeNull()
-    const { global: _, ...known } = schema.properties ?? {}
-    for (const [part, node] of [[values, { properties: known }], ...listTables(values, known)]) {
-      expect(Object.keys(node.properties ?? {}).toSorted()).toEqual(Object.keys(part).toSorted())
-    }
-  })
-
-  test.each([
-    ['a misspelt value', { replica: 2 }],
-    ['a misspelt value of a table', { ingress: { hostname: 'llm.example.com' } }],
-    ['a number where a text belongs', { image: { tag: 0.1 } }],
-    ['a text where a switch belongs', { persistence: { enabled: 'no' } }],
-    ['a path without a slash', { ingress: { paths: ['v1'] } }],
-  ])('its schema refuses %s', (_, changed) => {
-    const accepts = new Ajv({ allowUnionTypes: true }).compile(
-      JSON.parse(read(`${chart}/values.schema.json`)),
-    )
-    expect(accepts({ ...values, ...changed })).toBe(false)
-  })
-
-  test('its ingress passes on every route for clients, and none for operators', () => {
-    const isPassed = (route: string) =>
-      values.ingress.paths.some((path: string) => `${route}/`.startsWith(`${path}/`))
-    const routes = Object.entries(operations).map(([path, methods]) => ({
-      path,
-      isForClients: Object.values(methods).some(({ key }) => key === 'client'),
-    }))
-    for (const { path, isForClients } of routes) expect(isPassed(path), path).toBe(isForClients)
-  })
-
-  test.skipIf(!hasHelm)('it renders an ingress, a disruption budget and notes', () => {
-    const { stdout } = helm(
-      'template',
-      'gateway',
-      '.',
-      '--set=ingress.enabled=true,ingress.host=llm.example.com,ingress.tlsSecret=tls',
-      '--set=podDisruptionBudget.enabled=true',
-    )
-    const objects = parseAllDocuments(stdout).map((document) => document.toJS())
-    const find = (kind: string) => objects.find((each) => each?.kind === kind)
-    const { rules, tls } = find('Ingress').spec
-    expect(tls).toEqual([{ secretName: 'tls', hosts: ['llm.example.com'] }])
-    const [{ backend }] = rules[0].http.paths
-    expect(backend.service.name).toBe(find('Service').metadata.name)
-    const { matchLabels } = find('PodDisruptionBudget').spec.selector
-    expect(find('Deployment').spec.selector.matchLabels).toEqual(matchLabels)
-    const { stdout: notes } = helm('install', 'gateway', '.', '--dry-run=client')
-    expect(notes).toContain('http://gateway.default.svc/v1')
-  })
-
-  test.skipIf(!hasHelm)('a misspelt value is refused', () => {
-    const { status, stderr } = helm('template', 'gateway', '.', '--set=replica=2')
-    expect(status).toBe(1)
-    expect(stderr).toContain('replica')
-  })
-
-  test.skipIf(!hasHelm)('it renders objects that fit together', async () => {
-    expect(helm('lint', '.', '--strict')).toMatchObject({ status: 0 })
-    const { stdout } = helm('template', 'gateway', '.', '--set=serviceMonitor.enabled=true')
-    await expectToFit(stdout)
-  })
-
-  test.skipIf(!hasHelm)('several replicas on one database are refused', () => {
-    const { status, stderr } = helm('template', 'gateway', '.', '--set=replicas=2')
-    expect(status).toBe(1)
-    expect(stderr).toContain('a database has one gateway')
   })
 })
 
