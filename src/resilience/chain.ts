@@ -2,16 +2,14 @@ import { judgeFailure, toClientError, type UpstreamFailure } from '../core/failu
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
-import type { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { Attempt, CallResult, RecordedRequest } from './attempt.ts'
-import { createChainError, type LinkFailure } from './chain-error.ts'
+import { createChainError } from './chain-error.ts'
+import { LinkQueue, type QueuedRequest, type SkipReason } from './link-queue.ts'
 import { isProviderFault, type LinkOutcome, type Resilience, retryLink } from './retry-link.ts'
 
 /** What the chain needs to know of a request. */
-export interface ChainRequest extends RecordedRequest {
-  /** Returns the links in the order in which to try them. Called once, when the first one is tried. */
-  orderLinks(): readonly Model[]
+export interface ChainRequest extends RecordedRequest, QueuedRequest {
   readonly scope: CancelScope
   readonly clock: Clock
   /** When the request arrived, on the clock that never jumps. The total timeout runs from here. */
@@ -19,24 +17,12 @@ export interface ChainRequest extends RecordedRequest {
   readonly resilience: Resilience
   /** True when the next link is tried although the request itself is at fault. */
   goesOnAfter(link: Model, failure: UpstreamFailure): boolean
-  /**
-   * Takes a place at a link that limits its calls at once, until the request leaves the link. False when it has no
-   * room.
-   */
-  enter(link: Model): boolean | Promise<boolean>
   /** Takes up to `count` further places at a link that was entered. Returns their number. */
   enterMore(link: Model, count: number): number | Promise<number>
-  /**
-   * Waits for a place at one of these links, and enters it. Resolves to undefined when none has a place in time.
-   * Rejects with the `GatewayError` for the client when the request ends meanwhile.
-   */
-  awaitRoom(links: readonly Model[]): Promise<Model | undefined>
   /** Called when a link is about to be tried. */
   onLinkStart(link: Model): void
   /** Called when the link has answered: the first content of a stream, or a whole answer, is there. */
   onServed(link: Model): void
-  /** Called for each link that did not serve. */
-  onLinkFailure(failure: LinkFailure): void
 }
 
 /** How the request is sent to one link. */
@@ -49,8 +35,6 @@ export interface ChainCall<T> {
   /** Makes one upstream call. */
   readonly call: (attempt: Attempt) => Promise<CallResult<T>>
 }
-
-export type SkipReason = UntranslatableError | undefined
 
 /** The value that a chain has served. */
 export interface Served<T> {
@@ -88,15 +72,11 @@ export async function tryLinks<T>(
   request: ChainRequest,
   { explainSkip, tryLink }: LinkTrial<T>,
 ): Promise<Served<T>> {
-  const failures: LinkFailure[] = []
-  let full: readonly Model[] = []
-  let mayCallAgain = true
-  const addFailure = (failure: LinkFailure) => {
-    failures.push(failure)
-    request.onLinkFailure(failure)
-  }
-  /** Resolves to undefined when the link does not serve. */
-  const call = async (link: Model): Promise<Served<T> | undefined> => {
+  const links = new LinkQueue(request, explainSkip)
+  for (;;) {
+    const taking = links.take()
+    const link = taking instanceof Promise ? await taking : taking
+    if (!link) break
     request.onLinkStart(link)
     const scope = request.scope.open()
     const stopFirstToken = startTimeouts(request, link, scope)
@@ -109,61 +89,22 @@ export async function tryLinks<T>(
     }
     stopFirstToken()
     if (outcome.ok) {
-      for (const passed of full) request.onLinkFailure(noRoom(passed))
+      links.failFull()
       request.onServed(link)
-      return {
-        value: outcome.value,
-        link,
-        scope,
-        reportEnd: createEndReporter(request.resilience, link),
-      }
+      const reportEnd = createEndReporter(request.resilience, link)
+      return { value: outcome.value, link, scope, reportEnd }
     }
     scope.close()
     const { failure, attempts } = outcome
-    addFailure({ link, failure, attempts })
+    links.fail({ link, failure, attempts })
     const surfaces = judgeFailure(failure) === 'surface' && !request.goesOnAfter(link, failure)
-    mayCallAgain = surfaces || (await request.mayCallAgain)
+    const mayCallAgain = surfaces || (await request.mayCallAgain)
     if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
-    return undefined
-  }
-  const { breakers } = request.resilience
-  for (const link of request.orderLinks()) {
-    const explained = explainSkip?.(link)
-    const untranslatable = explained instanceof Promise ? await explained : explained
-    if (untranslatable) {
-      addFailure({ link, untranslatable })
-      continue
-    }
-    if (link.room) {
-      const entering = request.enter(link)
-      if (!(entering instanceof Promise ? await entering : entering)) {
-        full = [...full, link]
-        continue
-      }
-    }
-    const served = await call(link)
-    if (served) return served
     if (!mayCallAgain) break
   }
-  for (;;) {
-    if (full.length === 0 || !mayCallAgain) break
-    const link = await request.awaitRoom(full.filter((each) => !breakers.isOpen(each)))
-    if (!link) break
-    full = full.filter((each) => each !== link)
-    // Another link may have been prepared since.
-    await explainSkip?.(link)
-    const served = await call(link)
-    if (served) return served
-  }
-  for (const link of full) addFailure(noRoom(link))
-  throw createChainError(failures)
+  links.failFull()
+  throw createChainError(links.failures)
 }
-
-function noRoom(link: Model): LinkFailure {
-  return { link, failure: noRoomLeft, attempts: 0 }
-}
-
-const noRoomLeft = Object.freeze({ kind: 'no-room' } as const)
 
 /** Starts the link's timeouts on its scope. Returns a function that stops the first-token timeout. */
 function startTimeouts(

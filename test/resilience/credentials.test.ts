@@ -338,11 +338,12 @@ describe('the last usable credential', () => {
     gateway.upstream.next(refuse(429), refuse(401), answer, refuse(401), answer)
     expect(await sendTimes(gateway, 2)).toEqual([200, 200])
     expect(called(gateway.upstream)).toEqual(['p', 'p', 'f', 'p', 'f'])
+    const failure = 'credentials-parked'
     const reason = 'is rate limited with every credential that it accepts'
     const lines = gateway.log.filter(({ message }) => message === 'request')
     expect(lines.map(({ fields }) => fields['failed'])).toEqual([
-      [{ model: 'm', provider: 'p', reason, attempts: 2 }],
-      [{ model: 'm', provider: 'p', reason, attempts: 1 }],
+      [{ model: 'm', provider: 'p', failure, reason, attempts: 2 }],
+      [{ model: 'm', provider: 'p', failure, reason, attempts: 1 }],
     ])
   })
 })

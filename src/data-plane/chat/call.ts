@@ -1,12 +1,16 @@
 import type {
+  AnswerBody,
+  AnswerResult,
   DialectRequest,
   FailedAnswer,
   HeaderReader,
   ListedAnswer,
   NativeAnswer,
+  UpstreamError,
 } from '../../core/endpoints.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { filteredAnswer } from '../../core/fallback.ts'
+import type { Bytes } from '../../core/ids.ts'
 import type { ByteSource, UpstreamResponse } from '../../core/ports.ts'
 import { runInSteps } from '../../core/steps.ts'
 import type { StreamClasses } from '../../core/streams.ts'
@@ -15,13 +19,18 @@ import type { Attempt, CallResult } from '../../resilience/index.ts'
 import type { Snapshot } from '../../snapshot/index.ts'
 import { createEstimatedUsage } from '../../tokens/index.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
-import type { CancelScope } from '../../wire/cancel-scope.ts'
 import { parseContentCoding, undecodableFailure } from '../../wire/content-coding.ts'
 import { isJsonList, isLongAnswer, readInSteps, readWhole } from '../../wire/json/answer-body.ts'
 import { answerLimits, eventLimits } from '../../wire/json/parse.ts'
 import { TimeSlice } from '../../wire/time-slice.ts'
-import { type CallDeps, callUpstream, failed, readAnswer } from '../upstream/call-upstream.ts'
-import type { DoorCall } from './door.ts'
+import {
+  type CallDeps,
+  callUpstream,
+  failed,
+  readAnswer,
+  type UpstreamCall,
+} from '../upstream/call-upstream.ts'
+import type { DoorCall, LinkCall } from './door.ts'
 import { openStream, type PendingStream } from './reply-stream.ts'
 
 export type ChatResponse =
@@ -52,60 +61,117 @@ export interface ChatAttempt {
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: DoorCall,
-  { attempt, failsFiltered }: ChatAttempt,
-  context: ChatCallDeps,
+  attempt: ChatAttempt,
+  deps: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
-  const { link, scope } = attempt
-  const { clock, bufferAccount, streams, snapshot } = context
-  const bound = call.bind(link)
-  const maxBytes = snapshot.answerLimit
-  return callUpstream<ChatResponse>({
-    attempt,
-    deps: context,
-    streamed: call.stream,
-    maxAnswerBytes: maxBytes,
-    request() {
-      if (!call.isHeavy) return build()
-      // A link that is tried again has to be prepared again.
-      const preparing = call.prepareFor?.(link, new TimeSlice(clock, scope))
-      return preparing ? preparing.then(build) : build()
-    },
-    parseError: (status, body, header) => bound.parseError(status, body, header),
-    async read(response, header) {
-      if (call.stream) {
-        if (readMediaType(response) !== (bound.streamType ?? 'text/event-stream')) {
-          return readMistyped(response, header)
-        }
-        return openEvents(response.body, header)
-      }
-      const { result, slice } = await readParsed(response, header)
-      if (!result.ok) return toFailedCall(result, call)
-      const { answer } = result
-      if (failsFiltered && answer.isFiltered) {
-        return toFailedCall({ ok: false, failure: filteredAnswer, usage: answer.usage }, call)
-      }
-      return { ok: true, value: { kind: 'answer', answer, isLong: slice !== undefined } }
-    },
-  })
+  return callUpstream(new ChatUpstreamCall(call, attempt, deps))
+}
 
-  function build(): DialectRequest {
-    const request = bound.buildRequest()
-    call.forget()
-    context.releaseParser()
+/** The bytes of an answer, with the events of a list that came in place of a stream. */
+type GivenAnswer = Pick<ListedAnswer, 'whole'> & Partial<ListedAnswer>
+
+/** An answer that is parsed. */
+interface ParsedAnswer {
+  readonly body: AnswerBody
+  readonly events: ListedAnswer['events'] | undefined
+  readonly result: AnswerResult<NativeAnswer>
+  /** For further work on a long answer; undefined for a short one, which is read at once. */
+  readonly slice: TimeSlice | undefined
+}
+
+/** One call for chat: how its request is written, and how its answer is read. */
+class ChatUpstreamCall implements UpstreamCall<ChatResponse> {
+  readonly attempt: Attempt
+  readonly deps: ChatCallDeps
+  readonly streamed: boolean
+  readonly maxAnswerBytes: Bytes
+  readonly #call: DoorCall
+  readonly #bound: LinkCall
+  readonly #failsFiltered: boolean
+
+  constructor(call: DoorCall, { attempt, failsFiltered }: ChatAttempt, deps: ChatCallDeps) {
+    this.attempt = attempt
+    this.deps = deps
+    this.streamed = call.stream
+    this.maxAnswerBytes = deps.snapshot.answerLimit
+    this.#call = call
+    this.#bound = call.bind(attempt.link)
+    this.#failsFiltered = failsFiltered
+  }
+
+  request(): DialectRequest | Promise<DialectRequest> {
+    if (!this.#call.isHeavy) return this.#build()
+    // A link that is tried again has to be prepared again.
+    const preparing = this.#call.prepareFor?.(this.attempt.link, this.#startSlice())
+    return preparing ? preparing.then(() => this.#build()) : this.#build()
+  }
+
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError {
+    return this.#bound.parseError(status, body, header)
+  }
+
+  async read(response: UpstreamResponse, header: HeaderReader): Promise<CallResult<ChatResponse>> {
+    if (this.streamed) {
+      return readMediaType(response) === (this.#bound.streamType ?? 'text/event-stream')
+        ? this.#openEvents(response.body, header)
+        : this.#readMistyped(response, header)
+    }
+    const parsing = this.#parse(await this.#readBytes(response), header)
+    const { result, slice } = parsing instanceof Promise ? await parsing : parsing
+    if (!result.ok) return this.#toFailedCall(result)
+    const { answer } = result
+    if (this.#failsFiltered && answer.isFiltered) {
+      return this.#toFailedCall({ ok: false, failure: filteredAnswer, usage: answer.usage })
+    }
+    return { ok: true, value: { kind: 'answer', answer, isLong: slice !== undefined } }
+  }
+
+  #build(): DialectRequest {
+    const request = this.#bound.buildRequest()
+    this.#call.forget()
+    this.deps.releaseParser()
     return request
   }
 
-  async function readParsed(response: UpstreamResponse, header: HeaderReader) {
-    const given = await readAnswer(response, { scope, bufferAccount, maxBytes })
-    const listed = isJsonList(given) ? await readList(given) : undefined
-    const bytes = listed?.whole ?? given
-    const events = listed?.events
-    if (!isLongAnswer(bytes)) {
-      const body = readWhole(bytes)
-      return { body, events, result: bound.parseAnswer(body, header), slice: undefined }
+  #startSlice(): TimeSlice {
+    return new TimeSlice(this.deps.clock, this.attempt.scope)
+  }
+
+  #readBytes(response: UpstreamResponse): Promise<Uint8Array> {
+    const { scope } = this.attempt
+    const { bufferAccount } = this.deps
+    return readAnswer(response, { scope, bufferAccount, maxBytes: this.maxAnswerBytes })
+  }
+
+  /** A short answer is parsed at once. */
+  #parse(bytes: Uint8Array, header: HeaderReader): ParsedAnswer | Promise<ParsedAnswer> {
+    if (isJsonList(bytes)) return this.#parseList(bytes, header)
+    if (isLongAnswer(bytes)) return this.#parseInSteps({ whole: bytes }, header)
+    return this.#parseWhole({ whole: bytes }, header)
+  }
+
+  /** Each event of a list becomes an event again, so that together they may have more values. */
+  async #parseList(bytes: Uint8Array, header: HeaderReader): Promise<ParsedAnswer> {
+    const slice = this.#startSlice()
+    const body = await readInSteps(bytes, { slice, maxValues: answerLimits.maxValues })
+    const steps = this.#bound.readList(body)
+    const list: GivenAnswer = (steps && (await runInSteps(steps, () => slice.pause()))) ?? {
+      whole: bytes,
     }
-    const slice = new TimeSlice(clock, scope)
-    const body = await readInSteps(bytes, { slice, maxValues: limitValues(!events) })
+    return isLongAnswer(list.whole)
+      ? this.#parseInSteps(list, header)
+      : this.#parseWhole(list, header)
+  }
+
+  #parseWhole({ whole, events }: GivenAnswer, header: HeaderReader): ParsedAnswer {
+    const body = readWhole(whole)
+    return { body, events, result: this.#bound.parseAnswer(body, header), slice: undefined }
+  }
+
+  async #parseInSteps({ whole, events }: GivenAnswer, header: HeaderReader): Promise<ParsedAnswer> {
+    const bound = this.#bound
+    const slice = this.#startSlice()
+    const body = await readInSteps(whole, { slice, maxValues: this.#limitValues(!events) })
     await slice.pause()
     const steps = bound.parseAnswerInSteps?.(body, header)
     const result = steps
@@ -115,31 +181,32 @@ export function callChat(
     return { body, events, result, slice }
   }
 
-  /** Reads a list of events. Each becomes an event again, so that together they may have more values. */
-  async function readList(bytes: Uint8Array): Promise<ListedAnswer | undefined> {
-    const slice = new TimeSlice(clock, scope)
-    const body = await readInSteps(bytes, { slice, maxValues: answerLimits.maxValues })
-    const steps = bound.readList(body)
-    return steps && runInSteps(steps, () => slice.pause())
-  }
-
   /** An answer in place of a stream becomes one event for each choice, unless its events are known. */
-  function limitValues(becomesEvents: boolean): number {
-    if (call.stream && becomesEvents)
-      return bound.writesAnswer ? eventLimits.maxValues : maxTranslatedValues
-    return bound.writesAnswer ? maxTranslatedValues : answerLimits.maxValues
+  #limitValues(becomesEvents: boolean): number {
+    const { writesAnswer } = this.#bound
+    if (this.streamed && becomesEvents) {
+      return writesAnswer ? eventLimits.maxValues : maxTranslatedValues
+    }
+    return writesAnswer ? maxTranslatedValues : answerLimits.maxValues
   }
 
-  function openEvents(body: ByteSource, header: HeaderReader) {
-    const decoder = bound.createDecoder(header)
-    const slice = new TimeSlice(clock, scope)
-    const options = { streams, bufferAccount, failsFiltered, slice }
-    const stream = openStream(body, decoder, options)
-    return awaitContent(stream, { call, scope })
+  /** Waits for the first content: until then, another attempt can replace a stream that fails. */
+  async #openEvents(body: ByteSource, header: HeaderReader): Promise<CallResult<ChatResponse>> {
+    const { streams, bufferAccount } = this.deps
+    const stream = openStream(body, this.#bound.createDecoder(header), {
+      streams,
+      bufferAccount,
+      failsFiltered: this.#failsFiltered,
+      slice: this.#startSlice(),
+    })
+    const opening = await this.attempt.scope.race(stream.opened)
+    if (!opening) return { ok: true, opened: true, value: { kind: 'stream', stream } }
+    const { failure, usage } = opening
+    return this.#toFailedCall({ ok: false, failure: toStreamFailure(failure), usage })
   }
 
   /** Reads the whole answer, or the error, that came in place of a stream. */
-  async function readMistyped(
+  async #readMistyped(
     response: UpstreamResponse,
     header: HeaderReader,
   ): Promise<CallResult<ChatResponse>> {
@@ -147,17 +214,25 @@ export function callChat(
     const coding = parseContentCoding(response.header('content-encoding'))
     if (coding !== undefined) return failed(undecodableFailure(coding))
     if (!isJsonType(readMediaType(response))) return failed(notEventStream)
-    const { body, events: listed, result, slice } = await readParsed(response, header)
-    if (!result.ok) return toFailedCall(result, call)
-    const written = listed ? undefined : bound.writeEvents(body)
+    const parsed = await this.#parse(await this.#readBytes(response), header)
+    const { body, events: listed, result, slice } = parsed
+    if (!result.ok) return this.#toFailedCall(result)
+    const written = listed ? undefined : this.#bound.writeEvents(body)
     const events = listed ?? (written && cut(written))
     if (!events) return failed(notEventStream)
     if (slice) await slice.pause()
     const length = events.reduce((sum, piece) => sum + piece.length, 0)
-    const source = new BoundedQueue(length, { unread: bufferAccount.openCounter() })
+    const source = new BoundedQueue(length, { unread: this.deps.bufferAccount.openCounter() })
     for (const piece of events) source.push(piece)
     source.end()
-    return openEvents(source, header)
+    return this.#openEvents(source, header)
+  }
+
+  /** A failed answer is charged by what it reports, and without a report not at all. */
+  #toFailedCall({ failure, usage }: FailedAnswer): CallResult<ChatResponse> {
+    if (!hasTokens(usage)) return failed(failure)
+    const estimate = () => createEstimatedUsage(this.#call.promptTokens, 0)
+    return { ok: false, failure, usage: resolveUsage(usage, { outputBytes: 0, estimate }) }
   }
 }
 
@@ -177,29 +252,6 @@ const notEventStream: UpstreamFailure = Object.freeze({
   kind: 'malformed',
   detail: 'the answer to a streamed request is not an event stream',
 })
-
-/** Waits for the first content: until then, another attempt can replace a stream that fails. */
-async function awaitContent(
-  stream: PendingStream,
-  { call, scope }: AwaitedCall,
-): Promise<CallResult<ChatResponse>> {
-  const opening = await scope.race(stream.opened)
-  if (!opening) return { ok: true, opened: true, value: { kind: 'stream', stream } }
-  const { failure, usage } = opening
-  return toFailedCall({ ok: false, failure: toStreamFailure(failure), usage }, call)
-}
-
-interface AwaitedCall {
-  readonly call: DoorCall
-  readonly scope: CancelScope
-}
-
-/** A failed answer is charged by what it reports, and without a report not at all. */
-function toFailedCall({ failure, usage }: FailedAnswer, call: DoorCall): CallResult<ChatResponse> {
-  if (!hasTokens(usage)) return failed(failure)
-  const estimate = () => createEstimatedUsage(call.promptTokens, 0)
-  return { ok: false, failure, usage: resolveUsage(usage, { outputBytes: 0, estimate }) }
-}
 
 /** Reads the content type, without its parameters. */
 function readMediaType(response: UpstreamResponse): string {

@@ -35,14 +35,14 @@ export interface UpstreamCall<T> {
   readonly attempt: Attempt
   readonly deps: CallDeps
   /** Writes the request in the link's dialect; a promise where that takes long. */
-  readonly request: () => DialectRequest | Promise<DialectRequest>
+  request(): DialectRequest | Promise<DialectRequest>
   readonly streamed: boolean
   /** The longest answer that is not streamed. */
   readonly maxAnswerBytes: Bytes
   /** Reads an answer with a status of 2xx. */
-  readonly read: (response: UpstreamResponse, header: HeaderReader) => Promise<CallResult<T>>
+  read(response: UpstreamResponse, header: HeaderReader): Promise<CallResult<T>>
   /** Parses the body of any other status. */
-  readonly parseError: (status: number, body: string, header: HeaderReader) => UpstreamError
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }
 
 /** How many bytes of a stream may wait for a slow client. */
@@ -90,7 +90,7 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
 /** The request is written again only if the words of the vendor say something. */
 async function explainFailure<T>(
   failure: UpstreamFailure,
-  { request }: UpstreamCall<T>,
+  call: UpstreamCall<T>,
 ): Promise<UpstreamFailure> {
   let isNeeded = false
   const explained = explainRefusal(failure, () => {
@@ -98,7 +98,7 @@ async function explainFailure<T>(
     return undefined
   })
   if (!isNeeded) return explained
-  const sent = await request()
+  const sent = await call.request()
   return explainRefusal(failure, () => sent)
 }
 
@@ -242,10 +242,12 @@ function send<T>(
 }
 
 async function readError<T>(
-  { attempt: { scope }, deps, parseError }: UpstreamCall<T>,
+  call: UpstreamCall<T>,
   response: UpstreamResponse,
   header: HeaderReader,
 ): Promise<UpstreamFailure> {
+  const { attempt, deps } = call
+  const { scope } = attempt
   const readScope = scope.open()
   readScope.onEnd(() => response.body.cancel())
   readScope.endAfter(errorBodyTimeout, { kind: 'timeout', limit: 'read' })
@@ -255,7 +257,7 @@ async function readError<T>(
     readScope.close()
     unread.release()
   })
-  const error = parseError(response.status, completeJson(body), header)
+  const error = call.parseError(response.status, completeJson(body), header)
   return {
     kind: 'status',
     status: error.status,
