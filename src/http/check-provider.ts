@@ -11,13 +11,13 @@ import type { Snapshot } from '../snapshot/index.ts'
 import { services } from './services.ts'
 import { type SmallRequest, toSmallRequest } from './small-request.ts'
 
-export interface CheckOptions {
+export interface ProviderCheckDeps {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
 }
 
 /** Creates the function that checks providers, by requests that take the way of all others. */
-export function createCheckProvider({ plane, snapshot }: CheckOptions): CheckProvider {
+export function createCheckProvider({ plane, snapshot }: ProviderCheckDeps): CheckProvider {
   return async ({ provider: name, model, origin }) => {
     const current = snapshot()
     const provider = current.providers.find((one) => one.name === name)

@@ -5,7 +5,7 @@ import type { UsageFilter } from './usage-queries.ts'
 
 type Window = Pick<UsageFilter, 'since' | 'until'>
 
-export interface Span {
+export interface IdRange {
   readonly first: number
   readonly last: number
 }
@@ -15,7 +15,7 @@ export interface Span {
  * of their time, so scanning this range in storage order is faster than looking up each row through
  * the index on time, and a page starts without a scan wherever the window is.
  */
-export async function findSpan(db: LibSQLDatabase, window: Window): Promise<Span | undefined> {
+export async function findSpan(db: LibSQLDatabase, window: Window): Promise<IdRange | undefined> {
   const [row] = await db
     .select({ first: min(usageLog.id), last: max(usageLog.id) })
     .from(sql`${usageLog} indexed by ${sql.identifier(usageLogByTime)}`)
@@ -24,7 +24,7 @@ export async function findSpan(db: LibSQLDatabase, window: Window): Promise<Span
   return first === null || last === null ? undefined : { first, last }
 }
 
-export function whereInSpan({ first, last }: Span, { since, until }: Window): SQL | undefined {
+export function whereInSpan({ first, last }: IdRange, { since, until }: Window): SQL | undefined {
   // The plus sign stops the planner from using the index on time.
   return and(between(usageLog.id, first, last), between(sql`+${usageLog.ts}`, since, until))
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import {
-  type Account,
+  type AccountRecord,
   renderAccount,
   renderAccounts,
 } from '../../adapters/node/commands/account-text.ts'
 import { plain } from '../../adapters/node/output/style.ts'
 
-const account: Account = {
+const account: AccountRecord = {
   id: '5f0c3a7e9b1d4c28a6e0f7b2d9c4e831',
   name: '検索 team',
   group_id: null,

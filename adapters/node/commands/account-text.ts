@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { formatCount, formatRoughly, formatUsd, renderBar } from '../output/amounts.ts'
+import { formatCount, formatDollars, formatRoughly, renderBar } from '../output/amounts.ts'
 import type { Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'
@@ -27,7 +27,7 @@ export const accountSchema = z.looseObject({
   deleted_at: z.number().nullable(),
 })
 
-export type Account = z.infer<typeof accountSchema>
+export type AccountRecord = z.infer<typeof accountSchema>
 
 export interface AccountView {
   readonly style: Style
@@ -37,14 +37,14 @@ export interface AccountView {
 
 /** Renders keys or groups as a table. */
 export function renderAccounts(
-  accounts: readonly Account[],
+  accounts: readonly AccountRecord[],
   { style, now }: AccountView,
 ): Promise<string> {
   const columns = ['ID', 'NAME', '>SPENT', '>BUDGET', '', 'LIMITS', 'STATE']
   const rows = accounts.map((account) => [
     style.cyan(account.id.slice(0, 8)),
     style.bold(account.name),
-    formatUsd(account.budget_spent),
+    formatDollars(account.budget_spent),
     renderBudget(account),
     renderSpend(account, style),
     renderLimits(account),
@@ -54,9 +54,9 @@ export function renderAccounts(
 }
 
 /** Renders one key or group, a line for each field that is set. */
-export function renderAccount(account: Account, { style, now }: AccountView): string {
+export function renderAccount(account: AccountRecord, { style, now }: AccountView): string {
   const bar = renderSpend(account, style)
-  const spent = `${formatUsd(account.budget_spent)} of ${renderBudget(account)}`
+  const spent = `${formatDollars(account.budget_spent)} of ${renderBudget(account)}`
   const { budget_resets_at: resets, expires_at: expires, grace_ends_at: grace } = account
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['id', style.cyan(account.id)],
@@ -66,7 +66,7 @@ export function renderAccount(account: Account, { style, now }: AccountView): st
     ['models', account.models?.join(', ')],
     ['spent', [spent, bar].filter(Boolean).join('  ')],
     ['resets', resets === null ? undefined : formatTime(resets)],
-    ['in total', formatUsd(account.spent_total)],
+    ['in total', formatDollars(account.spent_total)],
     ['limits', renderLimits(account)],
     ['priority', account.priority ?? undefined],
     ['expires', expires == null ? undefined : formatTime(expires)],
@@ -78,20 +78,23 @@ export function renderAccount(account: Account, { style, now }: AccountView): st
   return shown.map(([label, value]) => `${style.dim(label.padEnd(width))}  ${value}`).join('\n')
 }
 
-function renderBudget({ budget_max: max, budget_period: period }: Account): string {
+function renderBudget({ budget_max: max, budget_period: period }: AccountRecord): string {
   if (max === null) return 'no cap'
-  return period === null ? formatUsd(max) : `${formatUsd(max)}/${period}`
+  return period === null ? formatDollars(max) : `${formatDollars(max)}/${period}`
 }
 
 /** Green, yellow from 80 % of the budget on, red when it is spent. */
-function renderSpend({ budget_max: max, budget_spent: spent }: Account, style: Style): string {
+function renderSpend(
+  { budget_max: max, budget_spent: spent }: AccountRecord,
+  style: Style,
+): string {
   if (max === null) return ''
   const share = max === 0 ? 1 : spent / max
   const paint = share >= 1 ? style.red : share >= 0.8 ? style.yellow : style.green
   return renderBar(share, paint, style)
 }
 
-function renderLimits(account: Account): string {
+function renderLimits(account: AccountRecord): string {
   const { rpm_limit: rpm, tpm_limit: tpm, max_parallel: parallel } = account
   return [
     rpm === null ? [] : `${formatCount(rpm)} rpm`,
@@ -102,7 +105,10 @@ function renderLimits(account: Account): string {
     .join(', ')
 }
 
-function renderState(account: Account, { style, now }: Pick<AccountView, 'style' | 'now'>): string {
+function renderState(
+  account: AccountRecord,
+  { style, now }: Pick<AccountView, 'style' | 'now'>,
+): string {
   const { expires_at: expires } = account
   if (account.deleted_at !== null) return style.red('deleted')
   if (account.disabled) return style.yellow('disabled')

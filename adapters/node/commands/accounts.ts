@@ -9,7 +9,7 @@ import { createStyle } from '../output/style.ts'
 import { print, printNote } from '../process/print.ts'
 import { parseAmount, toFields } from './account-options.ts'
 import {
-  type Account,
+  type AccountRecord,
   type AccountView,
   accountSchema,
   renderAccount,
@@ -25,7 +25,7 @@ export interface Accounts {
 }
 
 /** The output options of commands that answer with a record. */
-export interface OutputOptions {
+export interface RecordOutput {
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -45,7 +45,7 @@ export function addAccountCommands(parent: Command, accounts: Accounts): void {
   addDelete(parent, accounts)
 }
 
-export interface Change {
+export interface ChangeCommand {
   /** The name and the arguments of the command; the first argument is the id. */
   readonly usage: string
   readonly description: string
@@ -61,12 +61,12 @@ export interface Change {
 }
 
 /** Adds a command that names one record by its id and prints the record of the answer. */
-export function addChange(parent: Command, accounts: Accounts, change: Change): void {
+export function addChange(parent: Command, accounts: Accounts, change: ChangeCommand): void {
   const { usage, description, example, addOptions = (command) => command, request } = change
   addOutput(addAdminOptions(addOptions(parent.command(usage))))
     .description(description)
     .addHelpText('after', `\nExample:\n  gateway ${accounts.noun}s ${example}`)
-    .action((id: string, options: OutputOptions & Record<string, unknown>, command: Command) =>
+    .action((id: string, options: RecordOutput & Record<string, unknown>, command: Command) =>
       withAdmin({ command }, async (admin) => {
         const { method, suffix = '', body } = request(options)
         const path = await resolvePath(admin, accounts, id)
@@ -88,7 +88,7 @@ function addCreate(parent: Command, { noun, path, addFields }: Accounts): void {
         : 'create a budget group',
     )
     .addHelpText('after', `\nExample:\n  gateway ${noun}s create --name "my app" --budget-max 5`)
-    .action((options: OutputOptions, command: Command) =>
+    .action((options: RecordOutput, command: Command) =>
       withAdmin({ command, onMissing: noun === 'key' ? 'create' : 'reject' }, async (admin) => {
         await printRecord(await admin.send('POST', path, toFields(options)), options)
         if (admin.needsReload) await printNote(reloadNote)
@@ -104,7 +104,7 @@ function addList(parent: Command, { noun, path }: Accounts): void {
     .option('--all', `also show deleted ${noun}s`)
     .description(`list the ${noun}s with their spend`)
     .addHelpText('after', `\nExample:\n  gateway ${noun}s list --config gateway.toml`)
-    .action((options: OutputOptions & { all?: boolean }, command: Command) =>
+    .action((options: RecordOutput & { all?: boolean }, command: Command) =>
       withAdmin({ command }, (admin) =>
         admin.send('GET', path + (options.all ? '?include_deleted=true' : '')),
       )
@@ -122,7 +122,7 @@ async function listNone(failure: unknown, noun: Accounts['noun']): Promise<objec
 
 interface PrintList {
   readonly noun: Accounts['noun']
-  readonly options: OutputOptions
+  readonly options: RecordOutput
 }
 
 async function printList(answer: unknown, { noun, options }: PrintList): Promise<void> {
@@ -157,7 +157,7 @@ function addGrant(parent: Command, accounts: Accounts): void {
   )
     .description(`add US dollars to the budget of a ${noun}`)
     .addHelpText('after', `\nExample:\n  gateway ${noun}s grant 5f0c3a7e 2.50`)
-    .action((id: string, amount: number, options: OutputOptions, command: Command) =>
+    .action((id: string, amount: number, options: RecordOutput, command: Command) =>
       withAdmin({ command }, async (admin) => {
         const path = await resolvePath(admin, accounts, id)
         await printRecord(await admin.send('POST', `${path}/grant`, { amount }), options)
@@ -186,11 +186,11 @@ function addOutput(command: Command): Command {
 }
 
 /** A program reads JSON, a person text. */
-function wantsJson({ json = false }: OutputOptions): boolean {
+function wantsJson({ json = false }: RecordOutput): boolean {
   return json || process.stdout.isTTY !== true
 }
 
-async function confirm({ name, id }: Account, noun: string): Promise<void> {
+async function confirm({ name, id }: AccountRecord, noun: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new CommandFailure(2, '--yes: required, because standard input is not a terminal')
   }
@@ -217,7 +217,7 @@ async function resolvePath(
   throw new CommandFailure(2, `id: ${found.length} ${noun}s begin with ${id}; give more digits`)
 }
 
-function parseList(answer: unknown): readonly Account[] {
+function parseList(answer: unknown): readonly AccountRecord[] {
   const { keys, groups = [] } = listSchema.parse(answer)
   return keys ?? groups
 }
@@ -228,7 +228,7 @@ const listSchema = z.object({
 })
 
 /** Prints a record; with its secret, if it has a new one. */
-async function printRecord(answer: unknown, options: OutputOptions): Promise<void> {
+async function printRecord(answer: unknown, options: RecordOutput): Promise<void> {
   const account = accountSchema.parse(answer)
   const secret = account['key']
   if (options.quiet) return print(typeof secret === 'string' ? secret : account.id)

@@ -6,7 +6,7 @@ import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts
 import { openOfflineGateway } from '../admin/offline.ts'
 import { defaultConfig } from '../config/config-text.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
-import { formatUsd } from '../output/amounts.ts'
+import { formatDollars } from '../output/amounts.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle, type Style } from '../output/style.ts'
 import { print } from '../process/print.ts'
@@ -182,7 +182,7 @@ function render({ provider, model, credentials, error }: Checked, style: Style):
 function renderVerdict(one: Checked['credentials'][number], { green, red, yellow }: Style): string {
   const { error, first_token_ms: time, cost } = one
   if (error === null) {
-    const price = cost === null ? '' : `, ${formatUsd(cost)}`
+    const price = cost === null ? '' : `, ${formatDollars(cost)}`
     return `${green('works')}: first token after ${time} ms${price}`
   }
   if (one.reachable === false) return `${red('not reached')}: ${error}`

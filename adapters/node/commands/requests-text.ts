@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { formatCount, formatUsd } from '../output/amounts.ts'
+import { formatCount, formatDollars } from '../output/amounts.ts'
 import type { Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { formatSecond, formatTime } from '../output/times.ts'
@@ -44,7 +44,7 @@ export const pageSchema = z.looseObject({
   next_cursor: z.string().nullable(),
 })
 
-export type RequestPage = z.infer<typeof pageSchema>
+export type RequestsAnswer = z.infer<typeof pageSchema>
 
 export interface RequestsView {
   readonly style: Style
@@ -55,7 +55,7 @@ export interface RequestsView {
 }
 
 /** Renders requests as a table, the newest first, each with why it failed. */
-export async function renderRequests(page: RequestPage, view: RequestsView): Promise<string> {
+export async function renderRequests(page: RequestsAnswer, view: RequestsView): Promise<string> {
   const { since, until, rows, next_cursor: more } = page
   const { style } = view
   const window = since === null ? '' : ` from ${formatTime(since)} to ${formatTime(until ?? since)}`
@@ -101,7 +101,7 @@ function renderDetail(row: Row, view: RequestsView): string {
       'tokens',
       input === null ? undefined : `${formatCount(input)} in, ${formatCount(output ?? 0)} out`,
     ],
-    ['cost', row.cost === 0 ? undefined : formatUsd(row.cost)],
+    ['cost', row.cost === 0 ? undefined : formatDollars(row.cost)],
   ]
   const shown = lines.filter(([, value]) => value !== undefined)
   const width = Math.max(...shown.map(([label]) => label.length))

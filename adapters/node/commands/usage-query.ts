@@ -33,16 +33,16 @@ const sumSchema = z.looseObject({
 })
 
 /** The sums of one group of rows, and of each interval with rows, in the order of time. */
-export type UsageSum = z.infer<typeof sumSchema>
+export type GroupSum = z.infer<typeof sumSchema>
 
 const answerSchema = z.looseObject({ truncated: z.boolean(), groups: z.array(sumSchema) })
 
-export interface UsageGroup extends UsageSum {
+export interface UsageGroup extends GroupSum {
   /** The name of the key or group; undefined for other groupings and unknown ids. */
   readonly name: string | undefined
 }
 
-export interface Usage {
+export interface UsageReport {
   readonly filters: UsageFilters
   readonly interval: UsageInterval
   /** The starts of all intervals of the window, in unix seconds. */
@@ -69,7 +69,7 @@ export function readSums(admin: AdminClient, filters: UsageFilters): Promise<unk
 }
 
 /** Resolves to the sums of a window, with the names of keys and groups. */
-export async function readUsage(admin: AdminClient, filters: UsageFilters): Promise<Usage> {
+export async function readUsage(admin: AdminClient, filters: UsageFilters): Promise<UsageReport> {
   const { groups, truncated } = answerSchema.parse(await readSums(admin, filters))
   const interval = chooseInterval(filters)
   const names = await readNames(admin, filters.groupBy)

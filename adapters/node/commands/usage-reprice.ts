@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { AdminClient } from '../admin/client.ts'
-import { formatCount, formatUsd } from '../output/amounts.ts'
+import { formatCount, formatDollars } from '../output/amounts.ts'
 import type { Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 
@@ -70,8 +70,8 @@ export async function renderRepriced(
     sum.key_id,
     sum.model,
     formatCount(sum.requests),
-    formatUsd(sum.cost),
-    style.bold(formatUsd(sum.cost_repriced)),
+    formatDollars(sum.cost),
+    style.bold(formatDollars(sum.cost_repriced)),
     formatCount(sum.inexact),
   ])
   const note = write

@@ -1,14 +1,14 @@
 import {
   formatCount,
+  formatDollars,
   formatRoughly,
-  formatUsd,
   renderBar,
   renderSparkline,
 } from '../output/amounts.ts'
 import type { Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'
-import type { Usage, UsageGroup, UsageSum } from './usage-query.ts'
+import type { GroupSum, UsageGroup, UsageReport } from './usage-query.ts'
 
 export interface UsageView {
   readonly style: Style
@@ -18,7 +18,7 @@ export interface UsageView {
 }
 
 /** Renders usage as a table: the most expensive groups first, each with a line of bars over time. */
-export async function renderUsage(usage: Usage, view: UsageView): Promise<string> {
+export async function renderUsage(usage: UsageReport, view: UsageView): Promise<string> {
   const { filters, groups, interval, starts, truncated } = usage
   const { style, limit } = view
   const title = `Usage from ${formatTime(filters.since)} to ${formatTime(filters.until)}`
@@ -37,12 +37,12 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
     '>CACHED',
     '>TOKENS OUT',
   ]
-  const share = (sum: UsageSum) =>
+  const share = (sum: GroupSum) =>
     measure.of(total) === 0 ? 0 : measure.of(sum) / measure.of(total)
   const rows = [...groups.slice(0, limit), total].map((group) => [
     group === total ? style.bold('total') : renderName(group, view),
     style.cyan(renderSparkline(listAmounts(group, starts, measure))),
-    style.bold(formatUsd(group.cost)),
+    style.bold(formatDollars(group.cost)),
     view.isTerminal && group !== total ? renderBar(share(group), style.green, style) : '',
     formatCount(group.requests),
     renderFailed(group, style),
@@ -59,14 +59,14 @@ export async function renderUsage(usage: Usage, view: UsageView): Promise<string
   return [style.bold(title), '', table, ...notes.map((note) => style.dim(note))].join('\n')
 }
 
-type Amounts = Pick<UsageSum, 'cost' | 'tokens_in' | 'tokens_out'>
+type Amounts = Pick<GroupSum, 'cost' | 'tokens_in' | 'tokens_out'>
 
 const costs = { title: 'COST', of: (sum: Amounts) => sum.cost }
 const tokens = { title: 'TOKENS', of: (sum: Amounts) => sum.tokens_in + sum.tokens_out }
 
 /** Returns the amount of each interval that begins at one of `starts`. */
 function listAmounts(
-  { intervals }: UsageSum,
+  { intervals }: GroupSum,
   starts: readonly number[],
   measure: typeof costs,
 ): number[] {
@@ -83,19 +83,19 @@ function renderName({ group, name }: UsageGroup, { style, isTerminal }: UsageVie
   return `${name} ${style.dim(isTerminal ? group.slice(0, 8) : group)}`
 }
 
-function renderFailed({ requests, requests_ok: ok }: UsageSum, style: Style): string {
+function renderFailed({ requests, requests_ok: ok }: GroupSum, style: Style): string {
   const failed = requests - ok
   return failed === 0 ? style.dim('0') : style.red(formatCount(failed))
 }
 
 /** The share of the prompts that vendors have read from their caches. */
-function renderCached({ tokens_in: all, cached_tokens: cached }: UsageSum, { dim }: Style): string {
+function renderCached({ tokens_in: all, cached_tokens: cached }: GroupSum, { dim }: Style): string {
   return all === 0 ? dim('-') : `${Math.floor((100 * cached) / all)}%`
 }
 
 /** Adds up the groups; the intervals are those of all groups. */
 function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
-  const add = (of: (sum: UsageSum) => number) => groups.reduce((sum, group) => sum + of(group), 0)
+  const add = (of: (sum: GroupSum) => number) => groups.reduce((sum, group) => sum + of(group), 0)
   return {
     group: 'total',
     name: undefined,
@@ -110,7 +110,7 @@ function sumGroups(groups: readonly UsageGroup[]): UsageGroup {
 }
 
 /** Renders the sums as comma-separated values (RFC 4180) with a line of titles. */
-export function toCsv({ filters, groups }: Usage): string {
+export function toCsv({ filters, groups }: UsageReport): string {
   const titles = [filters.groupBy, 'name', ...csvFields]
   const lines = groups.map((sum) => [
     escapeFormula(sum.group),

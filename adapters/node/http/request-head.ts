@@ -4,13 +4,13 @@ import { domainToUnicode } from 'node:url'
 import { GatewayError, invalid } from '../../../src/core/errors.ts'
 
 /** The checked head of a request: its path and query as sent, or `*`; or the error to respond with. */
-export type RequestHead = { readonly target: string } | { readonly problem: GatewayError }
+export type CheckedHead = { readonly target: string } | { readonly problem: GatewayError }
 
 /**
  * Checks the Host header, the target and the content coding of a request. Only a plain host and path
  * pass, because the adapter builds a URL from any text, and a crafted host could replace the path.
  */
-export function readRequestHead(request: IncomingMessage): RequestHead {
+export function checkRequestHead(request: IncomingMessage): CheckedHead {
   const { method, url = '', headers } = request
   if (!hasValidHost(request)) return { problem: invalid('the Host header is missing or malformed') }
   const target = extractPath(url)

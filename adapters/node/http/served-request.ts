@@ -15,7 +15,7 @@ import { createBodyCollector } from './body-garbage.ts'
 import { discardUnreadBody } from './discard-body.ts'
 import type { HostLimits } from './limits.ts'
 import { type PipelinedRequest, PipelineQueue } from './pipeline-queue.ts'
-import { readRequestHead } from './request-head.ts'
+import { checkRequestHead } from './request-head.ts'
 import {
   closeWithError,
   requestTimeoutError,
@@ -150,7 +150,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     const [request, response] = [this.#request, this.#response]
     const { gateway, activeRequests, limits } = this.#context
     try {
-      const head = readRequestHead(request)
+      const head = checkRequestHead(request)
       if ('problem' in head || head.target === '*') {
         this.#discardBody()
         const unserved = { request, response, gateway }

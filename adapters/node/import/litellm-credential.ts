@@ -1,7 +1,10 @@
-import type { Address } from './litellm-result.ts'
+import type { ConvertedAddress } from './litellm-result.ts'
 import type { ValueReader } from './litellm-values.ts'
 
-type Credential = Pick<Address, 'variable' | 'credentials' | 'profile' | 'address' | 'version'>
+type Credential = Pick<
+  ConvertedAddress,
+  'variable' | 'credentials' | 'profile' | 'address' | 'version'
+>
 
 /** Reads the credential of an entry and the address that it goes to, with the variables that LiteLLM reads itself. */
 export function readCredential(kind: string, reader: ValueReader): Credential {
@@ -36,7 +39,7 @@ export function readCredential(kind: string, reader: ValueReader): Credential {
 }
 
 /** The cloud whose tools LiteLLM asks for a credential. */
-function findCloud(kind: string, reader: ValueReader): Address['credentials'] {
+function findCloud(kind: string, reader: ValueReader): ConvertedAddress['credentials'] {
   if (kind === 'vertex_ai') return 'google'
   if (kind !== 'bedrock') return undefined
   // The gateway reads the variables of AWS by itself.

@@ -1,13 +1,13 @@
 import { isPattern, PatternIndex } from '../../../src/core/model-pattern.ts'
 import type { LitellmFile } from './litellm-file.ts'
 import type { Notes } from './litellm-notes.ts'
-import type { Fallbacks, Model } from './litellm-result.ts'
+import type { ConvertedModel, Fallbacks } from './litellm-result.ts'
 import type { Settings } from './litellm-settings.ts'
 import { findCapability } from './litellm-toml.ts'
 
 interface FallbackContext {
   /** The models by their names in LiteLLM and by their ids. */
-  readonly groups: ReadonlyMap<string, readonly Model[]>
+  readonly groups: ReadonlyMap<string, readonly ConvertedModel[]>
   readonly settings: Settings
   readonly notes: Notes
 }
@@ -90,12 +90,12 @@ function createResolver({ groups, settings }: FallbackContext) {
   }
 }
 
-function toFound(model: Model): Found {
+function toFound(model: ConvertedModel): Found {
   return { id: model.id, capability: findCapability(model) }
 }
 
 /** The fallbacks that can serve what a model serves, each once. */
-function fit(own: readonly Model[], found: readonly Found[]): readonly string[] {
+function fit(own: readonly ConvertedModel[], found: readonly Found[]): readonly string[] {
   const [first] = own
   if (first === undefined) return []
   const ids = found

@@ -2,17 +2,17 @@ import { isPattern } from '../../../src/core/model-pattern.ts'
 import { type Entry, knownInfo, knownParams } from './litellm-file.ts'
 import { type Notes, noteUnknown } from './litellm-notes.ts'
 import { readUpstream, type UpstreamOptions } from './litellm-provider.ts'
-import type { Address, Model, Provider } from './litellm-result.ts'
+import type { ConvertedAddress, ConvertedModel, ConvertedProvider } from './litellm-result.ts'
 
 /** The models of a file: by provider, and those of one name as the targets of a route. */
 export interface Models {
-  readonly providers: readonly Provider[]
+  readonly providers: readonly ConvertedProvider[]
   readonly routes: ReadonlyMap<string, Members>
 }
 
 /** The models of one name. */
 export interface Members {
-  readonly targets: readonly Model[]
+  readonly targets: readonly ConvertedModel[]
   /** Serve when no target does, in this order. */
   readonly later: readonly string[]
 }
@@ -51,8 +51,8 @@ export function groupModels(
 interface Converted {
   /** The name of the entry in notes. */
   readonly place: string
-  readonly address: Address
-  readonly model: Model
+  readonly address: ConvertedAddress
+  readonly model: ConvertedModel
 }
 
 /** A route cannot spread the requests of a pattern. */
@@ -129,8 +129,8 @@ function findFreeId(name: string, ids: Set<string>): string {
 }
 
 /** Models of the same address and the same credential are of one provider. */
-function groupByProvider(converted: readonly Converted[]): readonly Provider[] {
-  const providers = new Map<string, Provider>()
+function groupByProvider(converted: readonly Converted[]): readonly ConvertedProvider[] {
+  const providers = new Map<string, ConvertedProvider>()
   for (const { address, model } of converted) {
     const key = JSON.stringify(
       Object.entries(address).sort(([one], [other]) => (one < other ? -1 : 1)),
@@ -146,14 +146,17 @@ function groupByProvider(converted: readonly Converted[]): readonly Provider[] {
   return [...providers.values()]
 }
 
-function nameProvider({ kind }: Address, providers: ReadonlyMap<string, Provider>): string {
+function nameProvider(
+  { kind }: ConvertedAddress,
+  providers: ReadonlyMap<string, ConvertedProvider>,
+): string {
   const same = [...providers.values()].filter((each) => each.kind === kind).length
   return same === 0 ? kind : `${kind}-${same + 1}`
 }
 
 /** The deployments of the lowest `order` are the targets; the others serve after them. */
-function groupByName(models: readonly Model[]): ReadonlyMap<string, Members> {
-  const named = new Map<string, Model[]>()
+function groupByName(models: readonly ConvertedModel[]): ReadonlyMap<string, Members> {
+  const named = new Map<string, ConvertedModel[]>()
   for (const model of models) {
     if (model.id === model.name) continue
     named.set(model.name, [...(named.get(model.name) ?? []), model])
@@ -173,6 +176,6 @@ function groupByName(models: readonly Model[]): ReadonlyMap<string, Members> {
 }
 
 /** Deployments without an order come last. */
-function readOrder({ entry }: Model): number {
+function readOrder({ entry }: ConvertedModel): number {
   return entry.litellm_params.order ?? Number.MAX_VALUE
 }

@@ -3,11 +3,11 @@ import { readCredential } from './litellm-credential.ts'
 import type { Entry } from './litellm-file.ts'
 import { splitModel } from './litellm-model.ts'
 import type { Notes } from './litellm-notes.ts'
-import type { Address } from './litellm-result.ts'
+import type { ConvertedAddress } from './litellm-result.ts'
 import { readTimeout, type Timeouts } from './litellm-timeout.ts'
 import { ValueReader } from './litellm-values.ts'
 
-export interface Upstream extends Address {
+export interface Upstream extends ConvertedAddress {
   readonly upstreamId: string
 }
 

@@ -7,7 +7,7 @@ import type { Entry } from './litellm-file.ts'
  */
 
 /** Where an entry sends its requests, and how: what its provider has. */
-export interface Address {
+export interface ConvertedAddress {
   readonly kind: string
   /** The variable of the key. */
   readonly variable: string | undefined
@@ -22,13 +22,13 @@ export interface Address {
 }
 
 /** A provider to write, with its models. */
-export interface Provider extends Address {
+export interface ConvertedProvider extends ConvertedAddress {
   readonly name: string
-  readonly models: Model[]
+  readonly models: ConvertedModel[]
 }
 
 /** A model to write. */
-export interface Model {
+export interface ConvertedModel {
   readonly id: string
   /** The name in LiteLLM, which several models may have. */
   readonly name: string

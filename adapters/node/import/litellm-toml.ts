@@ -2,7 +2,7 @@ import type { Capability } from '../../../src/core/capability.ts'
 import { isPattern } from '../../../src/core/model-pattern.ts'
 import type { RouteStrategy } from '../../../src/core/route.ts'
 import type { Entry } from './litellm-file.ts'
-import type { Cache, Fallbacks, Model, Provider } from './litellm-result.ts'
+import type { Cache, ConvertedModel, ConvertedProvider, Fallbacks } from './litellm-result.ts'
 import { readTotal } from './litellm-timeout.ts'
 
 /** What the settings of the whole file say about each model. */
@@ -21,7 +21,7 @@ export function writeTable(name: string, keys: Readonly<Record<string, unknown>>
 }
 
 /** Writes a provider with its models. */
-export function writeProvider(provider: Provider, common: Common): string {
+export function writeProvider(provider: ConvertedProvider, common: Common): string {
   const { name, kind, variable, credentials, profile, address, version, timeout, models } = provider
   const keys = {
     name,
@@ -48,12 +48,12 @@ const capabilityByMode: Readonly<Record<string, Capability>> = {
 }
 
 /** Returns the capability of a model; undefined for chat. */
-export function findCapability({ entry }: Model): Capability | undefined {
+export function findCapability({ entry }: ConvertedModel): Capability | undefined {
   return capabilityByMode[entry.model_info?.mode ?? '']
 }
 
 /** Whether the result has a price for the prompts of a model. */
-export function hasPrices({ id, entry }: Model): boolean {
+export function hasPrices({ id, entry }: ConvertedModel): boolean {
   return isPattern(id) || (readPrices(entry).input ?? 0) > 0
 }
 
@@ -64,7 +64,7 @@ function readPrices({ litellm_params: params, model_info: info }: Entry) {
   }
 }
 
-function toModel(model: Model, { cache, maxParallel, listFallbacks }: Common) {
+function toModel(model: ConvertedModel, { cache, maxParallel, listFallbacks }: Common) {
   const { id, upstreamId, entry } = model
   const { model_info: info, litellm_params: params } = entry
   const capability = findCapability(model)
@@ -91,7 +91,7 @@ function toModel(model: Model, { cache, maxParallel, listFallbacks }: Common) {
 }
 
 /** What the vendor's name is without the setting: the id, or for a pattern the rest of what the client writes. */
-function isSameName({ id, upstreamId }: Model): boolean {
+function isSameName({ id, upstreamId }: ConvertedModel): boolean {
   return upstreamId === (isPattern(id) ? '*' : id)
 }
 
@@ -106,7 +106,7 @@ function toMillion(usd: number | undefined): number | undefined {
 interface RouteEntry {
   readonly id: string
   readonly strategy: RouteStrategy
-  readonly targets: readonly Model[]
+  readonly targets: readonly ConvertedModel[]
   readonly fallbacks: Fallbacks
 }
 
@@ -126,12 +126,12 @@ export function writeRoute({ id, strategy, targets, fallbacks }: RouteEntry): st
   return more === '' ? head : `${head}\n${more}`
 }
 
-function readWeight({ entry }: Model): number | undefined {
+function readWeight({ entry }: ConvertedModel): number | undefined {
   return entry.litellm_params.weight ?? undefined
 }
 
 /** Without weights, LiteLLM spreads requests by the rates of the deployments, if all have one. */
-function weigh(targets: readonly Model[]): readonly (number | undefined)[] {
+function weigh(targets: readonly ConvertedModel[]): readonly (number | undefined)[] {
   const own = targets.map(readWeight)
   if (own.some((weight) => weight !== undefined) || targets.length === 1) return own
   const rates = (['rpm', 'tpm'] as const)

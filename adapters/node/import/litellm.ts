@@ -6,7 +6,7 @@ import { createFallbackFinder, readAliases } from './litellm-fallbacks.ts'
 import { readLitellmFile } from './litellm-file.ts'
 import { groupModels, type Models } from './litellm-models.ts'
 import type { Notes } from './litellm-notes.ts'
-import type { Model } from './litellm-result.ts'
+import type { ConvertedModel } from './litellm-result.ts'
 import {
   isGuarded,
   noteSettings,
@@ -124,8 +124,11 @@ function noteNext({ converted, guarded, variables }: Outlook, notes: Notes): voi
 }
 
 /** Lists the models by their names in LiteLLM, those of a lower order first, and by their ids. */
-function groupByName({ providers, routes }: Models): ReadonlyMap<string, readonly Model[]> {
-  const groups = new Map<string, readonly Model[]>()
+function groupByName({
+  providers,
+  routes,
+}: Models): ReadonlyMap<string, readonly ConvertedModel[]> {
+  const groups = new Map<string, readonly ConvertedModel[]>()
   for (const model of providers.flatMap((provider) => provider.models)) {
     groups.set(model.name, [...(groups.get(model.name) ?? []), model])
     if (routes.has(model.name)) groups.set(model.id, [model])

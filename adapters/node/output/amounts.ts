@@ -10,7 +10,7 @@ const parts = new Intl.NumberFormat('en-US', {
 })
 
 /** Formats US dollars: to the cent, or with three digits below one dollar. */
-export function formatUsd(usd: number): string {
+export function formatDollars(usd: number): string {
   return usd === 0 || Math.abs(usd) >= 1 ? dollars.format(usd) : parts.format(usd)
 }
 

@@ -3,7 +3,7 @@ import { stringifyJson } from '../../wire/json/raw.ts'
 import { PartialArguments } from './arguments.ts'
 import { isPlainText, writeCall } from './content.ts'
 import { JoinedSources } from './joined-sources.ts'
-import { createMembers, type Members, replaceKnown } from './known-members.ts'
+import { createMembers, type KnownMembers, replaceKnown } from './known-members.ts'
 import type { GeminiPart } from './response.ts'
 
 /** One candidate of the chunks that are joined to an answer. */
@@ -21,7 +21,7 @@ export class JoinedCandidate {
   #call: { readonly part: GeminiPart; readonly pieces: PartialArguments } | undefined
 
   /** Adds what a chunk says of the candidate besides its parts. */
-  add(candidate: Readonly<Members>): void {
+  add(candidate: Readonly<KnownMembers>): void {
     const { content, logprobsResult, groundingMetadata, ...others } = candidate
     const { citationMetadata, urlContextMetadata, ...members } = others
     this.#hasContent ||= isObject(content)
@@ -99,7 +99,7 @@ export class JoinedCandidate {
     if (call) this.#parts.push([writeCall(call.part, call.pieces.json)])
   }
 
-  #addLogprobs({ chosenCandidates: chosen, topCandidates: tops }: Members): void {
+  #addLogprobs({ chosenCandidates: chosen, topCandidates: tops }: KnownMembers): void {
     if (!Array.isArray(chosen)) return
     chosen.forEach((token, at) => {
       this.#chosen.push(token)

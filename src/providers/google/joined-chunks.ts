@@ -1,7 +1,7 @@
 import { isObject } from '../../wire/json/parse.ts'
 import { stringifyJson } from '../../wire/json/raw.ts'
 import { JoinedCandidate } from './joined-candidate.ts'
-import { createMembers, type Members, replaceKnown } from './known-members.ts'
+import { createMembers, type KnownMembers, replaceKnown } from './known-members.ts'
 import { createPartReader, type GeminiResponse } from './response.ts'
 
 interface ParsedChunk {
@@ -15,7 +15,7 @@ export class JoinedChunks {
   readonly #members = createMembers()
   readonly #usage = createMembers()
 
-  add(chunk: Readonly<Members>, { response, json }: ParsedChunk): void {
+  add(chunk: Readonly<KnownMembers>, { response, json }: ParsedChunk): void {
     const { candidates, usageMetadata, ...others } = chunk
     replaceKnown(this.#members, others)
     // Some counts are in early chunks only: the last of each counts.

@@ -1,5 +1,5 @@
 import { isObject } from '../../wire/json/parse.ts'
-import { createMembers, type Members, replaceKnown } from './known-members.ts'
+import { createMembers, type KnownMembers, replaceKnown } from './known-members.ts'
 
 /** What the chunks of a candidate say about its sources: their lists add up, and some repeat what earlier ones say. */
 export class JoinedSources {
@@ -37,7 +37,7 @@ export class JoinedSources {
   }
 
   /** The members of the candidate. */
-  get members(): Readonly<Members> {
+  get members(): Readonly<KnownMembers> {
     const members = createMembers()
     if (Object.keys(this.#grounding).length > 0) members['groundingMetadata'] = this.#grounding
     for (const [name, lists] of this.#reports) {

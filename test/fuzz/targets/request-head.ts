@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
-import { readRequestHead } from '../../../adapters/node/http/request-head.ts'
+import { checkRequestHead } from '../../../adapters/node/http/request-head.ts'
 import { textTarget } from '../target.ts'
 
 /** An accepted target is the path and query of a URL on any host, and an accepted Host is only a host. */
@@ -41,7 +41,7 @@ export const requestHead = textTarget({
       headers: { host },
       rawHeaders: ['Host', host],
     } as IncomingMessage
-    const head = readRequestHead(request)
+    const head = checkRequestHead(request)
     if ('problem' in head) return assert.equal(head.problem.code, 'LM-1001')
     const onHost = new URL(`http://${host}${head.target}`)
     assert.equal(onHost.username + onHost.password + onHost.hash, '')

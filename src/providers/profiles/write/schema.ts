@@ -2,12 +2,12 @@ import type { Profile } from '../../../core/profile.ts'
 import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 
 /** How much the schemas of one request may grow where copies replace references. Beyond it these stay. */
-export interface CopyBudget {
+export interface GrowthBudget {
   references: number
   values: number
 }
 
-export function newCopyBudget(): CopyBudget {
+export function newGrowthBudget(): GrowthBudget {
   return { references: 1000, values: 20_000 }
 }
 
@@ -18,7 +18,7 @@ export function newCopyBudget(): CopyBudget {
 export function writeSchema(
   schema: unknown,
   { schema: form }: Profile,
-  budget: CopyBudget,
+  budget: GrowthBudget,
 ): JsonObject {
   const { $schema: _, $id: __, ...given } = isObject(schema) ? schema : {}
   const root = { ...given, type: 'object', properties: given['properties'] ?? {} }
@@ -37,7 +37,7 @@ export function writeSchema(
 }
 
 /** Replaces references to `$defs` and `definitions` by what they refer to, except for recursive ones. */
-function inlineReferences(root: JsonObject, budget: CopyBudget): JsonObject {
+function inlineReferences(root: JsonObject, budget: GrowthBudget): JsonObject {
   const definitions = new Map<string, unknown>()
   for (const holder of ['$defs', 'definitions']) {
     const held = root[holder]

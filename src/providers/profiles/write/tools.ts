@@ -2,7 +2,7 @@ import type { ChatRequest } from '../../../core/chat.ts'
 import type { Profile, ToolChoiceWord } from '../../../core/profile.ts'
 import { isObject, type JsonObject } from '../../../wire/json/parse.ts'
 import type { ToolNames } from '../../../wire/tool-names.ts'
-import { type CopyBudget, newCopyBudget, writeSchema } from './schema.ts'
+import { type GrowthBudget, newGrowthBudget, writeSchema } from './schema.ts'
 
 /** The tool fields of a request, and the paths of what is left out. */
 export interface WrittenTools {
@@ -27,7 +27,7 @@ export function writeTools(request: ChatRequest, context: ToolContext): WrittenT
   // Without the word, a request that must not call any tool offers none.
   if (word === 'none' && !accepted.includes('none')) return { fields: {}, dropped: [] }
   const isLost = word !== undefined && !accepted.includes(word)
-  const copies = newCopyBudget()
+  const copies = newGrowthBudget()
   const parallel = request['parallel_tool_calls']
   const asksParallel = typeof parallel === 'boolean'
   const strict = tools.flatMap((tool, index) =>
@@ -50,7 +50,7 @@ export function writeTools(request: ChatRequest, context: ToolContext): WrittenT
 function writeTool(
   tool: JsonObject,
   { profile, names }: ToolContext,
-  copies: CopyBudget,
+  copies: GrowthBudget,
 ): JsonObject {
   const { function: called, cache_control: mark, ...rest } = tool
   if (!isObject(called)) return tool
