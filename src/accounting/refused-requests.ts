@@ -17,7 +17,9 @@ export interface RefusedRequestsOptions {
 /** The time between two writes. */
 const flushAfter: Millis = 1_000
 /** Rows of one key and one error code in one write; the last of them counts the further requests. */
-const maxRowsAlike = 10
+const maxRowsOfKey = 10
+/** The same without a valid key: the rows of strangers must not soon take the place of all others. */
+const maxRowsOfStrangers = 3
 /** Rows in one write. Requests that are like none of them are then not kept. */
 const maxRows = 500
 
@@ -63,6 +65,7 @@ export class RefusedRequests {
     if (this.#isClosed) return
     const name = `${record.keyId} ${record.errorCode}`
     const alike = this.#alike.get(name)
+    const maxRowsAlike = record.keyId === undefined ? maxRowsOfStrangers : maxRowsOfKey
     if (alike && (alike.rows >= maxRowsAlike || this.#waiting.length >= maxRows)) {
       alike.last.count++
       return
