@@ -72,17 +72,17 @@ async function createKeys(gateway: Gateway, masterKey: string): Promise<DemoKeys
     // The answer of the admin API to a creation.
     return (await (await gateway.fetch(request)).json()) as { id: string; key: string }
   }
-  const limits = { budget_max: 100, budget_period: 'week' }
+  const limits = { budget_max: 30, budget_period: 'week' }
   const { id } = await create('groups', { name: 'platform', ...limits })
   const createKey = async (body: object) => (await create('keys', body)).key
   return {
     search: await createKey({
       name: 'search service',
       group_id: id,
-      budget_max: 25,
+      budget_max: 4,
       budget_period: 'day',
     }),
-    batch: await createKey({ name: 'nightly batch', group_id: id, budget_max: 20, rpm_limit: 600 }),
+    batch: await createKey({ name: 'nightly batch', group_id: id, budget_max: 3, rpm_limit: 600 }),
     trial: await createKey({ name: 'trial', budget_max: 0.0015, models: ['demo*'] }),
   }
 }

@@ -69,6 +69,14 @@ describe('the server of the console', () => {
     for (const { headers } of [wrong, right]) expect(headers.get('set-cookie')).toBeNull()
   })
 
+  test('the page learns where the gateway is, once it is logged in', async () => {
+    const { send, logIn, host } = await open()
+    expect(await send('/gateway')).toMatchObject({ status: 401 })
+    await logIn()
+    const { status, text: body } = await send('/gateway')
+    expect([status, JSON.parse(body)]).toEqual([200, { address: host.address }])
+  })
+
   test.each(['/api/admin/keys', '/api/admin/status', '/api/v1/models'])(
     'without the token of the session %s is 401',
     async (path) => {
