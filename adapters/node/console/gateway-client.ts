@@ -31,16 +31,28 @@ export function createGatewayClient(address: string, masterKey: string): Gateway
     })
   const admin = (call: GatewayCall) => send(call, masterKey)
   let chatKey: Promise<ChatKey> | undefined
+  const forget = (used: Promise<ChatKey>) => {
+    if (chatKey === used) chatKey = undefined
+  }
+  const ask = async (call: GatewayCall) => {
+    chatKey ??= createChatKey(admin)
+    const used = chatKey
+    // A failed creation is tried again at the next call.
+    const { key } = await used.catch((error: unknown) => {
+      forget(used)
+      throw error
+    })
+    return { answer: await send(call, key), used }
+  }
   return {
     admin,
     async ask(call) {
-      chatKey ??= createChatKey(admin)
-      // A failed creation is tried again at the next call.
-      const { key } = await chatKey.catch((error: unknown) => {
-        chatKey = undefined
-        throw error
-      })
-      return send(call, key)
+      const { answer, used } = await ask(call)
+      if (answer.status !== 401) return answer
+      // The key has expired or was deleted, or the gateway has another database by now.
+      forget(used)
+      await answer.body?.cancel()
+      return (await ask(call)).answer
     },
     async close() {
       const created = await chatKey?.catch(() => undefined)

@@ -185,6 +185,23 @@ describe('the server of the console', () => {
     expect((await host.admin('GET', '/admin/keys')).body).toEqual({ keys: [] })
   })
 
+  test('the chat gets another key when its own has expired or was deleted', async () => {
+    const { send, logIn, host } = await open()
+    await logIn()
+    const listKeys = async () => {
+      const { body } = await host.admin('GET', '/admin/keys')
+      return (body['keys'] as { id: string }[]).map(({ id }) => id)
+    }
+    expect(await send('/api/v1/models')).toMatchObject({ status: 200 })
+    const [first] = await listKeys()
+    await host.admin('DELETE', `/admin/keys/${first}`)
+    const answers = await Promise.all([send('/api/v1/models'), send('/api/v1/models')])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const keys = await listKeys()
+    expect(keys).toHaveLength(1)
+    expect(keys).not.toContain(first)
+  })
+
   test('an error of the gateway arrives as it is, and no answer holds a secret', async () => {
     const { send, logIn } = await open()
     await logIn()
