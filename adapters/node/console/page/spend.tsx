@@ -49,7 +49,10 @@ export function Spend() {
           The spend could not be read: {problem}
         </p>
       )}
-      {known ? <Found sums={known} /> : <Waiting isFailed={problem.value !== undefined} />}
+      {known && <Found sums={known} />}
+      {!known && typeof span !== 'string' && problem.value === undefined && (
+        <p class="panel empty">Reading the usage log…</p>
+      )}
     </>
   )
 }
@@ -69,11 +72,6 @@ function Found({ sums }: { readonly sums: Sums }) {
       {Object.keys(narrowing).length === 0 && <SpendParts span={span} />}
     </>
   )
-}
-
-function Waiting({ isFailed }: { readonly isFailed: boolean }) {
-  if (isFailed || typeof readSpan(place.value.query, 0) === 'string') return null
-  return <p class="panel empty">Reading the usage log…</p>
 }
 
 interface ChoicesProps {
