@@ -15,11 +15,20 @@ export interface Client {
   readonly title: string
   /** The package whose version the table shows. */
   readonly package: string
-  readonly api: 'Chat' | 'Messages' | 'Responses' | 'Gemini'
+  readonly api: 'Chat' | 'Messages' | 'Responses' | 'Gemini' | 'Decisions'
+  /** The form of its decisions, for a client that asks for nothing else. */
+  readonly decisions?: Kind['decisions']
   /** Whether it can send back reasoning with its proof, as some vendors require. */
   readonly carriesProofs: boolean
+  /** The kinds whose upstream gets the bodies of the client as they are, and may refuse what it should not have sent. */
+  readonly refusedBy?: readonly string[]
   /** Milliseconds from its start within which its first request must reach the upstream. */
   readonly firstRequestWithin?: number
   /** Uses the client with the models of one kind. */
   run(kind: Kind, door: Door): Promise<readonly Outcome[]>
+}
+
+/** True for a kind whose upstream has what the client asks for. */
+export function takesKind({ decisions }: Client, kind: Kind): boolean {
+  return kind.decisions === decisions
 }

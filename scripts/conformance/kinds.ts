@@ -14,6 +14,8 @@ export interface Kind {
   /** A model whose name the gateway knows, so that it uses all that the model can do. */
   readonly upstreamModel: string
   readonly takesImages: boolean
+  /** The form of its decisions, where it serves nothing else here. */
+  readonly decisions?: 'openai' | 'typesafe'
 }
 
 /** The APIs that the vendors have defined. */
@@ -66,7 +68,23 @@ function compatible(upstream: string, facts: Partial<Kind> & Pick<Kind, 'title'>
   return { name, provider: name, path, upstreamModel: model, takesImages: true, ...facts }
 }
 
-export const allKinds: readonly Kind[] = [...kinds, ...compatibleKinds]
+/** Vendors of decisions, two in each form. */
+export const decisionKinds: readonly Kind[] = [
+  decide('openai', { title: 'OpenAI', path: '/openai/v1', decisions: 'openai' }),
+  decide('azure', { title: 'Azure', path: '/azure', decisions: 'openai' }),
+  decide('typesafe', { title: 'TypeSafe', path: '/typesafe/v1', decisions: 'typesafe' }),
+  decide('perplexity', { title: 'Perplexity', path: '/perplexity/v1', decisions: 'typesafe' }),
+]
+
+function decide(
+  provider: string,
+  facts: Required<Pick<Kind, 'title' | 'path' | 'decisions'>>,
+): Kind {
+  const name = `${provider}-decisions`
+  return { name, provider, upstreamModel: 'decider', takesImages: true, ...facts }
+}
+
+export const allKinds: readonly Kind[] = [...kinds, ...compatibleKinds, ...decisionKinds]
 
 export function isCompatible({ name }: Kind): boolean {
   return compatibleKinds.some((kind) => kind.name === name)
@@ -83,6 +101,10 @@ const embedScenario = 'embed'
 /** The kinds whose upstreams embed. */
 const embedKinds: ReadonlySet<string> = new Set(['openai', 'google'])
 
+export function canEmbed({ name }: Kind): boolean {
+  return embedKinds.has(name)
+}
+
 function toEmbedModel(name: string): string {
   return `
 [[providers.models]]
@@ -93,9 +115,31 @@ cost_per_1m_input = 1
 `
 }
 
+function toDecider({ name, provider, path, upstreamModel }: Kind, upstream: string): string {
+  const models = ['say', 'refuse', 'rate-limited'].map(
+    (scenario) => `
+[[providers.models]]
+id = "${name}--decide--${scenario}"
+upstream_id = "${upstreamModel}--${scenario}"
+capabilities = ["decisions"]
+modalities = ["text", "image"]
+cost_per_1m_input = 1
+`,
+  )
+  return `
+[[providers]]
+name = "${name}"
+kind = "${provider}"
+base_url = "${upstream}${path}"
+api_key_env = "UPSTREAM_KEY"
+${models.join('')}`
+}
+
 /** The gateway's configuration: a provider for each kind, a model for each scenario. */
 export function toConfig(upstream: string, databasePath: string): string {
-  const providers = allKinds.map(({ name, provider, path, upstreamModel, takesImages }) => {
+  const providers = allKinds.map((kind) => {
+    if (kind.decisions) return toDecider(kind, upstream)
+    const { name, provider, path, upstreamModel, takesImages } = kind
     const ids = [
       ...scenarioNames
         .filter((scenario) => scenario !== embedScenario)

@@ -38,10 +38,16 @@ export function toTable(rows: readonly Row[], kinds: readonly Kind[]): string {
 export function mergeTables(earlier: string, later: string, clients: readonly string[]): string {
   const [before, after] = [readRows(earlier), readRows(later)]
   const [head = '', rule = ''] = after
-  if (before[0] !== head) throw new Error('the columns have changed: run all clients')
+  if (before.length > 0 && before[0] !== head)
+    throw new Error('the columns have changed: run all clients')
   const rows = new Map([...before, ...after].slice(2).map((line) => [toKey(line), line]))
   const known = clients.flatMap((client) => rows.get(client) ?? [])
   return [head, rule, ...known].join('\n')
+}
+
+/** Lists the keys of the rows of a table, in their order. */
+export function listRowKeys(table: string): readonly string[] {
+  return readRows(table).slice(2).map(toKey)
 }
 
 function readRows(table: string): string[] {
@@ -73,7 +79,7 @@ function toReason(problem: string): string {
 }
 
 /** Each command of the conformance runs writes its own section of the page. */
-export type Section = 'node' | 'compatible' | 'polyglot'
+export type Section = 'node' | 'compatible' | 'decisions' | 'polyglot'
 
 const path = 'docs/conformance.md'
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Client } from './client.ts'
-import { compatibleKinds, type Kind, kinds } from './kinds.ts'
+import { type Client, takesKind } from './client.ts'
+import { compatibleKinds, decisionKinds, type Kind, kinds } from './kinds.ts'
 import {
   mergeTables,
   type Row,
@@ -40,6 +40,11 @@ const groups: readonly Group[] = [
     sections: ['compatible', 'conformance-compatible'],
     heading: '## Agents and JavaScript clients, upstreams of the OpenAI format',
   },
+  {
+    kinds: decisionKinds,
+    sections: ['decisions', 'conformance-decisions'],
+    heading: '## Decisions',
+  },
 ]
 
 /** The tables of clients and kinds in Markdown. */
@@ -51,10 +56,28 @@ export function renderResults(results: readonly Result[]): string {
 }
 
 function renderGroup(group: Group, results: readonly Result[]): string {
-  const clients = [...new Set(results.map(({ client }) => client))]
   return toTable(
-    clients.map((client) => toRow(client, results)),
+    listClients(group, results).map((client) => toRow(client, results)),
     group.kinds,
+  )
+}
+
+/** The clients that ran with a kind of the group. */
+function listClients({ kinds: ofGroup }: Group, results: readonly Result[]): readonly Client[] {
+  const shown = results.filter(({ kind }) => ofGroup.includes(kind))
+  return [...new Set(shown.map(({ client }) => client))]
+}
+
+/** True when these clients ran with every kind of the group that has what they ask for. */
+function isWhole(group: Group, results: readonly Result[]): boolean {
+  const ran = listClients(group, results)
+  return (
+    ran.length > 0 &&
+    ran.every((client) =>
+      group.kinds
+        .filter((kind) => takesKind(client, kind))
+        .every((kind) => results.some((each) => each.client === client && each.kind === kind)),
+    )
   )
 }
 
@@ -119,8 +142,7 @@ export interface ReportOptions {
 export function writeReport(results: readonly Result[], { clients, date }: ReportOptions): void {
   const keys = clients.map(({ title, api }) => toRowKey(title, api))
   for (const group of groups) {
-    const isWhole = group.kinds.every((kind) => results.some((result) => result.kind === kind))
-    if (!isWhole) continue
+    if (!isWhole(group, results)) continue
     const [section, mark] = group.sections
     const table = mergeTables(readSection(section), renderGroup(group, results), keys)
     writeSection(

@@ -1,7 +1,7 @@
 /**
  * Runs unmodified clients from the package registry against the gateway, in front of strict
- * upstreams: four APIs of vendors, and eleven models behind the OpenAI format. Prints tables, and writes them to the
- * docs.
+ * upstreams: four APIs of vendors, eleven models behind the OpenAI format, and four vendors of decisions. Prints
+ * tables, and writes them to the docs.
  *
  *   npm run conformance
  *   npm run conformance -- --only claude-code --kind google
@@ -19,7 +19,7 @@ import { claudeCode } from './agents/claude-code.ts'
 import { codexes } from './agents/codex.ts'
 import { geminiCli } from './agents/gemini-cli.ts'
 import { opencodes } from './agents/opencode.ts'
-import type { Client, Door } from './client.ts'
+import { type Client, type Door, takesKind } from './client.ts'
 import { startGateway } from './gateway.ts'
 import { allKinds, isCompatible, type Kind } from './kinds.ts'
 import { type Result, renderResults, toProblems, toRefusals, writeReport } from './report.ts'
@@ -69,7 +69,7 @@ async function runAll(door: Door): Promise<readonly Result[]> {
   const results: Result[] = []
   for (const client of clients) {
     upstream.forget()
-    const waiting = chosenKinds.entries()
+    const waiting = chosenKinds.filter((kind) => takesKind(client, kind)).entries()
     const ofClient: Result[] = []
     const runLane = async () => {
       for (const [index, kind] of waiting) {
@@ -120,8 +120,8 @@ interface Judged extends Result {
 /** Adds the faults of the requests that the upstream saw. */
 function judge({ client, kind, outcomes, seen, started }: Judged): readonly Outcome[] {
   // Here the client speaks the API of the upstream, and the gateway changes nothing.
-  if (client.api === 'Chat' && isCompatible(kind))
-    return outcomes.map((outcome) => excuse(outcome, seen))
+  const passes = client.api === 'Chat' ? isCompatible(kind) : client.refusedBy?.includes(kind.name)
+  if (passes) return outcomes.map((outcome) => excuse(outcome, seen))
   return [
     ...outcomes,
     ...seen.flatMap((exchange) => findFaults(client, exchange)),

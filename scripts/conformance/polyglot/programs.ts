@@ -36,7 +36,11 @@ export const programs: readonly Program[] = [
     build: () => buildPython('requirements-google.txt', ['google_sdks']),
   },
   { name: 'go', clients: 'openai-go, anthropic-sdk-go, go-genai', build: buildGo },
-  { name: 'java', clients: 'openai-java, anthropic-java, LangChain4j', build: buildJava },
+  {
+    name: 'java',
+    clients: 'openai-java, anthropic-java, LangChain4j, com.google.genai',
+    build: buildJava,
+  },
 ]
 
 /** The folder of everything that is built. Git ignores it. */

@@ -1,5 +1,13 @@
 import { kinds } from '../kinds.ts'
-import { type Row, type Score, toTable, writeSection } from '../page.ts'
+import {
+  listRowKeys,
+  mergeTables,
+  type Row,
+  readSection,
+  type Score,
+  toTable,
+  writeSection,
+} from '../page.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The table of clients and kinds in Markdown. */
@@ -35,6 +43,7 @@ const titles: Readonly<Record<Outcome['api'], string>> = {
 }
 
 export interface Report {
+  /** Of clients that ran in front of every kind. */
   readonly outcomes: readonly Outcome[]
   /** The programs that could not be built. */
   readonly skipped: readonly string[]
@@ -42,13 +51,15 @@ export interface Report {
   readonly date: string
 }
 
-/** Writes the section of `docs/conformance.md`. */
+/** Writes the rows of these clients to the section of `docs/conformance.md`. Those of other clients stay. */
 export function writeReport({ outcomes, skipped, date }: Report): void {
   const notRun = skipped.map((clients) => `Not run: ${clients}.\n\n`).join('')
+  const [earlier, later] = [readSection('polyglot'), renderOutcomes(outcomes)]
+  const keys = new Set([earlier, later].flatMap(listRowKeys))
   const text = `## Python, Go and Java
 
-Run on ${date} with \`npm run conformance:polyglot\`.
+Last run on ${date} with \`npm run conformance:polyglot\`.
 
-${notRun}${renderOutcomes(outcomes)}`
+${notRun}${mergeTables(earlier, later, [...keys])}`
   writeSection('polyglot', text)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { z } from 'zod'
-import { allKinds, isCompatible, type Kind } from '../kinds.ts'
+import { allKinds, canEmbed, isCompatible, type Kind } from '../kinds.ts'
 import { picture } from '../upstream/picture.ts'
 import { greeting, reasoning } from '../upstream/scenario.ts'
 
@@ -98,6 +98,11 @@ export const pictureData = picture.toString('base64')
 /** Checks that need an upstream for which the gateway writes the request. */
 export function onCompatible({ kind }: Target, checks: Checks): Checks {
   return isCompatible(kind) ? checks : {}
+}
+
+/** Checks with vectors, for an upstream that embeds. */
+export function onEmbedding({ kind }: Target, checks: Checks): Checks {
+  return canEmbed(kind) ? checks : {}
 }
 
 /** Checks with a picture, for an upstream that takes them. */

@@ -16,6 +16,9 @@
  * Ten more speak the OpenAI format as `compatible/` describes them, at `http://127.0.0.1:PORT/NAME/v1`: `deepseek`,
  * `moonshot`, `zai`, `minimax`, `qwen` (on vLLM), `mistral`, `openrouter`, `groq`, `ollama`, `llamacpp`.
  *
+ * Decisions are at `openai/v1/decisions`, `azure/openai/v1/decisions`, `typesafe/v1/systemone` and
+ * `perplexity/v1/decisions`.
+ *
  * The credential is `upstream-key` everywhere. The last part of the model id, after `--`, names the
  * scenario: `claude-sonnet-4-5--tool`, `gemini-3-pro--think`, or only `say`.
  *

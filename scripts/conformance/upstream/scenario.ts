@@ -57,6 +57,12 @@ export function answer(scenario: Scenario, conversation: Conversation): Answer {
   }
 }
 
+/** Throws the error of a scenario that has one. */
+export function failAsScripted(scenario: Scenario): void {
+  if (scenario === 'refuse' || scenario === 'rate-limited' || scenario === 'overloaded')
+    scenarios[scenario]()
+}
+
 /** The vector of the item at an index. */
 export function sampleVector(index: number): readonly number[] {
   return [0.5, index + 1]

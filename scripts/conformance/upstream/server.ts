@@ -6,6 +6,8 @@ import { anthropic } from './anthropic/dialect.ts'
 import { bedrock } from './bedrock/dialect.ts'
 import { toDialect } from './compatible/dialect.ts'
 import { compatibleUpstreams } from './compatible/index.ts'
+import { azureDecisions } from './decisions/azure.ts'
+import { typesafeDialect } from './decisions/typesafe.ts'
 import type { Dialect, Reply, StreamReply, UpstreamRequest } from './dialect.ts'
 import { google } from './google/dialect.ts'
 import { openai } from './openai/dialect.ts'
@@ -45,6 +47,9 @@ const dialects: Readonly<Record<string, Dialect>> = {
   anthropic,
   google,
   bedrock,
+  azure: azureDecisions,
+  typesafe: typesafeDialect('/v1/systemone'),
+  perplexity: typesafeDialect('/v1/decisions'),
   ...Object.fromEntries(compatibleUpstreams.map((each) => [each.name, toDialect(each)])),
 }
 

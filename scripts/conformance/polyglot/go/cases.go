@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,27 @@ var cases = []testCase{
 	{"404", "missing", expectStatus(404)},
 	{"429", "rate-limited", expectStatus(429)},
 	{"cut", "cut", cut},
+	{"count", "say", count},
+	{"list", "say", listModels},
+	{"embed", "embed", embed},
+}
+
+// embedKinds are the kinds of upstream that embed.
+var embedKinds = []string{"google", "openai"}
+
+// applies says whether a client and the upstream have what a case needs.
+func applies(tested client, each testCase) bool {
+	has := true
+	switch each.name {
+	case "count":
+		_, has = tested.(counter)
+	case "list":
+		_, has = tested.(lister)
+	case "embed":
+		_, has = tested.(embedder)
+		has = has && slices.Contains(embedKinds, os.Getenv("CONFORMANCE_KIND"))
+	}
+	return has
 }
 
 var greeting = os.Getenv("CONFORMANCE_TEXT")
@@ -112,6 +134,27 @@ func cut(ctx context.Context, tested client, at target) (string, error) {
 		return "", errors.New("looks complete: " + streamed.finish)
 	}
 	return "no error, finish: " + streamed.finish, nil
+}
+
+func count(ctx context.Context, tested client, at target) (string, error) {
+	tokens, err := tested.(counter).count(ctx, at)
+	if err == nil && tokens <= 0 {
+		err = fmt.Errorf("%d tokens", tokens)
+	}
+	return fmt.Sprintf("%d tokens", tokens), err
+}
+
+func listModels(ctx context.Context, tested client, at target) (string, error) {
+	ids, err := tested.(lister).listModels(ctx, at)
+	if err == nil && !slices.Contains(ids, at.model) {
+		err = fmt.Errorf("%s is not among %d models", at.model, len(ids))
+	}
+	return fmt.Sprintf("%d models", len(ids)), err
+}
+
+func embed(ctx context.Context, tested client, at target) (string, error) {
+	vectors, err := tested.(embedder).embed(ctx, at)
+	return expectText(fmt.Sprint(vectors), err, "[[0.5 1] [0.5 2]]")
 }
 
 // getWeather is the tool. Its input is the JSON of a call.

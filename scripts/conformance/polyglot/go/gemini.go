@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/genai"
 )
@@ -109,6 +110,52 @@ func (gemini) streamTool(ctx context.Context, at target) (string, error) {
 		}
 		return parts, nil
 	})
+}
+
+func (gemini) count(ctx context.Context, at target) (int, error) {
+	client, err := connectGemini(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := client.Models.CountTokens(ctx, at.model, genai.Text(question), nil)
+	if err != nil {
+		return 0, err
+	}
+	return int(answer.TotalTokens), nil
+}
+
+func (gemini) listModels(ctx context.Context, at target) ([]string, error) {
+	client, err := connectGemini(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for model, err := range client.Models.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, strings.TrimPrefix(model.Name, "models/"))
+	}
+	return ids, nil
+}
+
+func (gemini) embed(ctx context.Context, at target) ([][]float32, error) {
+	client, err := connectGemini(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	contents := append(genai.Text("a"), genai.Text("b")...)
+	answer, err := client.Models.EmbedContent(ctx, at.model, contents, &genai.EmbedContentConfig{
+		OutputDimensionality: genai.Ptr[int32](2),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var vectors [][]float32
+	for _, embedding := range answer.Embeddings {
+		vectors = append(vectors, embedding.Values)
+	}
+	return vectors, nil
 }
 
 // chatWithTool answers the call of the first turn, and returns the text of the second.

@@ -35,6 +35,21 @@ type client interface {
 	status(err error) int
 }
 
+// A counter counts the tokens of the question.
+type counter interface {
+	count(ctx context.Context, at target) (int, error)
+}
+
+// A lister lists the ids of the models.
+type lister interface {
+	listModels(ctx context.Context, at target) ([]string, error)
+}
+
+// An embedder embeds two texts in vectors of two dimensions.
+type embedder interface {
+	embed(ctx context.Context, at target) ([][]float32, error)
+}
+
 // A target is a model behind the gateway.
 type target struct {
 	// The address of the gateway, without /v1. It differs for every case.
@@ -67,7 +82,9 @@ func main() {
 			continue
 		}
 		for _, testCase := range cases {
-			run(each, testCase)
+			if applies(each, testCase) {
+				run(each, testCase)
+			}
 		}
 	}
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decideAsOpenAi } from '../decisions/openai.ts'
 import { bracketedPath, type Dialect, parseBody, upstreamKey, type WholeReply } from '../dialect.ts'
 import { Refusal } from '../refusal.ts'
 import { answer, readScenario, sampleVector } from '../scenario.ts'
@@ -11,6 +12,7 @@ import { checkPairs, checkRequest } from './rules.ts'
 export const openai: Dialect = {
   handle({ path, headers, body }) {
     if (path === '/v1/embeddings') return embed(body)
+    if (path === '/v1/decisions') return decideAsOpenAi(body)
     if (path !== '/v1/chat/completions') throw new Refusal(404, `unknown path ${path}`)
     if (headers.get('authorization') !== `Bearer ${upstreamKey}`)
       throw new Refusal(401, 'incorrect API key provided')

@@ -4,7 +4,9 @@ import conformance.Client.Streamed;
 import conformance.Client.Target;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** The cases that every client passes through. */
 final class Cases {
@@ -31,7 +33,7 @@ final class Cases {
    */
   record Case(String name, String scenario, Run run) {}
 
-  static final List<Case> ALL =
+  private static final List<Case> ALL =
       List.of(
           new Case("create", "say", (client, at) -> expect(client.create(at), GREETING)),
           new Case("stream", "say", Cases::stream),
@@ -47,6 +49,38 @@ final class Cases {
           status(404, "missing"),
           status(429, "rate-limited"),
           new Case("cut", "cut", Cases::cut));
+
+  /** The kinds of upstream that embed. */
+  private static final Set<String> EMBED_KINDS = Set.of("google", "openai");
+
+  /** The cases of a client in front of a kind of upstream. */
+  static List<Case> of(Client client, String kind) {
+    List<Case> cases = new ArrayList<>(ALL);
+    if (client instanceof ModelsClient models) {
+      cases.add(new Case("count", "say", (tested, at) -> count(models, at)));
+      cases.add(new Case("list", "say", (tested, at) -> listModels(models, at)));
+      if (EMBED_KINDS.contains(kind)) {
+        cases.add(new Case("embed", "embed", (tested, at) -> embed(models, at)));
+      }
+    }
+    return cases;
+  }
+
+  private static String count(ModelsClient client, Target target) {
+    int tokens = client.count(target);
+    check(tokens > 0, tokens + " tokens");
+    return tokens + " tokens";
+  }
+
+  private static String listModels(ModelsClient client, Target target) {
+    List<String> ids = client.listModels(target);
+    check(ids.contains(target.model()), target.model() + " is not among " + ids.size() + " models");
+    return ids.size() + " models";
+  }
+
+  private static String embed(ModelsClient client, Target target) {
+    return expect(client.embed(target).toString(), "[[0.5, 1.0], [0.5, 2.0]]");
+  }
 
   private static String stream(Client client, Target target) {
     Streamed streamed = client.stream(target);

@@ -6,7 +6,7 @@ interface Client {
 
   String version();
 
-  /** {@code chat}, {@code responses} or {@code messages}. */
+  /** {@code chat}, {@code responses}, {@code messages} or {@code gemini}. */
   String api();
 
   /** Asks for a text, and returns it. */
