@@ -7,6 +7,8 @@ import { CancelScope } from '../../src/wire/cancel-scope.ts'
 import { readInSteps, readWhole } from '../../src/wire/json/answer-body.ts'
 import { TimeSlice } from '../../src/wire/time-slice.ts'
 import { call } from '../fuzz/targets/chat-streams.ts'
+import { oneProvider, testGateway } from '../support/gateway.ts'
+import { whole } from '../support/scripted-upstream.ts'
 import { bindChat } from '../support/translated-kinds.ts'
 import { answerAxes } from './answers.ts'
 import type { DoorPath } from './bodies.ts'
@@ -365,6 +367,24 @@ describe('a request of a key whose limits need an estimate', () => {
     expect(refused.status).toBe(429)
     expect(refused.yields).toBeLessThan(served.yields / 2)
   })
+})
+
+test('what the prices of a long request depend on is read in steps', async () => {
+  const clock = new HastyClock()
+  const body = JSON.stringify({ model: 'm', messages: times(5000, message) })
+  const count = async (prices: string) => {
+    const { get, upstream } = await testGateway(`${oneProvider}${prices}`, { clock })
+    upstream.always(whole('{}', { status: 400 }))
+    const send = () => get('/v1/chat/completions', { method: 'POST', body })
+    await send()
+    return clock.countYields(send)
+  }
+  const base = 'cost_per_1m_input = 1\ncost_per_1m_output = 2\n'
+  const one = await count(base)
+  const many = await count(
+    `${base}[[providers.models.prices]]\nabove_input = 100\ncost_per_1m_input = 2\n`,
+  )
+  expect(many - one).toBeGreaterThanOrEqual(3)
 })
 
 test('a long request is refused for its last message by the path of that message', async () => {

@@ -6,10 +6,12 @@ import { GatewayError } from '../../core/errors.ts'
 import type { PriceAsk } from '../../core/price-table.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute, SwitchRoute } from '../../core/route.ts'
+import { runInSteps } from '../../core/steps.ts'
 import type { SwitchStep } from '../../core/switch.ts'
 import type { Place } from '../../rooms/index.ts'
 import { chooseRoute, type PinnedSession } from '../../routing/index.ts'
 import { readBody } from '../../wire/body.ts'
+import type { TimeSlice } from '../../wire/time-slice.ts'
 import type { CacheUse } from '../cache/use.ts'
 import { modelForbidden } from '../models/model-access.ts'
 import { AdmittedRequest, type RunningRequest } from './admitted.ts'
@@ -17,7 +19,12 @@ import { measureContext, type SizedRequest } from './context-window.ts'
 import { estimateCosts, orderRoute } from './link-order.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RequestContextOptions } from './options.ts'
-import { type EstimatedRequest, readPriceAsk } from './price-ask.ts'
+import {
+  type AskOptions,
+  type EstimatedRequest,
+  readPriceAsk,
+  readPriceAskInSteps,
+} from './price-ask.ts'
 import { RequestFacts, type SwitchedRequest } from './switch-facts.ts'
 import {
   findUnpriced,
@@ -34,6 +41,8 @@ export class AuthenticatedRequest {
   readonly #context: RunningRequest
   readonly #options: RequestContextOptions
   readonly #principal: Principal
+  /** What the prices depend on was read before the admission. */
+  #isAskRead = false
 
   constructor(context: RunningRequest, options: RequestContextOptions, principal: Principal) {
     this.#context = context
@@ -113,14 +122,19 @@ export class AuthenticatedRequest {
   }
 
   /**
-   * Does the long part of an admission in steps: that of the estimate, where the limits of the sender, the prices or
-   * the order of the route need one. Undefined where there is nothing to do.
+   * Does the long parts of the admission of a heavy request in steps: what its prices depend on, and its estimate
+   * where the limits of the sender, missing prices or the order of the route need one.
    */
-  prepareAdmission(prepared: EstimatedRequest): Promise<void> | undefined {
-    const { strategy } = prepared.route.balance ?? {}
+  async prepareAdmission(prepared: EstimatedRequest, slice: TimeSlice): Promise<void> {
+    const { route, bytes } = prepared
+    const steps = readPriceAskInSteps(route, bytes, this.#askOptions(this.#refusesUnpriced))
+    this.#options.record.ask = await runInSteps(steps, () => slice.pause())
+    this.#isAskRead = true
     const isEstimated =
-      strategy === 'cheapest' || this.#refusesUnpriced || this.#principal.needsEstimate
-    return isEstimated ? prepared.prepareEstimate() : undefined
+      route.balance?.strategy === 'cheapest' ||
+      this.#refusesUnpriced ||
+      this.#principal.needsEstimate
+    if (isEstimated) await prepared.prepareEstimate()
   }
 
   /**
@@ -132,7 +146,7 @@ export class AuthenticatedRequest {
   ): AdmittedRequest | Promise<AdmittedRequest> {
     const { record, snapshot, api, origin } = this.#options
     const { reserveOutputTokens } = snapshot
-    record.ask = this.#readAsk(prepared)
+    if (!this.#isAskRead) record.ask = this.#readAsk(prepared)
     const estimate = () => this.#estimate(prepared, record.ask)
     record.account = this.#principal.account
     const route = this.#refusesUnpriced
@@ -199,9 +213,13 @@ export class AuthenticatedRequest {
     { route, bytes }: EstimatedRequest,
     isUnpricedAsked = this.#refusesUnpriced,
   ): PriceAsk | undefined {
+    return readPriceAsk(route, bytes, this.#askOptions(isUnpricedAsked))
+  }
+
+  #askOptions(isUnpricedAsked: boolean): AskOptions {
     const { ports, api } = this.#options
     const needsAll = isUnpricedAsked && capabilityOf[api] === 'chat'
-    return readPriceAsk(route, bytes, { api, at: ports.clock.now(), needsAll })
+    return { api, at: ports.clock.now(), needsAll }
   }
 
   /** Requests of the sender are refused where their cost is not known. */

@@ -7,6 +7,7 @@ import { anyModalities, type PriceAsk } from '../../core/price-table.ts'
 import { hasModalityPrice } from '../../core/prices.ts'
 import type { Model } from '../../core/provider.ts'
 import type { ModelRoute } from '../../core/route.ts'
+import { runAtOnce, type Steps } from '../../core/steps.ts'
 import { isObject, isSet, tryParseJson } from '../../wire/json/parse.ts'
 import { scanLayout } from '../../wire/json/scan.ts'
 import { findInputModalities, readOutputModalities } from './asked-modalities.ts'
@@ -61,15 +62,25 @@ export interface AskOptions {
  * then the body is not read. `body` is absent where the API has no such members.
  */
 export function readPriceAsk(
+  route: ModelRoute,
+  body: Uint8Array | undefined,
+  options: AskOptions,
+): PriceAsk | undefined {
+  return runAtOnce(readPriceAskInSteps(route, body, options))
+}
+
+/** Does the same in steps, for a long body. */
+export function* readPriceAskInSteps(
   { chain }: ModelRoute,
   body: Uint8Array | undefined,
   { api, at, needsAll }: AskOptions,
-): PriceAsk | undefined {
+): Steps<PriceAsk | undefined> {
   if (!needsAll && !chain.some(dependsOnAsk)) return undefined
   if (!body) {
     return { ...nothingAsked, at }
   }
   const { spans } = scanLayout(body, names)
+  yield
   // Of a repeated member the last one counts, as vendors read it.
   const read = (span: ByteSpan | undefined) =>
     span && tryParseJson(decoder.decode(body.subarray(span.start, span.end)))
@@ -78,6 +89,16 @@ export function readPriceAsk(
     read(spans[name].at(-1)) ?? (isObject(extra) ? extra[name] : undefined)
   // No other API has this spelling: a vendor would overlook it, and serve another tier.
   const geminiTier = api === 'gemini' ? read(spans.serviceTier.at(-1)) : undefined
+  const modalities = chain.some(dependsOnModality)
+    ? {
+        input: findInputModalities(body),
+        output: readOutputModalities(read(spans.modalities.at(-1)), extra),
+      }
+    : anyModalities
+  yield
+  const needsTools = needsAll || chain.some(({ toolReserve }) => toolReserve !== undefined)
+  const tools = needsTools ? readTools() : noTools
+  yield
   return {
     tier: asked('speed') === 'fast' ? 'fast' : readTier(geminiTier ?? asked('service_tier')),
     geo: readGeo(asked('inference_geo')),
@@ -92,15 +113,8 @@ export function readPriceAsk(
       holdsCachedContent(extra) ||
       (isObject(extra) && holdsCachedContent(extra['google'])),
     mayCacheLong: mayCacheLong(body),
-    modalities: chain.some(dependsOnModality)
-      ? {
-          input: findInputModalities(body),
-          output: readOutputModalities(read(spans.modalities.at(-1)), extra),
-        }
-      : anyModalities,
-    ...(needsAll || chain.some(({ toolReserve }) => toolReserve !== undefined)
-      ? readTools()
-      : noTools),
+    modalities,
+    ...tools,
   }
 
   function readTools(): AskedAboutTools {

@@ -56,8 +56,7 @@ export function createService<Prepared extends PreparedRequest>({
       if (isHeavy) await slice.pause()
       const cached = route.cache && (await answerFromCache(prepared, { context, digest }))
       if (cached) return cached // LM-4002
-      const preparing = isHeavy ? authenticated.prepareAdmission(prepared) : undefined
-      if (preparing) await preparing
+      if (isHeavy) await authenticated.prepareAdmission(prepared, slice)
       const admitting = authenticated.admit(prepared) // LM-4007, LM-4002, LM-4003, LM-4006, LM-4001, LM-5003
       const admitted = admitting instanceof Promise ? await admitting : admitting
       if (isHeavy) await slice.pause()
