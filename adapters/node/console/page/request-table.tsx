@@ -32,7 +32,7 @@ export function RequestTable({ requests, opened, toggle }: RequestTableProps) {
             <th scope="col" class="number">
               Cost
             </th>
-            <th scope="col" class="number">
+            <th scope="col" class="attempts number">
               Attempts
             </th>
           </tr>
