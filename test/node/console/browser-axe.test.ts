@@ -19,6 +19,7 @@ describe.skipIf(!hasBrowser || script === undefined)('the accessibility of the v
   test.each([
     ['light', 1280],
     ['dark', 1280],
+    ['light', 390],
   ] as const)('axe finds nothing in the %s scheme at %i pixels', async (colorScheme, width) => {
     const viewport = { width, height: 900 }
     // The page runs no script but its own.

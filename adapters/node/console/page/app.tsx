@@ -49,11 +49,6 @@ export function App() {
 function Frame({ view }: { readonly view: View }) {
   const { id, title, content: Content } = view
   const main = useRef<HTMLElement>(null)
-  const nav = useRef<HTMLElement>(null)
-  useEffect(() => {
-    // In a narrow window the links are a row that scrolls.
-    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
-  }, [id])
   const skip = (event: Event) => {
     // The address belongs to the views.
     event.preventDefault()
@@ -68,7 +63,7 @@ function Frame({ view }: { readonly view: View }) {
         <strong class="brand">
           <img src="/icon.svg" alt="" width="24" height="24" /> Model Gateway
         </strong>
-        <nav ref={nav} aria-label="Views">
+        <nav aria-label="Views">
           {views.map((each) => (
             <a
               key={each.id}
