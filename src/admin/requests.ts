@@ -50,9 +50,11 @@ async function listRequests({ request }: AdminRequest, deps: RequestRouteDeps): 
   const given = parseQuery(requestQuery, new URL(request.url).searchParams)
   const { cursor, after, limit } = given
   if (cursor && after) throw invalid('after: must not be given beside cursor', 'after')
+  const window = hasWindow(given) ? resolveWindow(given, clock.now()) : undefined
   const query: RequestListQuery = {
     ...toRequestFilter(given),
-    window: hasWindow(given) ? resolveWindow(given, clock.now()) : undefined,
+    // What ends while the page is read is on it: `after` leads past all that was written.
+    window: window && { ...window, until: given.until ?? Number.MAX_SAFE_INTEGER },
     direction: after ? 'newer' : 'older',
     position: after ?? cursor,
     limit,
@@ -61,8 +63,8 @@ async function listRequests({ request }: AdminRequest, deps: RequestRouteDeps): 
   if (!cursor) await workers.ask(saveTopic, undefined)
   const { rows, end, newest, isLast } = await store.listRequests(query)
   return jsonReply({
-    since: query.window?.since ?? null,
-    until: query.window?.until ?? null,
+    since: window?.since ?? null,
+    until: window?.until ?? null,
     rows: rows.map(renderRow),
     next_cursor: after || isLast ? null : writePosition(end),
     after: writePosition(after ? end : newest),

@@ -201,6 +201,30 @@ describe('the list', () => {
     expect(since).toBe(null)
   })
 
+  test('a request that ends while a page is read is on that page or on the next', async () => {
+    const { gateway, key } = await filled()
+    const { store, clock } = gateway
+    const read = store.listRequests.bind(store)
+    const seen: unknown[] = []
+    const listMeanwhile = async (query: string, id: string) => {
+      store.listRequests = async (asked) => {
+        store.listRequests = read
+        await clock.advance(2_000)
+        await gateway.chat(prompt(), { headers: { ...key.headers, 'x-request-id': id } })
+        await gateway.rows()
+        return read(asked)
+      }
+      const page = await list(gateway, `?key_id=${key.id}&${query}`)
+      seen.push(...ids(page))
+      return page
+    }
+    gateway.upstream.always(used(8, 4))
+    const first = await listMeanwhile('limit=1', 'meanwhile-1')
+    const second = await listMeanwhile(`after=${first.after}`, 'meanwhile-2')
+    seen.push(...ids(await list(gateway, `?key_id=${key.id}&after=${second.after}`)))
+    expect(seen).toEqual(['meanwhile-1', 'meanwhile-2'])
+  })
+
   test.each([
     ['failed=true', ['failed', 'limited', 'unknown']],
     ['failed=false', ['served']],
