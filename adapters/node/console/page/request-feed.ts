@@ -30,6 +30,8 @@ export function useRequestFeed(query: string): RequestFeed {
   useEffect(() => {
     const view = { isCurrent: true }
     const path = `/admin/requests?${query}`
+    // What comes later is in every window, and without one the gateway reads nothing before it.
+    const followed = `/admin/requests?${withoutWindow(query)}`
     let after: string | undefined
     const begin = async () => {
       const page = await read<RequestPage>(`${path}&limit=${pageRows}`)
@@ -41,7 +43,7 @@ export function useRequestFeed(query: string): RequestFeed {
       })
     }
     const follow = async () => {
-      const page = await read<RequestPage>(`${path}&limit=${maxNew}&after=${after}`)
+      const page = await read<RequestPage>(`${followed}&limit=${maxNew}&after=${after}`)
       if (!view.isCurrent || isPaused.value) return
       after = page.after
       // These have the oldest first.
@@ -91,6 +93,12 @@ export function useRequestFeed(query: string): RequestFeed {
     problem: problem.value,
     readOlder: cursor.value === null ? undefined : readOlder,
   }
+}
+
+function withoutWindow(query: string): string {
+  const rest = new URLSearchParams(query)
+  rest.delete('since')
+  return String(rest)
 }
 
 function describeFailure(error: unknown): string {
