@@ -60,7 +60,7 @@ export function Spend() {
 function Found({ sums }: { readonly sums: Sums }) {
   const { groups, span, narrowing } = sums
   if (groups.length === 0) {
-    return <p class="panel empty">The gateway has served no such request {span.words}.</p>
+    return <p class="panel empty">There was no such request {span.words}.</p>
   }
   return (
     <>
