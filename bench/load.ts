@@ -19,6 +19,8 @@ export interface Job {
   readonly frames: number
   /** No request starts after this many milliseconds; requests in flight may finish. */
   readonly milliseconds: number
+  /** No request starts after so many are answered. Absent: only the time ends the job. */
+  readonly requests?: number | undefined
   /** Requests a second over all connections. Absent: each connection sends the next request at once. */
   readonly rate?: number | undefined
   /** All processes of the proxy. */
@@ -134,6 +136,7 @@ interface Drive {
 function drive(socket: Socket, { job, request, until, due, tally }: Drive): Promise<void> {
   return new Promise((resolve) => {
     const frames = new FrameCount()
+    const { requests: maxRequests = Number.POSITIVE_INFINITY } = job
     let sent = 0
     let firstByte = 0
     const reader = new HttpReader((piece) => {
@@ -145,7 +148,7 @@ function drive(socket: Socket, { job, request, until, due, tally }: Drive): Prom
       firstByte = 0
       // A request that an earlier one has delayed counts from when it was due.
       sent = due()
-      if (sent >= until) {
+      if (sent >= until || tally.latencies.length >= maxRequests) {
         socket.off('close', broken).off('data', read)
         return resolve()
       }

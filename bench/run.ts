@@ -24,7 +24,7 @@ import {
   usageTable,
   verdictTable,
 } from './report.ts'
-import { type Plan, type Rounds, runScenario } from './rounds.ts'
+import { type Plan, type Rounds, runCold, runMixed, runScenario } from './rounds.ts'
 import {
   cacheScenario,
   embeddingsName,
@@ -40,13 +40,17 @@ import {
   usageName,
 } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
-import { startAll } from './subjects.ts'
+import { type Field, startAll } from './subjects.ts'
 import { compareTargets, type Results } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
 
 const defaultPlan: Plan = { rounds: 25, roundMs: 300, warmUpMs: 4000 }
 const pagePlan: Plan = { rounds: 20, roundMs: 300, warmUpMs: 3000 }
 const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
+/** How often the processes start that have not compiled their code. */
+const coldStarts = 5
+/** About three minutes for all scenarios together. */
+const mixedPlan: Plan = { rounds: 12, roundMs: 300, warmUpMs: 1000 }
 
 const countPlan: CountPlan = { warmUp: 1, countMs: 3_000, counts: 3 }
 const quickCountPlan: CountPlan = { warmUp: 0.1, countMs: 500, counts: 1 }
@@ -66,6 +70,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    mixed: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
     group: { type: 'string', default: '4' },
     only: { type: 'string' },
@@ -103,13 +108,8 @@ async function bench(): Promise<string[]> {
     withCached: wanted.includes(cacheScenario),
   })
   const load = startScript('load')
-  const results: Record<string, Rounds> = {}
   const chosen = scenarios.filter(({ name }) => wanted.includes(name))
-  for (const scenario of chosen) {
-    progress(scenario.title)
-    const plan = options.quick ? quickPlan : options.page ? pagePlan : defaultPlan
-    results[scenario.name] = await runScenario(scenario, { field, load, plan })
-  }
+  const results = await measure(chosen, { field, load })
   const start = wanted.includes(startName) ? field.start : undefined
   const hundredTurns = wanted.includes(turnsName) ? await measureTurns() : undefined
   const hops = wanted.includes(hopsName) ? await measureHops() : undefined
@@ -125,6 +125,38 @@ async function bench(): Promise<string[]> {
   if (!options.page) print(chosen, { scenarios: results, ...others })
   else if (problems.length === 0) publish({ scenarios: results, ...others })
   return problems
+}
+
+async function measure(
+  chosen: readonly Scenario[],
+  { field, load }: { field: Field; load: ChildProcess },
+): Promise<Record<string, Rounds>> {
+  const results: Record<string, Rounds> = {}
+  const plan = choosePlan()
+  const isCold = ({ firstRequests }: Scenario) => firstRequests !== undefined
+  const [upstream] = field.subjects
+  for (const scenario of chosen.filter(isCold)) {
+    if (!upstream) break
+    progress(scenario.title)
+    const starts = options.quick ? 1 : coldStarts
+    results[scenario.name] = await runCold(scenario, { upstream, load, starts })
+  }
+  const warm = chosen.filter((scenario) => !isCold(scenario))
+  if (options.mixed) {
+    progress('all loads in turn')
+    return { ...results, ...(await runMixed(warm, { field, load, plan })) }
+  }
+  for (const scenario of warm) {
+    progress(scenario.title)
+    results[scenario.name] = await runScenario(scenario, { field, load, plan })
+  }
+  return results
+}
+
+function choosePlan(): Plan {
+  if (options.quick) return quickPlan
+  if (options.mixed) return mixedPlan
+  return options.page ? pagePlan : defaultPlan
 }
 
 async function measureTurns(): Promise<Readonly<Record<string, number>>> {

@@ -91,6 +91,8 @@ export interface Scenario {
    * answered.
    */
   readonly isHalfLoad?: boolean
+  /** Each round has the first so many requests after a start, of a process of its own and without a warm-up. */
+  readonly firstRequests?: number
   /** Factor of the warm-up, for subjects without an earlier scenario. Default: 1. */
   readonly warmUps?: number
 }
@@ -115,6 +117,9 @@ export const keyedScenario = 'json32auth'
 
 /** The name of the scenario at half load. */
 export const halfScenario = 'half32'
+
+/** The name of the scenario of processes that have just started. */
+export const coldScenario = 'cold'
 
 /** The names of the scenarios with a shared state. */
 export const sharedScenarios = ['shared1', 'shared32'] as const
@@ -142,6 +147,11 @@ export const doorRows = {
 export const nativeRows: readonly string[] = [doorRows.messagesNative, doorRows.geminiNative]
 
 export const scenarios: readonly Scenario[] = [
+  {
+    ...json(coldScenario, 1),
+    title: 'small JSON, 1 connection, the first 2,000 requests after a start',
+    firstRequests: 2_000,
+  },
   json('json1', 1),
   { ...json('json32', 32), parts: 4 },
   json('json256', 256),

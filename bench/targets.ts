@@ -7,6 +7,7 @@ import type { NodeFigures } from './nodes.ts'
 import type { Round, Rounds } from './rounds.ts'
 import {
   cacheScenario,
+  coldScenario,
   doorRows,
   embeddingsName,
   keyedScenario,
@@ -74,6 +75,13 @@ const turnRows = [
 const maxMegabytes = { 20: 120, 24: 150, 26: 150 }
 
 export const targets: readonly Target[] = [
+  {
+    title: 'the first 2,000 requests after a start at 1 connection, rate against baseline',
+    bound: 'at least',
+    limit: 0.5,
+    unit: 'x',
+    ...compare(coldScenario, ['gateway', 'baseline'], ratio(rate)),
+  },
   {
     title: 'small JSON at 32 connections, rate against baseline',
     bound: 'at least',
