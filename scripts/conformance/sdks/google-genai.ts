@@ -163,7 +163,10 @@ await runChecks((target) => {
       assert.ok(text.length > 0 && greeting.startsWith(text), 'the text before the cut is lost')
     },
     async 'count tokens'() {
-      const { totalTokens = 0 } = await client.models.countTokens(ask('say'))
+      const { totalTokens = 0 } = await client.models.countTokens({
+        model: model('say'),
+        contents: [user],
+      })
       assert.ok(totalTokens > 0)
     },
     async models() {

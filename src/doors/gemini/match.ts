@@ -29,7 +29,7 @@ import {
 } from './members.ts'
 import { type GeminiHead, readHead } from './schema.ts'
 import { ownSignatureStart } from './signatures.ts'
-import { listSpellings, unifySpelling } from './spelling.ts'
+import { listSpellings } from './spelling.ts'
 
 /*
  * Reads the Gemini requests that most clients send without parsing them. The shape accepts less than the schema,
@@ -137,7 +137,7 @@ export interface MatchedGemini {
 /** Reads a request to generate in its bytes; undefined when only parsing it can tell what it is. */
 export function matchGemini(bytes: Uint8Array, isUtf8: IsUtf8): MatchedGemini | undefined {
   const match = matchJsonBody(bytes, { shape: request, head: headNames, isUtf8 })
-  const head = match && readHead(unifySpelling(match.head))
+  const head = match && readHead(match.head)
   if (!head) return undefined
   const { layout, tallies } = match
   const { messages = [], tools = [] } = tallies

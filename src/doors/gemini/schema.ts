@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { invalidField, untranslatableField } from '../../core/invalid-field.ts'
+import { isObject } from '../../wire/json/parse.ts'
+import { unifySpelling } from './spelling.ts'
 
 /*
  * What the gateway reads of a request, after its spelling was unified. Everything else reaches Google's own
@@ -68,7 +70,7 @@ const generationConfig = loose({
 })
 
 /** The members that are short in most requests. */
-const head = {
+const headMembers = {
   toolConfig: loose({
     functionCallingConfig: loose({
       mode: word.nullish(),
@@ -82,12 +84,12 @@ const head = {
 }
 
 const members = {
-  ...head,
+  ...headMembers,
   systemInstruction: z.union([content, z.string()]).nullish(),
   tools: list(loose({ functionDeclarations: list(declaration).nullish() })).nullish(),
 }
 
-const headOnly = loose(head)
+const headOnly = loose(headMembers)
 const request = loose({ contents, ...members })
 const countRequest = loose({
   contents: contents.nullish(),
@@ -124,11 +126,33 @@ export function checkRequest(value: unknown): GeminiRequest {
   return read.data
 }
 
-/** Reads the short members of a request; undefined when one of them is at fault. */
-export function readHead(value: unknown): GeminiHead | undefined {
-  const read = validateAsSent(headOnly, value)
+/** Reads the short members of a request; undefined when one of them is at fault. They are in either spelling. */
+export function readHead(head: Readonly<Record<string, unknown>>): GeminiHead | undefined {
+  if (isPlainHead(head)) return head
+  const read = validateAsSent(headOnly, unifySpelling(head))
   return read.success ? read.data : undefined
 }
+
+/** True when there are only settings that most requests have, whose schema takes longer than all the rest. */
+function isPlainHead(head: Readonly<Record<string, unknown>>): boolean {
+  for (const name in head) if (name !== 'generationConfig') return false
+  const { generationConfig: config } = head
+  if (config === undefined) return true
+  if (!isObject(config)) return false
+  for (const name in config) if (!plainSettings.get(name)?.(config[name])) return false
+  return true
+}
+
+const isNumber = Number.isFinite
+
+const plainSettings: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['temperature', isNumber],
+  ['topP', isNumber],
+  ['topK', isNumber],
+  ['maxOutputTokens', Number.isSafeInteger],
+  ['candidateCount', Number.isSafeInteger],
+  ['seed', Number.isSafeInteger],
+])
 
 /** Checks a request to count, and returns what is counted: old clients put it into `generateContentRequest`. */
 export function checkCountRequest(value: unknown): GeminiRequest {

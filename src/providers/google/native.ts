@@ -27,6 +27,7 @@ import { joinOutput } from './native-output.ts'
 import { NativeStream } from './native-stream.ts'
 import {
   type AnswerContext,
+  isPlainResponse,
   listCandidates,
   parseGeminiResponse,
   readServedTier,
@@ -90,7 +91,7 @@ function readAnswer(
   { model, header }: Pick<AnswerContext, 'model' | 'header'>,
 ): AnswerResult<NativeAnswer> {
   const { text, value } = body
-  const response = parseGeminiResponse(text, value)
+  const response = isPlainResponse(value) ? value : parseGeminiResponse(text, value)
   if (!response) return misshapen(value, 'the answer is not a GenerateContentResponse')
   const candidates = listCandidates(response)
   const usage = parseUsage(response.usageMetadata, {
