@@ -26,7 +26,7 @@ const account: AccountRecord = {
   deleted_at: null,
 }
 
-const view = { style: plain, now: 1_795_250_000 }
+const view = { style: plain, isTerminal: true, now: 1_795_250_000 }
 
 test('a table aligns its columns, also beside wide characters, and shows spend as a bar', async () => {
   const free = {

@@ -176,10 +176,13 @@ describe('the other commands', () => {
     expect(await line.json('keys', 'show', id.slice(0, 8))).toMatchObject({ id })
     const other = id.startsWith('0') ? '1111' : '0000'
     const missing = await line.run('keys', 'show', other)
-    expect(missing).toMatchObject({ code: 2, stderr: `id: no key begins with ${other}\n` })
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: `id: no key has the name "${other}", or an id that begins so\n`,
+    })
     expect(await line.run('keys', 'show', 'no id')).toMatchObject({
       code: 2,
-      stderr: 'id: no such key, or it was deleted\n',
+      stderr: 'id: no key has the name "no id", or an id that begins so\n',
     })
   })
 
@@ -238,12 +241,69 @@ describe('the output', () => {
     )
   })
 
-  test('elsewhere it is JSON, with or without --json', async () => {
-    const { line, id } = await withKey()
+  test('elsewhere the table has whole ids, and no bars', async () => {
+    const { line, id } = await withKey('--budget-max', '5')
     const { stdout } = await line.run('keys', 'list')
-    expect(JSON.parse(stdout)).toMatchObject({ keys: [{ id }] })
-    expect((await line.run('keys', 'list', '--json')).stdout).toBe(stdout)
+    expect(stdout).toMatch(new RegExp(`^ID .*\\n${id}  a key  \\$0\\.00   \\$5\\.00 +active\\n$`))
   })
+})
+
+describe('a name in place of the id', () => {
+  test('is enough if one record has it', async () => {
+    const { line, id } = await withKey()
+    expect(await line.json('keys', 'show', 'a key')).toMatchObject({ id })
+    expect(await line.json('keys', 'update', 'a key', '--name', 'ci')).toMatchObject({ id })
+    expect(await line.json('keys', 'grant', 'ci', '1').catch(String)).toContain('budget')
+    expect((await line.run('keys', 'delete', 'ci', '--yes')).stdout).toBe(`deleted the key ${id}\n`)
+  })
+
+  test('that several records have is refused with their ids', async () => {
+    const { line, id } = await withKey()
+    const { id: other } = await line.json('keys', 'create', '--name', 'a key')
+    const { code, stderr } = await line.run('keys', 'disable', 'a key')
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /^id: 2 keys have the name "a key", or an id that begins so; give the id: /,
+    )
+    for (const each of [id, other]) expect(stderr).toContain(String(each))
+    expect(await line.json('keys', 'show', id)).toMatchObject({ disabled: false })
+  })
+
+  test('that is the beginning of the id of another record is refused', async () => {
+    const { line, id } = await withKey()
+    await line.json('keys', 'create', '--name', id.slice(0, 6))
+    expect(await line.run('keys', 'rotate', id.slice(0, 6))).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^id: 2 keys have the name/),
+    })
+  })
+
+  test('of a group is taken by --group-id and --group, and shown', async () => {
+    const { line } = await withKey()
+    const { id: group } = await line.json('groups', 'create', '--name', 'search')
+    const { id } = await line.json('keys', 'create', '--name', 'k', '--group-id', 'search')
+    expect(await line.json('keys', 'list', '--group', 'search')).toMatchObject({
+      keys: [{ id, group_id: group }],
+    })
+    expect((await line.run('keys', 'show', 'k')).stdout).toMatch(/^group +search [0-9a-f]{32}$/m)
+    expect((await line.run('keys', 'list')).stdout).toMatch(/^\w{32}  k +search/m)
+    expect(await line.run('keys', 'list', '--group', 'none')).toMatchObject({
+      code: 2,
+      stderr: 'id: no group has the name "none", or an id that begins so\n',
+    })
+  })
+})
+
+test('--sort orders a list by name, spend, share of the budget or age', async () => {
+  const { line } = await withKey()
+  await line.json('keys', 'create', '--name', 'b', '--budget-max', '0')
+  const names = async (order: string) => {
+    const { keys } = await line.json('keys', 'list', '--sort', order)
+    return (keys as { name: string }[]).map(({ name }) => name)
+  }
+  expect(await names('name')).toEqual(['a key', 'b'])
+  expect(await names('budget')).toEqual(['b', 'a key'])
+  expect(await line.run('keys', 'list', '--sort', 'size')).toMatchObject({ code: 2 })
 })
 
 /** Lets standard output be a terminal until the test ends. */

@@ -63,7 +63,7 @@ describe.each(['with', 'without'])('%s a master key', (how) => {
       stdout: expect.stringMatching(/^sk-gw-[0-9a-f]{64}\n$/),
       stderr: `created the database ${join(place, 'gateway.db')}\n`,
     })
-    const listed = await run('keys', 'list')
+    const listed = await run('keys', 'list', '--json')
     expect(listed).toMatchObject({
       code: 0,
       stderr: `using the database ${join(place, 'gateway.db')}\n`,
@@ -75,8 +75,8 @@ describe.each(['with', 'without'])('%s a master key', (how) => {
     const { run, folder: place } = await elsewhere()
     chooseKey()
     const files = readdirSync(place)
-    for (const options of [[], ['--all'], ['--json']]) {
-      const { code, stdout, stderr } = await run(noun, 'list', ...options)
+    for (const options of [[], ['--all']]) {
+      const { code, stdout, stderr } = await run(noun, 'list', '--json', ...options)
       expect({ code, answer: JSON.parse(stdout), stderr }).toEqual({
         code: 0,
         answer: { [noun]: [] },
@@ -164,7 +164,7 @@ test('a key that the running gateway does not learn of needs a reload, and the c
   const line = await elsewhere()
   await line.serve()
   setVariables({ GATEWAY_MASTER_KEY: undefined })
-  const { code, stdout, stderr } = await line.run('keys', 'create', '--name', 'late')
+  const { code, stdout, stderr } = await line.run('keys', 'create', '--name', 'late', '--json')
   expect({ code, name: JSON.parse(stdout).name }).toEqual({ code: 0, name: 'late' })
   expect(stderr).toBe(
     `using the database ${join(line.folder, 'gateway.db')}\n` +

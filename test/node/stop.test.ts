@@ -31,7 +31,9 @@ describe('a gateway that is stopped', () => {
   test('a stopped gateway saves everything and exits with 0', async () => {
     const gateway = await started()
     await ask(gateway, 5)
-    expect(await stopped(gateway)).toMatchObject({ code: 0, signal: null, stderr: '' })
+    const { stdout, ...end } = await stopped(gateway)
+    expect(end).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ message: 'stopped' })
     expect(await valueOf(gateway.database, rowCount)).toBe(5)
     expect(await valueOf(gateway.database, unexplained)).toBe(0)
   })

@@ -186,7 +186,9 @@ describe('stopping', () => {
     }
     expect(await listModels(address)).toEqual(['m', 'endless'])
     for (const text of await Promise.all(texts)) expect(text).toMatch(/data: \[DONE\]\n\n$/)
-    expect(await finished(gateway)).toMatchObject({ code: 0, stderr: '' })
+    const { stdout, ...end } = await finished(gateway)
+    expect(end).toMatchObject({ code: 0, stderr: '' })
+    expect(stdout.trim().split('\n').at(-1)).toContain('"message":"stopped"')
     expect(workers.filter(isRunning)).toEqual([])
   })
 

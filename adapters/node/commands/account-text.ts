@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { formatCount, formatDollars, formatRoughly, renderBar } from '../output/amounts.ts'
-import type { Style } from '../output/style.ts'
+import { formatCount, formatRoughly, formatDollars, renderBar } from '../output/amounts.ts'
+import { createStyle, type Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'
 
@@ -31,38 +31,62 @@ export type AccountRecord = z.infer<typeof accountSchema>
 
 export interface AccountView {
   readonly style: Style
+  readonly isTerminal: boolean
   /** In unix seconds. */
   readonly now: number
+  /** The names of groups by their ids; a group without one is shown by its id. */
+  readonly groups?: ReadonlyMap<string, string>
+  /** That of the table, as in `TableText`. */
+  readonly width?: number | undefined
 }
 
-/** Renders keys or groups as a table. */
-export function renderAccounts(
-  accounts: readonly AccountRecord[],
-  { style, now }: AccountView,
-): Promise<string> {
-  const columns = ['ID', 'NAME', '>SPENT', '>BUDGET', '', 'LIMITS', 'STATE']
+/** Returns how standard output shows keys and groups now. */
+export function createView(): AccountView {
+  const now = Math.floor(Date.now() / 1000)
+  return { style: createStyle(), isTerminal: process.stdout.isTTY === true, now }
+}
+
+/** Renders keys or groups as a table. Short ids and bars are for terminals. */
+export function renderAccounts(accounts: readonly AccountRecord[], view: AccountView): string {
+  const { style, isTerminal, now, groups = new Map<string, string>(), width } = view
+  const hasGroups = accounts.some((account) => account.group_id != null)
+  const columns = [
+    'ID',
+    'NAME',
+    ...(hasGroups ? ['GROUP'] : []),
+    '>SPENT',
+    '>BUDGET',
+    ...(isTerminal ? [''] : []),
+    'LIMITS',
+    'STATE',
+  ]
   const rows = accounts.map((account) => [
-    style.cyan(account.id.slice(0, 8)),
+    style.cyan(isTerminal ? account.id.slice(0, 8) : account.id),
     style.bold(account.name),
+    ...(hasGroups ? [groups.get(account.group_id ?? '') ?? account.group_id ?? ''] : []),
     formatDollars(account.budget_spent),
     renderBudget(account),
-    renderSpend(account, style),
+    ...(isTerminal ? [renderSpend(account, style)] : []),
     renderLimits(account),
     renderState(account, { style, now }),
   ])
-  return renderTable({ columns, rows }, style)
+  const optional = isTerminal ? [columns.indexOf('')] : []
+  return renderTable({ columns, rows, optional, width }, style)
 }
 
 /** Renders one key or group, a line for each field that is set. */
-export function renderAccount(account: AccountRecord, { style, now }: AccountView): string {
-  const bar = renderSpend(account, style)
+export function renderAccount(account: AccountRecord, view: AccountView): string {
+  const { style, isTerminal, now, groups } = view
+  const group = account.group_id ?? undefined
+  const groupName = group === undefined ? undefined : groups?.get(group)
+  const bar = isTerminal ? renderSpend(account, style) : ''
   const spent = `${formatDollars(account.budget_spent)} of ${renderBudget(account)}`
   const { budget_resets_at: resets, expires_at: expires, grace_ends_at: grace } = account
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['id', style.cyan(account.id)],
     ['name', style.bold(account.name)],
     ['state', renderState(account, { style, now })],
-    ['group', account.group_id ?? undefined],
+    ['group', groupName === undefined ? group : `${groupName} ${style.dim(String(group))}`],
     ['models', account.models?.join(', ')],
     ['spent', [spent, bar].filter(Boolean).join('  ')],
     ['resets', resets === null ? undefined : formatTime(resets)],

@@ -1,20 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import * as z from 'zod'
 import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
-import { DatabaseMissing } from '../failures/database-failure.ts'
 import { printJson } from '../output/json.ts'
-import { createStyle } from '../output/style.ts'
 import { print, printNote } from '../process/print.ts'
+import { findId, readGroupNames } from './account-id.ts'
+import { addAccountList } from './account-list.ts'
 import { parseAmount, toFields } from './account-options.ts'
-import {
-  type AccountRecord,
-  type AccountView,
-  accountSchema,
-  renderAccount,
-  renderAccounts,
-} from './account-text.ts'
+import { type AccountRecord, accountSchema, createView, renderAccount } from './account-text.ts'
 
 /** Keys or groups, which have most commands in common. */
 export interface Accounts {
@@ -33,7 +26,7 @@ export interface RecordOutput {
 /** Adds `create`, `list`, `show`, `update`, `grant` and `delete`. */
 export function addAccountCommands(parent: Command, accounts: Accounts): void {
   addCreate(parent, accounts)
-  addList(parent, accounts)
+  addAccountList(parent, accounts.noun)
   addChange(parent, accounts, {
     usage: 'show <id>',
     description: `show one ${accounts.noun}`,
@@ -70,7 +63,8 @@ export function addChange(parent: Command, accounts: Accounts, change: ChangeCom
       withAdmin({ command }, async (admin) => {
         const { method, suffix = '', body } = request(options)
         const path = await resolvePath(admin, accounts, id)
-        await printRecord(await admin.send(method, path + suffix, body), options)
+        const fields = body && (await resolveGroup(admin, body))
+        await printRecord(admin, await admin.send(method, path + suffix, fields), options)
       }),
     )
 }
@@ -90,7 +84,8 @@ function addCreate(parent: Command, { noun, path, addFields }: Accounts): void {
     .addHelpText('after', `\nExample:\n  gateway ${noun}s create --name "my app" --budget-max 5`)
     .action((options: RecordOutput, command: Command) =>
       withAdmin({ command, onMissing: noun === 'key' ? 'create' : 'reject' }, async (admin) => {
-        await printRecord(await admin.send('POST', path, toFields(options)), options)
+        const fields = await resolveGroup(admin, toFields(options))
+        await printRecord(admin, await admin.send('POST', path, fields), options)
         if (admin.needsReload) await printNote(reloadNote)
       }),
     )
@@ -98,39 +93,6 @@ function addCreate(parent: Command, { noun, path, addFields }: Accounts): void {
 
 const reloadNote =
   'a gateway that runs on this database accepts the key after a reload (SIGHUP) or a restart'
-
-function addList(parent: Command, { noun, path }: Accounts): void {
-  addOutput(addAdminOptions(parent.command('list').alias('ls')))
-    .option('--all', `also show deleted ${noun}s`)
-    .description(`list the ${noun}s with their spend`)
-    .addHelpText('after', `\nExample:\n  gateway ${noun}s list --config gateway.toml`)
-    .action((options: RecordOutput & { all?: boolean }, command: Command) =>
-      withAdmin({ command }, (admin) =>
-        admin.send('GET', path + (options.all ? '?include_deleted=true' : '')),
-      )
-        .catch((failure: unknown) => listNone(failure, noun))
-        .then((answer) => printList(answer, { noun, options })),
-    )
-}
-
-/** Without a database there are no records; a warning says that there is none. */
-async function listNone(failure: unknown, noun: Accounts['noun']): Promise<object> {
-  if (!(failure instanceof DatabaseMissing)) throw failure
-  await printNote(`warning: ${failure.message}`)
-  return { [`${noun}s`]: [] }
-}
-
-interface PrintList {
-  readonly noun: Accounts['noun']
-  readonly options: RecordOutput
-}
-
-async function printList(answer: unknown, { noun, options }: PrintList): Promise<void> {
-  if (wantsJson(options)) return printJson(answer)
-  const accounts = parseList(answer)
-  if (accounts.length === 0) return print(`there are no ${noun}s`)
-  await print(await renderAccounts(accounts, createView()))
-}
 
 function addUpdate(parent: Command, accounts: Accounts): void {
   const { noun, addFields } = accounts
@@ -160,7 +122,7 @@ function addGrant(parent: Command, accounts: Accounts): void {
     .action((id: string, amount: number, options: RecordOutput, command: Command) =>
       withAdmin({ command }, async (admin) => {
         const path = await resolvePath(admin, accounts, id)
-        await printRecord(await admin.send('POST', `${path}/grant`, { amount }), options)
+        await printRecord(admin, await admin.send('POST', `${path}/grant`, { amount }), options)
       }),
     )
 }
@@ -182,12 +144,7 @@ function addDelete(parent: Command, accounts: Accounts): void {
 }
 
 function addOutput(command: Command): Command {
-  return command.option('--json', 'print the answer of the admin API, as without a terminal')
-}
-
-/** A program reads JSON, a person text. */
-function wantsJson({ json = false }: RecordOutput): boolean {
-  return json || process.stdout.isTTY !== true
+  return command.option('--json', 'print the answer of the admin API')
 }
 
 async function confirm({ name, id }: AccountRecord, noun: string): Promise<void> {
@@ -203,43 +160,35 @@ async function confirm({ name, id }: AccountRecord, noun: string): Promise<void>
   if (!/^y(es)?$/i.test(reply.trim())) throw new CommandFailure(1, 'nothing was deleted')
 }
 
-/** Returns the path of a record by its id, or by the first digits of its id if they are unique. */
+/** Resolves to the path of a record by its id, by the first digits of the id, or by its name. */
 async function resolvePath(
   admin: AdminClient,
   { noun, path }: Accounts,
-  id: string,
+  given: string,
 ): Promise<string> {
-  if (!/^[0-9a-f]{4,31}$/.test(id)) return `${path}/${encodeURIComponent(id)}`
-  const found = parseList(await admin.send('GET', path)).filter((each) => each.id.startsWith(id))
-  const [only] = found
-  if (only === undefined) throw new CommandFailure(2, `id: no ${noun} begins with ${id}`)
-  if (found.length === 1) return `${path}/${only.id}`
-  throw new CommandFailure(2, `id: ${found.length} ${noun}s begin with ${id}; give more digits`)
+  return `${path}/${await findId(admin, { noun, given })}`
 }
 
-function parseList(answer: unknown): readonly AccountRecord[] {
-  const { keys, groups = [] } = listSchema.parse(answer)
-  return keys ?? groups
+/** Resolves to the fields with the id of the group that they name. */
+async function resolveGroup(admin: AdminClient, fields: object): Promise<object> {
+  const { group_id: given } = fields as { group_id?: unknown }
+  if (typeof given !== 'string') return fields
+  return { ...fields, group_id: await findId(admin, { noun: 'group', given }) }
 }
-
-const listSchema = z.object({
-  keys: z.array(accountSchema).optional(),
-  groups: z.array(accountSchema).optional(),
-})
 
 /** Prints a record; with its secret, if it has a new one. */
-async function printRecord(answer: unknown, options: RecordOutput): Promise<void> {
+async function printRecord(
+  admin: AdminClient,
+  answer: unknown,
+  options: OutputOptions,
+): Promise<void> {
   const account = accountSchema.parse(answer)
   const secret = account['key']
   if (options.quiet) return print(typeof secret === 'string' ? secret : account.id)
-  if (wantsJson(options)) return printJson(answer)
-  const view = createView()
+  if (options.json) return printJson(answer)
+  const hasGroup = account.group_id != null
+  const view = { ...createView(), ...(hasGroup && { groups: await readGroupNames(admin) }) }
   const text = renderAccount(account, view)
   if (typeof secret !== 'string') return print(text)
   await print(`${text}\n\n${view.style.bold(secret)}\n\nThe secret is not shown again.`)
-}
-
-function createView(): AccountView {
-  const now = Math.floor(Date.now() / 1000)
-  return { style: createStyle(), now }
 }

@@ -5,7 +5,7 @@ import { configOption, defaultConfig, readConfigText } from '../config/config-te
 import { toConfigFailure } from '../failures/config-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle, type Style } from '../output/style.ts'
-import { renderTable } from '../output/table.ts'
+import { readWidth, renderTable } from '../output/table.ts'
 import { print } from '../process/print.ts'
 import { readText } from '../process/system.ts'
 
@@ -16,6 +16,7 @@ export function addConfigCommand(root: Command): void {
     .description('show the settings of the file and the environment, with credentials masked')
     .option(...configOption)
     .option('--effective', 'also show the defaults of all other settings')
+    .option('--wide', 'do not fit the table to the terminal')
     .option('--json', 'print an array of settings')
     .addHelpText('after', '\nExample:\n  gateway config --effective')
     .action((_: unknown, command: Command) => showConfig(command.optsWithGlobals()))
@@ -24,10 +25,11 @@ export function addConfigCommand(root: Command): void {
 interface ShowOptions {
   readonly config?: string
   readonly effective?: boolean
+  readonly wide?: boolean
   readonly json?: boolean
 }
 
-async function showConfig({ config: path, effective, json }: ShowOptions): Promise<void> {
+async function showConfig({ config: path, effective, wide, json }: ShowOptions): Promise<void> {
   const text = await readConfigText(path)
   const loaded = await loadConfig({ text, env: process.env, kinds, readFile: readText })
   if (!loaded.ok) throw toConfigFailure(loaded.problems, path ?? defaultConfig)
@@ -40,7 +42,7 @@ async function showConfig({ config: path, effective, json }: ShowOptions): Promi
     JSON.stringify(value),
     paintOrigin(style, origin)(variable ?? origin),
   ])
-  await print(await renderTable({ columns, rows }, style))
+  await print(renderTable({ columns, rows, width: readWidth({ wide }) }, style))
 }
 
 function paintOrigin(style: Style, origin: Origin) {

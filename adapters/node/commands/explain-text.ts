@@ -84,12 +84,9 @@ const answerSchema = z.looseObject({
 type Explained = z.infer<typeof answerSchema>
 
 /** Renders the answer of the admin API for people. */
-export async function renderExplained(answer: unknown, style: Style): Promise<string> {
+export function renderExplained(answer: unknown, style: Style): string {
   const explained = answerSchema.parse(answer)
-  const links: string[] = []
-  for (const [at, link] of explained.links.entries()) {
-    links.push(await renderLink(link, at + 1, style))
-  }
+  const links = explained.links.map((link, at) => renderLink(link, at + 1, style))
   return [renderVerdict(explained, style).join('\n'), ...links].join('\n\n')
 }
 
@@ -135,11 +132,7 @@ function formatAmount(usd: number): string {
 
 type LinkRoom = NonNullable<Explained['links'][number]['rooms']>[number]
 
-async function renderLink(
-  link: Explained['links'][number],
-  place: number,
-  style: Style,
-): Promise<string> {
+function renderLink(link: Explained['links'][number], place: number, style: Style): string {
   const { bold, dim, yellow, red } = style
   const { model, provider, circuit, dropped, error, upstream } = link
   return [
@@ -152,7 +145,7 @@ async function renderLink(
     ...(link.cache_marks?.length ? [`   marks for the cache ${link.cache_marks.join(', ')}`] : []),
     ...(link.profile?.includes(',') ? [`   profile ${link.profile}`] : []),
     ...(link.unpriced ? [`   ${yellow('cost not known')}: ${describeMissing(link.unpriced)}`] : []),
-    ...(error ? [] : await renderReserved(link, style)),
+    ...(error ? [] : renderReserved(link, style)),
     ...(upstream ? [`   POST ${upstream.url}`, dim(indent(upstream.body))] : []),
   ].join('\n')
 }
@@ -179,10 +172,10 @@ function describeMissing({
 }
 
 /** Renders what is reserved, with its lines as those of a cost: see `gateway usage --why`. */
-async function renderReserved(
+function renderReserved(
   { reservation, lines = [] }: Explained['links'][number],
   style: Style,
-): Promise<string[]> {
+): string[] {
   // A gateway of an earlier version has none.
   if (reservation === undefined || reservation === null) return []
   const rows = lines.map(({ name, count, price, per, cost, price_entries: entries, bounded }) => [
@@ -193,7 +186,7 @@ async function renderReserved(
     [...(entries === null ? [] : [entries]), ...(bounded ? [] : ['not bounded'])].join(', '),
   ])
   const columns = ['', '>COUNT', 'PRICE', '>US DOLLARS', '']
-  const table = await renderTable({ columns, rows }, style)
+  const table = renderTable({ columns, rows }, style)
   return [`   reserves $${formatAmount(reservation)}`, table.replace(/^/gm, '     ')]
 }
 

@@ -44,7 +44,8 @@ Example:
 }
 
 /** The note on ids in the help of keys and groups. */
-export const idNote = '\nAn id may be shortened to its first digits, 4 or more, if they are unique.'
+export const idNote =
+  '\nAn id may be given by its first digits, 4 or more, or by the name, if only one record has them.'
 
 const keys: Accounts = {
   noun: 'key',
@@ -56,7 +57,11 @@ const keys: Accounts = {
         'a date, an ISO time, unix seconds, or a duration from now such as 30d',
         parseExpiry,
       )
-      .option('--group-id <id>', 'group whose budget and limits the key shares', orNone),
+      .option(
+        '--group-id <id>',
+        'group whose budget and limits the key shares: its id or name',
+        orNone,
+      ),
 }
 
 /** Parses a duration such as `24h`, or seconds. */

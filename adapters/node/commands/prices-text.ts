@@ -15,13 +15,15 @@ interface ShownPrices {
   readonly unknown: readonly string[]
   /** All models, when those that do not differ are shown too. */
   readonly models: readonly ComparedModel[] | undefined
+  /** That of the table, as in `TableText`. */
+  readonly width?: number | undefined
 }
 
 /** Renders the prices that differ from a table, and those of later dates below them. */
-export async function renderPrices(
-  { catalogue, writes, unknown, models }: ShownPrices,
+export function renderPrices(
+  { catalogue, writes, unknown, models, width }: ShownPrices,
   style: Style,
-): Promise<string> {
+): string {
   const rows = models
     ? models.flatMap((model) => listAll(model, style))
     : writes.flatMap(({ compared }) => listDifferent(compared, style))
@@ -34,7 +36,7 @@ export async function renderPrices(
   const left = writes.filter(({ hasOwnEntries, writesEntries }) => hasOwnEntries && !writesEntries)
   return [
     style.dim(catalogue.name),
-    ...(rows.length > 0 ? [await renderTable({ columns, rows }, style)] : ['no price differs']),
+    ...(rows.length > 0 ? [renderTable({ columns, rows, width }, style)] : ['no price differs']),
     ...upcoming,
     ...left
       .filter(({ compared }) => compared.missing.length > 0)

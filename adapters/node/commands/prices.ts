@@ -6,6 +6,7 @@ import { CommandFailure } from '../failures/command-failure.ts'
 import { toConfigFailure } from '../failures/config-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
+import { readWidth } from '../output/table.ts'
 import { nodeConfigFile } from '../ports/config-file.ts'
 import type { Catalogue, ModelWrite } from '../prices/index.ts'
 import { print } from '../process/print.ts'
@@ -23,6 +24,7 @@ export function addPricesCommand(root: Command): void {
     .option('--check', 'exit with 1 if a price differs from the table')
     .option('--all', 'show the prices that do not differ too')
     .option('--from <file>', 'a table of LiteLLM, genai-prices or models.dev, or a newer one')
+    .option('--wide', 'do not fit the table to the terminal')
     .option('--json', 'print an object with the changes and the unknown models')
     .addHelpText('after', '\nExample:\n  gateway prices --only-missing --write')
     .action((_: unknown, command: Command) => showPrices(command.optsWithGlobals()))
@@ -35,6 +37,7 @@ interface PricesOptions {
   readonly check?: boolean
   readonly all?: boolean
   readonly from?: string
+  readonly wide?: boolean
   readonly json?: boolean
 }
 
@@ -53,7 +56,8 @@ async function showPrices(options: PricesOptions): Promise<void> {
   if (options.json) await printJson(toJson(catalogue, writes, unknown))
   else {
     const shown = options.all ? models : undefined
-    await print(await renderPrices({ catalogue, writes, unknown, models: shown }, createStyle()))
+    const view = { catalogue, writes, unknown, models: shown, width: readWidth(options) }
+    await print(renderPrices(view, createStyle()))
     if (writes.length > 0 && !options.check) {
       await print(
         options.write ? `wrote ${path}` : 'write these prices with: gateway prices --write',

@@ -52,10 +52,12 @@ export interface RequestsView {
   readonly isTerminal: boolean
   /** The names of keys by their ids. */
   readonly names: ReadonlyMap<string, string>
+  /** That of the table, as in `TableText`. */
+  readonly width?: number | undefined
 }
 
 /** Renders requests as a table, the newest first, each with why it failed. */
-export async function renderRequests(page: RequestsAnswer, view: RequestsView): Promise<string> {
+export function renderRequests(page: RequestPage, view: RequestsView): string {
   const { since, until, rows, next_cursor: more } = page
   const { style } = view
   const window = since === null ? '' : ` from ${formatTime(since)} to ${formatTime(until ?? since)}`
@@ -71,7 +73,10 @@ export async function renderRequests(page: RequestsAnswer, view: RequestsView): 
     style.cyan(row.request_id),
     [...listReasons(row)].join('; '),
   ])
-  const table = await renderTable({ columns, rows: cells }, style)
+  // An id that is cut finds nothing.
+  const whole = [columns.indexOf('REQUEST')]
+  const optional = ['SERVED BY', 'KEY'].map((title) => columns.indexOf(title))
+  const table = renderTable({ columns, rows: cells, whole, optional, width: view.width }, style)
   const note = more === null ? [] : ['', style.dim('there are older ones; --limit shows them')]
   return [style.bold(`Requests${window}, the newest first`), '', table, ...note].join('\n')
 }

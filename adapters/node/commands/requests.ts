@@ -4,6 +4,7 @@ import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts
 import { CommandFailure } from '../failures/command-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
+import { readWidth } from '../output/table.ts'
 import { parseSince, parseUntil } from '../output/times.ts'
 import { print } from '../process/print.ts'
 import { pageSchema, renderDetails, renderRequests } from './requests-text.ts'
@@ -23,6 +24,7 @@ export function addRequestsCommand(root: Command): void {
     .option('--code <code>', 'only this error code, such as LM-4001')
     .option('--id <request id>', 'all that is known of one request')
     .option('--limit <count>', 'rows of the table (default: 20)', parseLimit)
+    .option('--wide', 'do not fit the table to the terminal')
     .option('--json', 'print the answer of the admin API')
   addAdminOptions(requests)
     .addHelpText('after', examples)
@@ -52,6 +54,7 @@ interface RequestsOptions {
   /** The value of `x-request-id`. */
   readonly id?: string
   readonly limit?: number
+  readonly wide?: boolean
   readonly json?: boolean
 }
 
@@ -63,8 +66,9 @@ async function showRequests(admin: AdminClient, options: RequestsOptions): Promi
   if (json) return printJson(answer)
   const page = pageSchema.parse(answer)
   const names = new Map(keys.map((each) => [each.id, each.name]))
-  const view = { style: createStyle(), isTerminal: process.stdout.isTTY === true, names }
-  if (id === undefined) return print(await renderRequests(page, view))
+  const isTerminal = process.stdout.isTTY === true
+  const view = { style: createStyle(), isTerminal, names, width: readWidth(options) }
+  if (id === undefined) return print(renderRequests(page, view))
   if (page.rows.length === 0) throw new CommandFailure(2, `no request with the id ${id} is kept`)
   await print(renderDetails(page.rows, view))
 }

@@ -6,7 +6,7 @@ import { startReloadTriggers } from '../config/reload-triggers.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
 import { releaseIdleMemory } from '../host/idle-memory.ts'
 import { toListenFailure } from '../host/listen.ts'
-import { logStart } from '../host/log-start.ts'
+import { logStart, logStopped } from '../host/log-start.ts'
 import type { NodePorts } from '../host/node-ports.ts'
 import { createPorts, openGateway } from '../host/open-gateway.ts'
 import { type Serving, serve } from '../host/serve.ts'
@@ -62,6 +62,7 @@ async function serveUntilStopped(
   const closed = serving.close()
   void ports.flush()
   await closed
+  logStopped(gateway.log, serving)
   return serving.isSaved
 }
 

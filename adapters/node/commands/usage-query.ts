@@ -82,6 +82,36 @@ export async function readUsage(admin: AdminClient, filters: UsageFilters): Prom
   }
 }
 
+/** The orders of the rows: by an amount, the largest first, or by name. */
+export const usageOrders = [
+  'cost',
+  'requests',
+  'failed',
+  'tokens_in',
+  'tokens_out',
+  'name',
+] as const
+export type UsageOrder = (typeof usageOrders)[number]
+
+/** Orders the groups, which the admin API orders by cost. Equal ones keep their order. */
+export function sortUsage(usage: Usage, order: UsageOrder): Usage {
+  if (order === 'cost') return usage
+  const groups = [...usage.groups].sort((one, other) =>
+    order === 'name'
+      ? nameOf(one).localeCompare(nameOf(other))
+      : amountOf(other, order) - amountOf(one, order),
+  )
+  return { ...usage, groups }
+}
+
+function nameOf({ name, group }: UsageGroup): string {
+  return name ?? group
+}
+
+function amountOf(sum: UsageSum, order: Exclude<UsageOrder, 'cost' | 'name'>): number {
+  return order === 'failed' ? sum.requests - sum.requests_ok : sum[order]
+}
+
 const short = [
   ['hour', 3_600],
   ['day', 86_400],

@@ -59,11 +59,18 @@ function difference(sum: Sum): number {
   return Math.abs(sum.cost_repriced - sum.cost)
 }
 
+interface RepricedView {
+  readonly write: boolean
+  readonly style: Style
+  /** That of the table, as in `TableText`. */
+  readonly width?: number | undefined
+}
+
 /** Renders sums as a table, the largest difference first. */
-export async function renderRepriced(
+export function renderRepriced(
   sums: readonly Sum[],
-  { write, style }: { readonly write: boolean; readonly style: Style },
-): Promise<string> {
+  { write, style, width }: RepricedView,
+): string {
   if (sums.length === 0) return 'no row of the window has a model of the configuration'
   const columns = ['KEY', 'MODEL', '>REQUESTS', '>COST', '>REPRICED', '>INEXACT']
   const rows = sums.map((sum) => [
@@ -77,5 +84,5 @@ export async function renderRepriced(
   const note = write
     ? 'written to cost_repriced; what was charged stays as it is'
     : 'nothing is written: --write keeps it in cost_repriced'
-  return [await renderTable({ columns, rows }, style), '', style.dim(note)].join('\n')
+  return [renderTable({ columns, rows, width }, style), '', style.dim(note)].join('\n')
 }

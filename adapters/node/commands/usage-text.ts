@@ -13,12 +13,14 @@ import type { GroupSum, UsageGroup, UsageReport } from './usage-query.ts'
 export interface UsageView {
   readonly style: Style
   readonly isTerminal: boolean
+  /** That of the table, as in `TableText`. */
+  readonly width?: number | undefined
   /** The maximum number of rows. */
   readonly limit: number
 }
 
 /** Renders usage as a table: the most expensive groups first, each with a line of bars over time. */
-export async function renderUsage(usage: UsageReport, view: UsageView): Promise<string> {
+export function renderUsage(usage: Usage, view: UsageView): string {
   const { filters, groups, interval, starts, truncated } = usage
   const { style, limit } = view
   const title = `Usage from ${formatTime(filters.since)} to ${formatTime(filters.until)}`
@@ -30,7 +32,7 @@ export async function renderUsage(usage: UsageReport, view: UsageView): Promise<
     filters.groupBy.toUpperCase().replace(/_ID$/, ''),
     `${measure.title} BY ${interval.toUpperCase()}`,
     '>COST',
-    view.isTerminal ? 'SHARE' : '',
+    ...(view.isTerminal ? ['SHARE'] : []),
     '>REQUESTS',
     '>FAILED',
     '>TOKENS IN',
@@ -43,19 +45,23 @@ export async function renderUsage(usage: UsageReport, view: UsageView): Promise<
     group === total ? style.bold('total') : renderName(group, view),
     style.cyan(renderSparkline(listAmounts(group, starts, measure))),
     style.bold(formatDollars(group.cost)),
-    view.isTerminal && group !== total ? renderBar(share(group), style.green, style) : '',
+    ...(view.isTerminal
+      ? [group === total ? '' : renderBar(share(group), style.green, style)]
+      : []),
     formatCount(group.requests),
     renderFailed(group, style),
     formatRoughly(group.tokens_in),
     renderCached(group, style),
     formatRoughly(group.tokens_out),
   ])
+  // The bars go before a name is hard to read.
+  const optional = view.isTerminal ? [columns.indexOf('SHARE'), 1] : []
   const hidden = groups.length - limit
   const notes = [
     hidden > 0 ? `${hidden} more rows; --limit shows them` : [],
     truncated ? 'more than 1,000 rows: the total covers the first 1,000' : [],
   ].flat()
-  const table = await renderTable({ columns, rows }, style)
+  const table = renderTable({ columns, rows, optional, width: view.width }, style)
   return [style.bold(title), '', table, ...notes.map((note) => style.dim(note))].join('\n')
 }
 

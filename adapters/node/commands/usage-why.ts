@@ -44,13 +44,11 @@ export async function readCost(admin: AdminClient, id: string): Promise<readonly
 }
 
 /** Renders what the cost of a request is made of. */
-export async function renderCost(rows: readonly Row[], style: Style): Promise<string> {
-  const parts = []
-  for (const row of rows) parts.push(await renderRow(row, style))
-  return parts.join('\n\n')
+export function renderCost(rows: readonly Row[], style: Style): string {
+  return rows.map((row) => renderRow(row, style)).join('\n\n')
 }
 
-async function renderRow(row: Row, style: Style): Promise<string> {
+function renderRow(row: Row, style: Style): string {
   const { model, model_used: used, provider, ts, tier, price, cost, reserved } = row
   const { queued_ms: queued } = row
   const facts = [
@@ -72,10 +70,7 @@ async function renderRow(row: Row, style: Style): Promise<string> {
   const stated =
     row.cost_calculated === null ? [] : [['calculated', '', '', formatAmount(row.cost_calculated)]]
   const columns = ['', '>COUNT', 'PRICE', '>US DOLLARS']
-  const table = await renderTable(
-    { columns, rows: [...lines, ...stated, total, ...reserve] },
-    style,
-  )
+  const table = renderTable({ columns, rows: [...lines, ...stated, total, ...reserve] }, style)
   return [style.bold(facts.join(', ')), '', table, ...listNotes(row).map(style.dim)].join('\n')
 }
 

@@ -5,9 +5,19 @@ import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts
 import { CommandFailure } from '../failures/command-failure.ts'
 import { printJson } from '../output/json.ts'
 import { createStyle } from '../output/style.ts'
+import { readWidth } from '../output/table.ts'
 import { parseSince, parseUntil } from '../output/times.ts'
 import { print } from '../process/print.ts'
-import { readSums, readUsage, type UsageFilters } from './usage-query.ts'
+import { findId } from './account-id.ts'
+import {
+  readSums,
+  readUsage,
+  sortUsage,
+  type Usage,
+  type UsageFilters,
+  type UsageOrder,
+  usageOrders,
+} from './usage-query.ts'
 import { renderRepriced, reprice } from './usage-reprice.ts'
 import { renderUsage, toCsv } from './usage-text.ts'
 import { readCost, renderCost } from './usage-why.ts'
@@ -24,11 +34,17 @@ export function addUsageCommand(root: Command): void {
     )
     .option('--since <time>', 'begin: a date, an ISO time, or a duration before now', parseSince)
     .option('--until <time>', 'end, included (default: now)', parseUntil)
-    .option('--key-id <id>', 'only this key')
-    .option('--group-id <id>', 'only this group')
+    .option('--key-id <id>', 'only the key with this id or name')
+    .option('--group-id <id>', 'only the group with this id or name')
     .option('--model <id>', 'only this model, as clients ask for it')
     .option('--provider <name>', 'only this provider')
+    .addOption(
+      new Option('--sort <field>', 'order of the rows, the largest first')
+        .choices(usageOrders)
+        .default('cost'),
+    )
     .option('--limit <count>', 'rows of the table (default: 20)', parseLimit)
+    .option('--wide', 'do not fit the table to the terminal')
     .option('--json', 'print the answer of the admin API')
     .option('--csv', 'print comma-separated values')
     .option('--why <request id>', 'show what the cost of one request is made of')
@@ -54,7 +70,9 @@ Examples:
 interface UsageOptions extends Omit<UsageFilters, 'since' | 'until'> {
   readonly since?: number
   readonly until?: number
+  readonly sort: UsageOrder
   readonly limit?: number
+  readonly wide?: boolean
   readonly json?: boolean
   readonly csv?: boolean
   readonly watch?: boolean
@@ -72,10 +90,25 @@ async function showUsage(admin: AdminClient, options: UsageOptions): Promise<voi
   if (options.reprice) return repriceUsage(admin, options)
   if (write) throw new CommandFailure(2, '--write needs --reprice')
   if (why !== undefined) return showCost(admin, why, options)
-  if (json) return printJson(await readSums(admin, resolveWindow(options)))
-  if (csv) return print(toCsv(await readUsage(admin, resolveWindow(options))))
-  if (watch) return watchUsage(admin, options)
-  await print(await renderTable(admin, options))
+  const found = { ...options, ...(await findIds(admin, options)) }
+  if (json) return printJson(await readSums(admin, resolveWindow(found)))
+  if (csv) return print(toCsv(await readSorted(admin, found)))
+  if (watch) return watchUsage(admin, found)
+  await print(await renderTable(admin, found))
+}
+
+/** Resolves to the ids of the key and the group that the options name. */
+async function findIds(admin: AdminClient, { keyId, groupId }: UsageOptions) {
+  return {
+    ...(keyId !== undefined && { keyId: await findId(admin, { noun: 'key', given: keyId }) }),
+    ...(groupId !== undefined && {
+      groupId: await findId(admin, { noun: 'group', given: groupId }),
+    }),
+  }
+}
+
+async function readSorted(admin: AdminClient, options: UsageOptions): Promise<Usage> {
+  return sortUsage(await readUsage(admin, resolveWindow(options)), options.sort)
 }
 
 async function repriceUsage(admin: AdminClient, options: UsageOptions): Promise<void> {
@@ -90,7 +123,7 @@ async function repriceUsage(admin: AdminClient, options: UsageOptions): Promise<
   const { since, until } = resolveWindow(options)
   const groups = await reprice(admin, { since, until, model, write })
   if (json) return printJson({ since, until, groups })
-  await print(await renderRepriced(groups, { write, style: createStyle() }))
+  await print(renderRepriced(groups, { write, style: createStyle(), width: readWidth(options) }))
 }
 
 async function showCost(
@@ -102,14 +135,14 @@ async function showCost(
   const rows = await readCost(admin, id)
   if (json) return printJson({ rows })
   if (rows.length === 0) throw new CommandFailure(2, 'no row of the usage log has this request id')
-  await print(await renderCost(rows, createStyle()))
+  await print(renderCost(rows, createStyle()))
 }
 
 async function renderTable(admin: AdminClient, options: UsageOptions): Promise<string> {
   const { limit = 20 } = options
-  const usage = await readUsage(admin, resolveWindow(options))
+  const usage = await readSorted(admin, options)
   const isTerminal = process.stdout.isTTY === true
-  return renderUsage(usage, { limit, isTerminal, style: createStyle() })
+  return renderUsage(usage, { limit, isTerminal, style: createStyle(), width: readWidth(options) })
 }
 
 async function watchUsage(admin: AdminClient, options: UsageOptions): Promise<void> {

@@ -24,6 +24,11 @@ export function logStart({ overview, log, env }: StartedGateway, place: ListenIn
   }
 }
 
+/** Logs the last line of a stop, after everything is closed. */
+export function logStopped(log: Log, { isSaved }: { readonly isSaved: boolean }): void {
+  log.write('info', 'stopped', isSaved ? undefined : { saved: false })
+}
+
 const maxTableAge: Millis = 90 * 86_400_000
 
 /** Prices change, and budgets rely on those that the commands have written into the file. */

@@ -6,7 +6,7 @@ import { type ReloadTriggers, startReloadTriggers } from '../config/reload-trigg
 import { CommandFailure } from '../failures/command-failure.ts'
 import { toConfigFailure } from '../failures/config-failure.ts'
 import { formatAddress, listen, toListenFailure } from '../host/listen.ts'
-import { logStart } from '../host/log-start.ts'
+import { logStart, logStopped } from '../host/log-start.ts'
 import { type StartOptions, unsavedUsage } from '../host/start-options.ts'
 import { waitForStopSignal } from '../host/stop-signal.ts'
 import { AddressLimit } from '../http/address-limit.ts'
@@ -123,5 +123,6 @@ async function serveUntilStopped(options: StartOptions, { count, log }: Crew): P
     triggers?.close()
   }
   const isSaved = await pool.stop(settings.drain_delay_ms + stopTimeout)
+  logStopped(log, { isSaved })
   if (!isSaved) throw new CommandFailure(1, unsavedUsage)
 }
