@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
-import { version } from '../../src/index.ts'
-import { addServeCommand, usageHint } from './commands/serve.ts'
-import { CommandFailure, describeUnexpected } from './failures/command-failure.ts'
+import { version } from '../../src/core/version.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { CommandFailure, describeUnexpected, usageHint } from './failures/command-failure.ts'
 import { printFailure } from './process/print.ts'
 
 /**
@@ -11,9 +11,10 @@ import { printFailure } from './process/print.ts'
 export async function run(args: readonly string[]): Promise<number> {
   try {
     const program = createProgram()
-    if (needsOtherCommands(args)) {
+    const names = findOtherCommands(args)
+    if (names !== undefined) {
       const { addOtherCommands } = await import('./commands/index.ts')
-      addOtherCommands(program)
+      await addOtherCommands(program, names.includes('completion') ? undefined : names)
     }
     await program.parseAsync(args, { from: 'user' })
     return 0
@@ -36,16 +37,19 @@ function createProgram(): Command {
 }
 
 /**
- * False for a command line that only serves: such a start does not load the other commands. Throws what
- * parsing throws.
+ * Returns the words of a command line that may name a command; undefined for one that only serves, which does not
+ * load the other commands. Throws what parsing throws.
  */
-function needsOtherCommands(args: readonly string[]): boolean {
+function findOtherCommands(args: readonly string[]): readonly string[] | undefined {
   // The options after another command are its own. A program keeps what it has parsed, so this is a new one.
   const program = createProgram().passThroughOptions()
   const { operands, unknown } = program.parseOptions([...args])
   const [name] = operands
-  if (name === undefined) return unknown.length > 0
-  return !program.commands.some((command) => [command.name(), ...command.aliases()].includes(name))
+  if (name === undefined) return unknown.length > 0 ? [] : undefined
+  const served = program.commands.flatMap((command) => [command.name(), ...command.aliases()])
+  if (served.includes(name)) return undefined
+  // `help` is followed by the command that it is about.
+  return name === 'help' ? operands.slice(0, 2) : [name]
 }
 
 const notes = `

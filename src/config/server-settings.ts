@@ -18,6 +18,15 @@ export function readServerSettings(text: string, env: Environment): ServerSettin
   return schema.catch(defaults).parse(table['server'], uncompiled)
 }
 
+/** Whether a configuration turns auth off. False for one that is not TOML, and for a value that is not valid. */
+export function isAuthOff(text: string, env: Environment): boolean {
+  const file = parseToml(text)
+  if (!file.ok) return false
+  const { table } = applyOverrides(file.table, env)
+  const auth = configSchema.shape.auth.safeParse(table['auth'], uncompiled)
+  return auth.success && !auth.data.enabled
+}
+
 const { host, port, workers, max_connections_per_address, drain_delay_ms } =
   configSchema.shape.server.unwrap().shape
 

@@ -1,7 +1,6 @@
-import { checkConfig } from '../../../src/index.ts'
+import { isAuthOff } from '../../../src/config/index.ts'
 import { readConfigText } from '../config/config-text.ts'
 import type { CommandFailure } from '../failures/command-failure.ts'
-import { readText } from '../process/system.ts'
 
 /** The options that say which gateway a command is about. */
 export interface NamedGateway {
@@ -23,6 +22,5 @@ export async function findConfigWithoutAuth({
     return undefined
   })
   if (config === undefined) return undefined
-  const verdict = await checkConfig(config, process.env, { readFile: readText })
-  return verdict.ok && !verdict.overview.auth.enabled ? config : undefined
+  return isAuthOff(config, process.env) ? config : undefined
 }

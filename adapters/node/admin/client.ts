@@ -2,16 +2,13 @@ import type { Command } from 'commander'
 import { MasterKeyError, openMasterKey } from '../../../src/auth/index.ts'
 import type { Millis } from '../../../src/core/ids.ts'
 import type { Environment } from '../../../src/index.ts'
-import { configOption, defaultConfig, readConfigText } from '../config/config-text.ts'
+import { configOption, readConfigText } from '../config/config-text.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
-import { DatabaseInUse } from '../host/open-gateway.ts'
 import { withProgress } from '../output/progress.ts'
 import { printNote } from '../process/print.ts'
 import type { AdminClient, OpenAdminClient } from './api.ts'
-import { openDatabaseAdmin } from './database.ts'
 import { getGatewayAddress } from './gateway-address.ts'
 import { connectAdmin } from './http.ts'
-import { openOfflineAdmin } from './offline.ts'
 
 export type { AdminClient } from './api.ts'
 
@@ -71,20 +68,20 @@ async function openAdmin(
       return missing
     },
   )
-  if (typeof masterKey !== 'string') {
-    return openDatabaseAdmin({ config: target.config, onMissing, missing: masterKey })
-  }
+  const local = { path: target.config, onMissing }
+  if (typeof masterKey !== 'string') return (await loadLocal()).openDatabase(local, masterKey)
   const { address, config } = await findAddress(target, env)
   const { answerTimeout } = target
   const running = await connectAdmin({ address, masterKey, answerTimeout })
   if (running) return running
   if (config === undefined) throw nothingListens(address)
   if (typeof config !== 'string') throw config
-  const offline = { name: target.config ?? defaultConfig, config, env, masterKey, onMissing }
-  return openOfflineAdmin(offline).catch((failure: unknown) => {
-    if (!(failure instanceof DatabaseInUse)) throw failure
-    return openDatabaseAdmin({ config: target.config, onMissing, missing: failure })
-  })
+  return (await loadLocal()).openLocal({ ...local, config, masterKey })
+}
+
+/** The gateway itself, which a command that finds a running one does without. */
+function loadLocal() {
+  return import('./local.ts')
 }
 
 /** A gateway that is running. */

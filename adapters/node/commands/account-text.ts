@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { formatCount, formatRoughly, formatDollars, renderBar } from '../output/amounts.ts'
+import { formatCount, formatDollars, formatRoughly, renderBar } from '../output/amounts.ts'
 import { createStyle, type Style } from '../output/style.ts'
 import { renderTable } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'

@@ -180,7 +180,7 @@ async function resolveGroup(admin: AdminClient, fields: object): Promise<object>
 async function printRecord(
   admin: AdminClient,
   answer: unknown,
-  options: OutputOptions,
+  options: RecordOutput,
 ): Promise<void> {
   const account = accountSchema.parse(answer)
   const secret = account['key']

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { findConfigWithoutAuth } from '../admin/auth-off.ts'
 import { type AdminClient, addAdminOptions, withAdmin } from '../admin/client.ts'
-import { openOfflineGateway } from '../admin/offline.ts'
 import { defaultConfig } from '../config/config-text.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
 import { formatDollars } from '../output/amounts.ts'
@@ -144,6 +143,7 @@ interface Here extends CheckOptions {
 async function checkHere(name: string | undefined, { text, config, model, show }: Here) {
   const file = config ?? defaultConfig
   const offline = { name: file, config: text, env: process.env, onMissing: 'reject' } as const
+  const { openOfflineGateway } = await import('../admin/offline.ts')
   const { gateway, close } = await openOfflineGateway(offline)
   const ask: Ask = async (provider) => {
     const question = { provider, ...(model !== undefined && { model }) }

@@ -3,10 +3,9 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { isTable } from '../../../src/config/index.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
-import { checkConfig, type Environment } from '../../../src/index.ts'
+import type { Environment } from '../../../src/index.ts'
 import { findConfigWithoutAuth } from '../admin/auth-off.ts'
 import { addAdminOptions, withAdmin } from '../admin/client.ts'
-import { openOfflineGateway } from '../admin/offline.ts'
 import { defaultConfig, readConfigText } from '../config/config-text.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
 import { DatabaseMissing } from '../failures/database-failure.ts'
@@ -72,7 +71,7 @@ async function runExplain(file: string, options: ExplainOptions, command: Comman
         ).catch((failure: unknown) => explainWithoutDatabase(failure, { given, question }))
       : await explainHere(question, { name, config, env: process.env })
   if (given.json) return printJson(answer)
-  await print(await renderExplained(answer, createStyle()))
+  await print(renderExplained(answer, createStyle()))
 }
 
 async function readRequest(file: string): Promise<unknown> {
@@ -115,6 +114,7 @@ async function explainWithoutDatabase(failure: unknown, { given, question }: Ask
   if (!(failure instanceof DatabaseMissing) || question.key_id !== undefined) throw failure
   const config = await readConfigText(given.config)
   const env = { ...process.env, GATEWAY_AUTH__ENABLED: 'false' }
+  const { checkConfig } = await import('../../../src/index.ts')
   const verdict = await checkConfig(config, env, { readFile: readText })
   if (!verdict.ok) throw failure
   await printNote(`warning: ${failure.message}`)
@@ -131,6 +131,7 @@ interface Here {
 /** Explains a request in this process. */
 async function explainHere({ path, body, key_id: key, metadata }: Question, here: Here) {
   if (key !== undefined) throw new CommandFailure(2, 'auth.enabled is false, so there are no keys')
+  const { openOfflineGateway } = await import('../admin/offline.ts')
   const { gateway, close } = await openOfflineGateway({ ...here, onMissing: 'reject' })
   try {
     const answer = await gateway.explain({

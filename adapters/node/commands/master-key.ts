@@ -5,10 +5,11 @@ import type { Sealer } from '../../../src/wire/seal.ts'
 import { withStore } from '../admin/store.ts'
 import { configOption } from '../config/config-text.ts'
 import { CommandFailure } from '../failures/command-failure.ts'
+import { openNodeStore } from '../ports/store.ts'
 import { print } from '../process/print.ts'
 
 /** Adds `master-key rotate`, which works on the database while no gateway uses it. */
-export function addMasterKeyCommand(root: Command, openStore: OpenStore): void {
+export function addMasterKeyCommand(root: Command, openStore: OpenStore = openNodeStore): void {
   const masterKey = root
     .command('master-key')
     .description('change the master key of the database')

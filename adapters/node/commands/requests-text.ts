@@ -57,7 +57,7 @@ export interface RequestsView {
 }
 
 /** Renders requests as a table, the newest first, each with why it failed. */
-export function renderRequests(page: RequestPage, view: RequestsView): string {
+export function renderRequests(page: RequestsAnswer, view: RequestsView): string {
   const { since, until, rows, next_cursor: more } = page
   const { style } = view
   const window = since === null ? '' : ` from ${formatTime(since)} to ${formatTime(until ?? since)}`

@@ -94,7 +94,7 @@ export const usageOrders = [
 export type UsageOrder = (typeof usageOrders)[number]
 
 /** Orders the groups, which the admin API orders by cost. Equal ones keep their order. */
-export function sortUsage(usage: Usage, order: UsageOrder): Usage {
+export function sortUsage(usage: UsageReport, order: UsageOrder): UsageReport {
   if (order === 'cost') return usage
   const groups = [...usage.groups].sort((one, other) =>
     order === 'name'
@@ -108,7 +108,7 @@ function nameOf({ name, group }: UsageGroup): string {
   return name ?? group
 }
 
-function amountOf(sum: UsageSum, order: Exclude<UsageOrder, 'cost' | 'name'>): number {
+function amountOf(sum: GroupSum, order: Exclude<UsageOrder, 'cost' | 'name'>): number {
   return order === 'failed' ? sum.requests - sum.requests_ok : sum[order]
 }
 

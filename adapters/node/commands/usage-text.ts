@@ -20,7 +20,7 @@ export interface UsageView {
 }
 
 /** Renders usage as a table: the most expensive groups first, each with a line of bars over time. */
-export function renderUsage(usage: Usage, view: UsageView): string {
+export function renderUsage(usage: UsageReport, view: UsageView): string {
   const { filters, groups, interval, starts, truncated } = usage
   const { style, limit } = view
   const title = `Usage from ${formatTime(filters.since)} to ${formatTime(filters.until)}`

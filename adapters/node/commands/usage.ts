@@ -13,9 +13,9 @@ import {
   readSums,
   readUsage,
   sortUsage,
-  type Usage,
   type UsageFilters,
   type UsageOrder,
+  type UsageReport,
   usageOrders,
 } from './usage-query.ts'
 import { renderRepriced, reprice } from './usage-reprice.ts'
@@ -107,7 +107,7 @@ async function findIds(admin: AdminClient, { keyId, groupId }: UsageOptions) {
   }
 }
 
-async function readSorted(admin: AdminClient, options: UsageOptions): Promise<Usage> {
+async function readSorted(admin: AdminClient, options: UsageOptions): Promise<UsageReport> {
   return sortUsage(await readUsage(admin, resolveWindow(options)), options.sort)
 }
 

@@ -16,6 +16,9 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The end of a message about bad usage. */
+export const usageHint = "run 'gateway --help' for usage"
+
 /** Returns the line for an error that nothing expects. */
 export function describeUnexpected(error: unknown): string {
   return `unexpected error: ${JSON.stringify(errorFields(error))}`

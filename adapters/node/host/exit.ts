@@ -1,5 +1,5 @@
 import { maxTimerDelay } from '../../../src/core/ids.ts'
-import { abandonStores } from '../ports/store.ts'
+import { abandonStores } from '../store/open-threads.ts'
 
 /**
  * Ends the process with the exit code that `work` resolves to. Until then a timer keeps the process alive:

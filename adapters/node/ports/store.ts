@@ -30,6 +30,7 @@ import {
   type ThreadMethod,
   type ThreadSettings,
 } from '../store/messages.ts'
+import { type OpenThread, openThreads } from '../store/open-threads.ts'
 
 export interface NodeStoreOptions {
   /**
@@ -115,21 +116,6 @@ function createStore(
   }
 }
 
-/** The threads that have not ended. */
-const threads = new Set<StoreThread>()
-
-/**
- * Abandons every database of the process and waits up to 250 ms for running calls. Resolves to
- * false when one still runs: then `process.exit` would wait for it, and abort the process if it
- * fails.
- */
-export async function abandonStores(): Promise<boolean> {
-  const running = [...threads]
-  for (const thread of running) thread.abandon()
-  await Promise.all(running.map((thread) => thread.waitUntilIdle()))
-  return running.every(({ isBusy }) => !isBusy)
-}
-
 /** The maximum time that `abandonStores`, and `close` after `abandon`, wait for a running call. */
 const maxIdleWaitMs: Millis = 250
 
@@ -146,7 +132,7 @@ const maxCrashes = 3
 const crashPauseMs = 5_000
 
 /** Sends the thread one call at a time, so that a crash fails only the call that was running. */
-class StoreThread {
+class StoreThread implements OpenThread {
   #settings: ThreadSettings
   readonly #timeout: Millis
   readonly #report: StoreReport
@@ -175,7 +161,7 @@ class StoreThread {
     this.#timeout = timeout
     this.#report = report
     this.#entry = entry
-    threads.add(this)
+    openThreads.add(this)
   }
 
   get isBusy(): boolean {
@@ -242,7 +228,7 @@ class StoreThread {
     await (this.#isAbandoned ? this.waitUntilIdle() : ended)
     if (this.isBusy) return
     await this.#worker?.terminate()
-    threads.delete(this)
+    openThreads.delete(this)
   }
 
   #enqueue(input: CallInput): Promise<unknown> {
