@@ -97,6 +97,9 @@ function drawPattern(color: string, at: number): CanvasPattern | string {
   tile.height = tilePx
   const context = tile.getContext('2d')
   if (!context) return color
+  // A higher bar of a stack is drawn first, and would show through.
+  context.fillStyle = getComputedStyle(document.body).backgroundColor
+  context.fillRect(0, 0, tilePx, tilePx)
   context.fillStyle = color
   // Stripes for the second, a grid for the third.
   context.fillRect(0, 0, tilePx, 2)
