@@ -33,7 +33,7 @@ describe('a gateway that is stopped', () => {
     await ask(gateway, 5)
     const { stdout, ...end } = await stopped(gateway)
     expect(end).toMatchObject({ code: 0, signal: null, stderr: '' })
-    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ message: 'stopped' })
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ msg: 'stopped' })
     expect(await valueOf(gateway.database, rowCount)).toBe(5)
     expect(await valueOf(gateway.database, unexplained)).toBe(0)
   })

@@ -188,7 +188,7 @@ describe('stopping', () => {
     for (const text of await Promise.all(texts)) expect(text).toMatch(/data: \[DONE\]\n\n$/)
     const { stdout, ...end } = await finished(gateway)
     expect(end).toMatchObject({ code: 0, stderr: '' })
-    expect(stdout.trim().split('\n').at(-1)).toContain('"message":"stopped"')
+    expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"')
     expect(workers.filter(isRunning)).toEqual([])
   })
 
