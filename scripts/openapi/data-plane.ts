@@ -1,5 +1,5 @@
 import { sumParameters } from './admin.ts'
-import type { answerSchemas } from './answers.ts'
+import type { answerSchemas } from './answers/index.ts'
 import type { Body, Operation, Operations } from './operation.ts'
 
 const errors = [400, 401, 402, 403, 404, 408, 413, 415, 417, 429, 431, 500, 502, 503, 504]

@@ -1,4 +1,4 @@
-import type { answerSchemas } from './answers.ts'
+import type { answerSchemas } from './answers/index.ts'
 import type { requestSchemas } from './requests.ts'
 
 /** A query parameter, or a header with `in: 'header'`. */
