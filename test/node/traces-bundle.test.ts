@@ -3,6 +3,8 @@ import { build, type Metafile } from 'esbuild'
 import { expect, test } from 'vitest'
 
 const main = 'adapters/node/main.ts'
+/** What `serve`, the default command, loads before it does anything. */
+const serve = 'adapters/node/commands/run-serve.ts'
 
 /** Bundles the command as the package has it, without writing it. */
 async function bundle(): Promise<Metafile> {
@@ -20,10 +22,14 @@ async function bundle(): Promise<Metafile> {
   return metafile
 }
 
-/** The files that a start loads: those that no `import()` stands before. */
+/** The files that a start loads: those of the command and of `serve` that no further `import()` stands before. */
 function listLoaded({ outputs }: Metafile): Set<string> {
-  const [entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === main) ?? []
-  const loaded = new Set([entry ?? ''])
+  const loaded = new Set(
+    Object.keys(outputs).filter((file) => {
+      const { entryPoint = '' } = outputs[file] ?? {}
+      return [main, serve].includes(entryPoint)
+    }),
+  )
   for (const file of loaded) {
     for (const { kind, path } of outputs[file]?.imports ?? []) {
       if (kind === 'import-statement' && path in outputs) loaded.add(path)
