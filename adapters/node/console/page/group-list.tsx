@@ -1,9 +1,9 @@
+import { AccountActions } from './account-actions.tsx'
 import type { Open } from './account-dialogs.tsx'
 import { contains, type Listed, readSorting, sortAccounts } from './account-list.ts'
 import { AccountCells, AccountTable, type Column, NameCell } from './account-table.tsx'
 import { formatWhole } from './format.ts'
 import { lastUsed } from './last-used.ts'
-import { Menu } from './menu.tsx'
 import { Pager, takePage } from './pager.tsx'
 import { linkTo, place, show } from './place.ts'
 import { SearchBox } from './search-box.tsx'
@@ -85,33 +85,17 @@ function Row({ row: { account: group, lastUsed: used }, open }: RowProps) {
         )}
       </td>
       <AccountCells subject={group} lastUsed={used} />
-      <td class="actions">
-        <Actions subject={group} open={open} />
-      </td>
+      <Actions subject={group} open={open} />
     </tr>
   )
 }
 
 function Actions({ subject: group, open }: ListProps & { readonly subject: Subject }) {
-  const start = (dialog: 'edit' | 'grant' | 'delete') => () =>
-    open({ dialog, noun: 'groups', subject: group })
-  return (
+  const links = (
     <>
-      <button type="button" class="ghost" onClick={start('edit')}>
-        Edit<span class="visually-hidden"> {group.name}</span>
-      </button>
-      <Menu label={`Actions for ${group.name}`}>
-        <a href={linkTo('keys', { group: group.id })}>Keys</a>
-        <a href={linkTo('spend', { group: group.id, by: 'key' })}>Spend</a>
-        {group.budget_max !== null && (
-          <button type="button" onClick={start('grant')}>
-            Grant…
-          </button>
-        )}
-        <button type="button" class="danger" onClick={start('delete')}>
-          Delete…
-        </button>
-      </Menu>
+      <a href={linkTo('keys', { group: group.id })}>Keys</a>
+      <a href={linkTo('spend', { group: group.id, by: 'key' })}>Spend</a>
     </>
   )
+  return <AccountActions noun="groups" subject={group} open={open} links={links} />
 }

@@ -1,3 +1,4 @@
+import { AccountActions } from './account-actions.tsx'
 import type { Open } from './account-dialogs.tsx'
 import {
   type KeyFilter,
@@ -12,7 +13,6 @@ import { change } from './api.ts'
 import { Choice } from './choice.tsx'
 import { describeKey, findRefused, keyStates } from './key-states.ts'
 import { lastUsed } from './last-used.ts'
-import { Menu } from './menu.tsx'
 import { notify } from './notice.tsx'
 import { Pager, takePage } from './pager.tsx'
 import { linkTo, place, show } from './place.ts'
@@ -132,40 +132,27 @@ function Row({ row: { account: key, state, lastUsed: used, groupName }, open }: 
         <State color={state.color} word={state.word} />
       </td>
       <AccountCells subject={key} lastUsed={used} />
-      <td class="actions">
-        <Actions subject={key} open={open} />
-      </td>
+      <Actions subject={key} open={open} />
     </tr>
   )
 }
 
 function Actions({ subject: key, open }: ListProps & { readonly subject: Key }) {
-  const start = (dialog: 'edit' | 'grant' | 'delete') => () =>
-    open({ dialog, noun: 'keys', subject: key })
-  return (
+  const links = (
     <>
-      <button type="button" class="ghost" onClick={start('edit')}>
-        Edit<span class="visually-hidden"> {key.name}</span>
-      </button>
-      <Menu label={`Actions for ${key.name}`}>
-        <a href={linkTo('requests', { key: key.id })}>Requests</a>
-        <a href={linkTo('spend', { key: key.id, by: 'model' })}>Spend</a>
-        {key.budget_max !== null && (
-          <button type="button" onClick={start('grant')}>
-            Grant…
-          </button>
-        )}
-        <button type="button" onClick={() => open({ dialog: 'rotate', subject: key })}>
-          Rotate…
-        </button>
-        <button type="button" onClick={() => void setDisabled(key, !key.disabled)}>
-          {key.disabled ? 'Enable' : 'Disable'}
-        </button>
-        <button type="button" class="danger" onClick={start('delete')}>
-          Delete…
-        </button>
-      </Menu>
+      <a href={linkTo('requests', { key: key.id })}>Requests</a>
+      <a href={linkTo('spend', { key: key.id, by: 'model' })}>Spend</a>
     </>
+  )
+  return (
+    <AccountActions noun="keys" subject={key} open={open} links={links}>
+      <button type="button" onClick={() => open({ dialog: 'rotate', subject: key })}>
+        Rotate…
+      </button>
+      <button type="button" onClick={() => void setDisabled(key, !key.disabled)}>
+        {key.disabled ? 'Enable' : 'Disable'}
+      </button>
+    </AccountActions>
   )
 }
 
