@@ -19,7 +19,7 @@ export interface ReadDecisions extends DecisionCall, SessionCall {
   readonly promptTokens: number
 }
 
-/** JsonObject that the gateway routes and prices by. Each may occur once. */
+/** Members that the gateway routes and prices by. Each may occur once. */
 const unique = ['model', 'stream', 'input', 'state', 'questions', 'images', 'assets'] as const
 
 type Layout = ObjectLayout<(typeof unique)[number]>
